@@ -1,0 +1,4 @@
+export { type SettingEntry, settingEntries } from "./entries.ts";
+export { type LoadSettingsOptions, loadSettings, SettingsError } from "./load.ts";
+export { ownCommand, type ProgramFiles, programFiles, programVersion } from "./program.ts";
+export type { Settings } from "./schema.ts";

@@ -1,0 +1,87 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** Another server has the data directory; two would work off the same recordings. */
+export class DataDirectoryInUseError extends Error {
+  override readonly name = "DataDirectoryInUseError";
+}
+
+/**
+ * Where everything lies on disk:
+ * ```
+ * transcribe.db     the truth
+ * server.lock       held by the running server
+ * incoming/         uploads on their way in; what a crash left here is nobody's
+ * uploads/ID        the recording as it was sent
+ * work/ID/          PCM and step files; gone when the record is terminal
+ * ```
+ */
+export class DataDirectory {
+  readonly root: string;
+  readonly databasePath: string;
+  readonly incoming: string;
+  readonly state: string;
+
+  /** Makes what is missing, readable by its owner alone. */
+  constructor(root: string) {
+    this.root = resolve(root);
+    this.databasePath = join(this.root, "transcribe.db");
+    this.incoming = join(this.root, "incoming");
+    this.state = join(this.root, "state");
+    const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
+    if (fresh) chmodSync(this.root, 0o700);
+    for (const directory of [this.incoming, join(this.root, "uploads"), join(this.root, "work"), this.state]) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    }
+  }
+
+  uploadPath(recordingId: string): string {
+    return join(this.root, "uploads", recordingId);
+  }
+
+  workDirectory(recordingId: string): string {
+    return join(this.root, "work", recordingId);
+  }
+
+  /** Removes the step files of a recording that reached its end. */
+  removeWork(recordingId: string): void {
+    rmSync(this.workDirectory(recordingId), { recursive: true, force: true });
+  }
+
+  /**
+   * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
+   * @param isOpen whether a recording is queued or processing
+   * @param isKnown whether there is a record of that id
+   */
+  sweep(isOpen: (id: string) => boolean, isKnown: (id: string) => boolean): void {
+    for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
+    for (const id of readdirSync(join(this.root, "work"))) if (!isOpen(id)) this.removeWork(id);
+    for (const id of readdirSync(join(this.root, "uploads"))) {
+      if (!isKnown(id)) rmSync(this.uploadPath(id), { force: true });
+    }
+  }
+
+  /**
+   * Takes the directory for this process. The lock is SQLite's own file lock, so the kernel gives it up with the process,
+   * however that ends.
+   * @returns a function that gives it back
+   * @throws {DataDirectoryInUseError}
+   */
+  lock(): () => void {
+    const lock = new Database(join(this.root, "server.lock"), { create: true });
+    try {
+      lock.run("PRAGMA locking_mode = EXCLUSIVE");
+      lock.run("BEGIN EXCLUSIVE");
+    } catch (error) {
+      lock.close();
+      if (error instanceof Error && error.message.includes("locked")) {
+        throw new DataDirectoryInUseError(
+          `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
+        );
+      }
+      throw error;
+    }
+    return () => lock.close();
+  }
+}

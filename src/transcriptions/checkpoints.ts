@@ -1,0 +1,60 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { and, asc, eq } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/**
+ * What the steps have finished of one recording. A part is written once and never changed, so that a step can be asked
+ * again at any time and does only what is missing.
+ */
+export class Checkpoints {
+  readonly #store: Store;
+  readonly #recordingId: string;
+
+  constructor(store: Store, recordingId: string) {
+    this.#store = store;
+    this.#recordingId = recordingId;
+  }
+
+  /** A part's payload, or null when it was not finished. A payload that does not fit its schema counts as not finished. */
+  read<T extends TSchema>(step: string, part: number, schema: T): Static<T> | null {
+    const row = this.#store
+      .select({ payload: tables.checkpoints.payload })
+      .from(tables.checkpoints)
+      .where(this.#where(step, part))
+      .get();
+    if (row === undefined) return null;
+    const payload: unknown = JSON.parse(row.payload);
+    return Value.Check(schema, payload) ? payload : null;
+  }
+
+  /** Numbers of the parts of a step that are finished. */
+  finished(step: string): Set<number> {
+    const rows = this.#store
+      .select({ part: tables.checkpoints.part })
+      .from(tables.checkpoints)
+      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, step)))
+      .orderBy(asc(tables.checkpoints.part))
+      .all();
+    return new Set(rows.map((row) => row.part));
+  }
+
+  write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
+    this.#store
+      .insert(tables.checkpoints)
+      .values({ recordingId: this.#recordingId, step, part, payload: JSON.stringify(payload) })
+      .onConflictDoUpdate({
+        target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
+        set: { payload: JSON.stringify(payload) },
+      })
+      .run();
+  }
+
+  #where(step: string, part: number) {
+    return and(
+      eq(tables.checkpoints.recordingId, this.#recordingId),
+      eq(tables.checkpoints.step, step),
+      eq(tables.checkpoints.part, part),
+    );
+  }
+}

@@ -1,0 +1,13 @@
+export { Checkpoints } from "./checkpoints.ts";
+export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
+export { readSegments, type Segment, type StoredSegment, speakerLabel, type Word } from "./segments.ts";
+export {
+  type Failure,
+  type FailureReason,
+  failureReasonSchema,
+  type InternalCause,
+  type Status,
+  type Step,
+  statusSchema,
+  stepSchema,
+} from "./states.ts";

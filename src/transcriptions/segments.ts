@@ -1,0 +1,88 @@
+import { and, asc, eq, gte } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/** A word of a segment; times in seconds from the recording's start. */
+export interface Word {
+  readonly text: string;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  /** 0 to 1, as the model saw it. */
+  readonly probability: number;
+}
+
+/** What one speaker said in one go; `startSeconds < endSeconds`, the text trimmed and never empty. */
+export interface Segment {
+  readonly index: number;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  /** Zero-based in order of first appearance. */
+  readonly speaker: number;
+  readonly text: string;
+  readonly words: readonly Word[];
+}
+
+type Writer = Pick<Store, "insert">;
+
+const milliseconds = (seconds: number) => Math.round(seconds * 1000);
+
+/** SQLite takes 32,766 parameters a statement; a segment has seven. */
+const rowsPerInsert = 1000;
+
+export function writeSegments(writer: Writer, recordingId: string, segments: readonly Segment[]): void {
+  const rows = segments.map((segment) => ({
+    recordingId,
+    index: segment.index,
+    startMilliseconds: milliseconds(segment.startSeconds),
+    endMilliseconds: milliseconds(segment.endSeconds),
+    speaker: segment.speaker,
+    text: segment.text,
+    words: JSON.stringify(
+      segment.words.map((word) => [
+        word.text,
+        milliseconds(word.startSeconds),
+        milliseconds(word.endSeconds),
+        Math.round(word.probability * 1000) / 1000,
+      ]),
+    ),
+  }));
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+    writer
+      .insert(tables.segments)
+      .values(rows.slice(from, from + rowsPerInsert))
+      .run();
+  }
+}
+
+/** A segment as it is served. */
+export type StoredSegment = Pick<
+  typeof tables.segments.$inferSelect,
+  "index" | "startMilliseconds" | "endMilliseconds" | "speaker" | "text"
+>;
+
+/**
+ * Up to `limit` segments of a recording from `fromIndex` on, in order.
+ */
+export function readSegments(store: Store, recordingId: string, fromIndex: number, limit: number): StoredSegment[] {
+  return store
+    .select({
+      index: tables.segments.index,
+      startMilliseconds: tables.segments.startMilliseconds,
+      endMilliseconds: tables.segments.endMilliseconds,
+      speaker: tables.segments.speaker,
+      text: tables.segments.text,
+    })
+    .from(tables.segments)
+    .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
+    .orderBy(asc(tables.segments.index))
+    .limit(limit)
+    .all();
+}
+
+/** `A` … `Z`, `AA` …: a speaker's public name. */
+export function speakerLabel(speaker: number): string {
+  let label = "";
+  for (let rest = speaker; rest >= 0; rest = Math.floor(rest / 26) - 1) {
+    label = String.fromCharCode(65 + (rest % 26)) + label;
+  }
+  return label;
+}

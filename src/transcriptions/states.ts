@@ -1,0 +1,43 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/** The whole public vocabulary of a recording's state. `completed` and `failed` never change again. */
+export const statusSchema = Type.Union([
+  Type.Literal("queued"),
+  Type.Literal("processing"),
+  Type.Literal("completed"),
+  Type.Literal("failed"),
+]);
+export type Status = Static<typeof statusSchema>;
+
+/** What a client reads as `progress.step`. */
+export const stepSchema = Type.Union([
+  Type.Literal("fetch"),
+  Type.Literal("decode"),
+  Type.Literal("detect"),
+  Type.Literal("transcribe"),
+  Type.Literal("diarize"),
+  Type.Literal("finalize"),
+]);
+export type Step = Static<typeof stepSchema>;
+
+export const failureReasonSchema = Type.Union([
+  Type.Literal("no_speech"),
+  Type.Literal("too_short"),
+  Type.Literal("quota_exceeded"),
+  Type.Literal("internal"),
+]);
+export type FailureReason = Static<typeof failureReasonSchema>;
+
+/** The causes that may stand behind `internal`, for the operator: in the log and the CLI, never in the API. */
+export type InternalCause =
+  | "decoder_failed"
+  | "decoder_timed_out"
+  | "recording_too_long"
+  | "engine_crashed"
+  | "upload_missing"
+  | "unexpected";
+
+/** Why a recording failed: what the client is told, and what the operator is. */
+export type Failure =
+  | { readonly reason: Exclude<FailureReason, "internal"> }
+  | { readonly reason: "internal"; readonly cause: InternalCause };
