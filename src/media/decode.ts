@@ -1,0 +1,171 @@
+import { open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { MediaError } from "./media-error.ts";
+import { type ProbedRecording, probeRecording } from "./probe.ts";
+import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
+
+/** Samples a second of all PCM in the product: what Whisper and the diarization models take. */
+export const PCM_SAMPLE_RATE_HZ = 16_000;
+/** Signed 16-bit little-endian, mono. */
+export const PCM_BYTES_PER_SAMPLE = 2;
+
+export interface DecodeRequest {
+  readonly ffmpegPath: string;
+  readonly inputPath: string;
+  /** Where the PCM goes: raw, mono, 16 kHz, s16le. Its folder must exist; a file of this name is replaced. */
+  readonly outputPath: string;
+  /** The longest recording that is taken. */
+  readonly maxSeconds: number;
+  /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
+  readonly onProgress?: (fraction: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface DecodedRecording {
+  /** The true length, whatever the header says; 0 where the track decodes to nothing. */
+  readonly sampleCount: number;
+  /** Channels of the decoded track before mixing; exactly 2 may be a call with a side on each. Null where unknown. */
+  readonly channels: number | null;
+  /** How many audio tracks the file has; one is decoded, see ProbedRecording.trackIndex. */
+  readonly audioTracks: number;
+  /** True where ffmpeg stopped at damage and the PCM holds what came before. */
+  readonly damaged: boolean;
+}
+
+/**
+ * Decodes a recording's audio track to a PCM file, without holding it in memory.
+ *
+ * A damaged file gives what can be decoded. Samples are laid end to end: gaps between a container's time stamps are not
+ * filled, because going by them would drop speech where they run backwards (files joined by hand do).
+ * The output appears whole, synced to disk and under its name, or not at all. Throws MediaError (`not_a_recording`, `recording_too_long`,
+ * `disk_full`, `input_unreadable`, or ffmpeg's own faults), and the signal's reason after an abort.
+ */
+export async function decodeRecording(request: DecodeRequest): Promise<DecodedRecording> {
+  const { ffmpegPath, inputPath, outputPath, signal } = request;
+  const probed = await probeRecording(ffmpegPath, inputPath, signal);
+  if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
+
+  const partialPath = `${outputPath}.partial`;
+  // A decode that outlived a killed server may still hold the old one open: writing to a new file keeps the two apart.
+  await rm(partialPath, { force: true });
+  try {
+    const end = await runFfmpeg({
+      ffmpegPath,
+      arguments: decodeArguments(inputPath, partialPath, probed, request.maxSeconds),
+      limits: decodeLimits(request.maxSeconds),
+      timeoutSeconds: decodeTimeoutSeconds(request.maxSeconds),
+      signal,
+      onStdout: progressReader(probed.durationSeconds, request.onProgress),
+    });
+    const sizeBytes = await stat(partialPath).then(
+      (found) => found.size,
+      () => 0,
+    );
+    const sampleCount = Math.floor(sizeBytes / PCM_BYTES_PER_SAMPLE);
+    checkEnd(end, sampleCount);
+    if (sampleCount > request.maxSeconds * PCM_SAMPLE_RATE_HZ) {
+      throw new MediaError("recording_too_long", `the recording is longer than ${request.maxSeconds} s`);
+    }
+    await publish(partialPath, outputPath);
+    return {
+      sampleCount,
+      channels: probed.channels,
+      audioTracks: probed.audioTracks,
+      damaged: end.exitCode !== 0,
+    };
+  } catch (error) {
+    await rm(partialPath, { force: true });
+    throw error;
+  }
+}
+
+function decodeArguments(inputPath: string, outputPath: string, probed: ProbedRecording, maxSeconds: number): string[] {
+  return [
+    ...["-loglevel", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
+    ...["-filter_threads", "1"],
+    ...inputArguments(inputPath),
+    ...["-map", `0:a:${probed.trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
+    ...mixFilter(probed),
+    ...["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-c:a", "pcm_s16le"],
+    // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
+    ...["-t", String(maxSeconds + 1), "-f", "s16le", "-y", `file:${outputPath}`],
+  ];
+}
+
+/** ffmpeg mixes layouts that it knows; channels of no known place are mixed alike, of ambisonics the first hears all round. */
+function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
+  if (channelLayout.startsWith("ambisonic")) return ["-af", "pan=mono|c0=c0"];
+  if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
+  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
+  return ["-af", `pan=mono|c0<${sum}`];
+}
+
+// Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). A tenth of the longest length, ten
+// times real time, is left to a machine whose cores all transcribe.
+function decodeTimeoutSeconds(maxSeconds: number): number {
+  return 60 + maxSeconds / 10;
+}
+
+function decodeLimits(maxSeconds: number) {
+  return {
+    memoryBytes: MEMORY_LIMIT_BYTES,
+    cpuSeconds: decodeTimeoutSeconds(maxSeconds),
+    outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
+  };
+}
+
+/** Reads ffmpeg's `key=value` lines, which may come in any pieces. */
+function progressReader(durationSeconds: number | null, onProgress: DecodeRequest["onProgress"]) {
+  let line = "";
+  let reported = 0;
+  return (text: string) => {
+    const lines = (line + text).split("\n");
+    line = lines.pop() ?? "";
+    if (durationSeconds === null || durationSeconds <= 0 || onProgress === undefined) return;
+    for (const complete of lines) {
+      const time = /^out_time_us=(\d+)$/.exec(complete);
+      if (time === null) continue;
+      const fraction = Math.min(1, Number(time[1]) / 1e6 / durationSeconds);
+      if (fraction > reported) {
+        reported = fraction;
+        onProgress(fraction);
+      }
+    }
+  };
+}
+
+// The low byte of ffmpeg's negated errno, its exit code since version 6; older ones exit 1 and only say it.
+const EXIT_OUT_OF_MEMORY = 256 - 12;
+const EXIT_NO_SPACE = 256 - 28;
+
+/** Tells the faults of the machine from a damaged recording, which is no fault. */
+function checkEnd(end: FfmpegEnd, sampleCount: number): void {
+  if (end.exitCode === EXIT_NO_SPACE || /: (?:No space left on device|Disk quota exceeded)/.test(end.messages)) {
+    throw new MediaError("disk_full", "the decoded recording does not fit on the disk");
+  }
+  if (end.signalName !== null && !end.flooded) {
+    throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);
+  }
+  if (end.exitCode === EXIT_OUT_OF_MEMORY) {
+    throw new MediaError("ffmpeg_out_of_memory", `ffmpeg ran out of memory after ${sampleCount} samples`);
+  }
+}
+
+/** Syncs the file, gives it its name, and syncs the name, so that a checkpoint may rely on it after a power cut. */
+async function publish(partialPath: string, outputPath: string): Promise<void> {
+  // An input that ffmpeg could not open leaves no output: that is a recording of no samples.
+  const file = await open(partialPath, "a");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partialPath, outputPath);
+  const folder = await open(dirname(outputPath), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,9 @@
+export {
+  type DecodedRecording,
+  type DecodeRequest,
+  decodeRecording,
+  PCM_BYTES_PER_SAMPLE,
+  PCM_SAMPLE_RATE_HZ,
+} from "./decode.ts";
+export { MediaError, type MediaFault } from "./media-error.ts";
+export { type ProbedRecording, probeRecording, type RefusedRecording } from "./probe.ts";

@@ -1,0 +1,80 @@
+/** The audio tracks of a file as ffmpeg's framecrc header tells them, in the file's order. */
+export interface AudioTrack {
+  readonly sampleRateHz: number;
+  /** ffmpeg's name of the channel layout: `mono`, `stereo`, `5.1(side)`, `3 channels`. */
+  readonly channelLayout: string;
+}
+
+/**
+ * Reads the header that ffmpeg's framecrc muxer writes for stream copies of all audio tracks.
+ *
+ * It holds no metadata of the file, unlike the description on standard error, where a tag's name may contain line breaks
+ * and imitate a stream.
+ */
+export function parseAudioTracks(framecrcHeader: string): AudioTrack[] {
+  const rates = headerValues(framecrcHeader, "sample_rate");
+  const layouts = headerValues(framecrcHeader, "channel_layout_name");
+  const tracks: AudioTrack[] = [];
+  for (const [index, rate] of rates) {
+    const sampleRateHz = Number(rate);
+    if (Number.isSafeInteger(sampleRateHz) && sampleRateHz > 0) {
+      tracks.push({ sampleRateHz, channelLayout: layouts.get(index) ?? "" });
+    }
+  }
+  return tracks;
+}
+
+function headerValues(header: string, name: string): Map<number, string> {
+  const values = new Map<number, string>();
+  for (const match of header.matchAll(new RegExp(`^#${name} (\\d{1,4}): (.{1,100})$`, "gm"))) {
+    values.set(Number(match[1]), match[2] ?? "");
+  }
+  return values;
+}
+
+const NAMED_LAYOUTS: Readonly<Record<string, number>> = {
+  mono: 1,
+  stereo: 2,
+  downmix: 2,
+  binaural: 2,
+  quad: 4,
+  hexagonal: 6,
+  octagonal: 8,
+  cube: 8,
+  hexadecagonal: 16,
+};
+
+/** How many channels a layout of ffmpeg's has, null where its name doesn't say (ambisonics). */
+export function channelCount(layout: string): number | null {
+  const unnamed = /^(\d{1,3}) channels\b/.exec(layout);
+  if (unnamed !== null) return Number(unnamed[1]);
+  if (/^\d{1,2}(\.\d{1,2}){1,2}(\(|$)/.test(layout)) {
+    return (layout.split("(")[0] ?? "").split(".").reduce((sum, part) => sum + Number(part), 0);
+  }
+  return NAMED_LAYOUTS[layout.replace(/\(.*$/, "")] ?? null;
+}
+
+/** What the description on standard error says beside the tracks. A hostile file can forge it, but only against itself. */
+export interface InputDescription {
+  /** The container's claim, null where it makes none. */
+  readonly durationSeconds: number | null;
+  /** True where ffmpeg only extrapolated the duration from the bit rate at the beginning. */
+  readonly durationIsEstimate: boolean;
+  /** The position, among the audio tracks, of the first that the container marks as the default; 0 where none is marked. */
+  readonly defaultTrack: number;
+}
+
+/** Reads duration and default track from ffmpeg's description of its input. */
+export function parseInputDescription(messages: string): InputDescription {
+  // The description of the output has stream lines of the same form.
+  const input = messages.split(/^(?:Stream mapping:|Output #0)/m, 1)[0] ?? "";
+  const duration = /^ {2}Duration: (\d{2,6}):(\d\d):(\d\d(?:\.\d+)?),/m.exec(input);
+  const audioLines = [...input.matchAll(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: .*$/gm)].map((match) => match[0]);
+  const marked = audioLines.findIndex((line) => / \(default\)(?: \([a-z ]+\))*$/.test(line));
+  return {
+    durationSeconds:
+      duration === null ? null : Number(duration[1]) * 3600 + Number(duration[2]) * 60 + Number(duration[3]),
+    durationIsEstimate: /Estimating duration from bitrate/.test(input),
+    defaultTrack: Math.max(marked, 0),
+  };
+}

@@ -1,0 +1,102 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { confinedCommand, findConfinementTools, type ResourceLimits } from "./confinement.ts";
+import { MediaError } from "./media-error.ts";
+
+/** One run of ffmpeg. */
+export interface FfmpegRun {
+  readonly ffmpegPath: string;
+  readonly arguments: readonly string[];
+  readonly limits: ResourceLimits;
+  /** Wall-clock limit. */
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with every piece of standard output as it comes. */
+  readonly onStdout: (text: string) => void;
+}
+
+/** How a run ended, where it ended by itself or by one of its own limits. */
+export interface FfmpegEnd {
+  readonly exitCode: number;
+  /** The signal that ended it, null for an exit. */
+  readonly signalName: string | null;
+  /** The first part of what it printed to standard error; may quote the file's metadata, so it is as hostile as the file. */
+  readonly messages: string;
+  /** It printed more than any honest file makes it print, and was stopped for that. */
+  readonly flooded: boolean;
+}
+
+// A file with a hundred tracks and long tags prints some tens of KiB.
+const MAX_PRINTED_BYTES = 1 << 20;
+
+// What ffmpeg prints when it does not know an option that is used here, then exits 1 as for a bad file.
+const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/m;
+
+/**
+ * Runs ffmpeg confined (see confinement.ts) and waits for its end.
+ *
+ * An abort, a timeout or a flood of output kills it at once with SIGKILL. Throws the signal's reason after an abort,
+ * MediaError `ffmpeg_timed_out` or `ffmpeg_unusable`; how any other end is to be read is the caller's business.
+ */
+export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
+  run.signal?.throwIfAborted();
+  try {
+    await access(run.ffmpegPath, constants.X_OK);
+  } catch (cause) {
+    throw new MediaError("ffmpeg_unusable", "ffmpeg is missing or not executable", { cause });
+  }
+  const command = [run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments];
+  const tools = await findConfinementTools();
+  run.signal?.throwIfAborted();
+
+  const child = Bun.spawn(confinedCommand(command, run.limits, tools), {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    // Nothing of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena keeps the
+    // address space, which the memory limit counts, near what is used.
+    env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
+    cwd: "/",
+  });
+  let timedOut = false;
+  let flooded = false;
+  const kill = () => child.kill("SIGKILL");
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, run.timeoutSeconds * 1000);
+  run.signal?.addEventListener("abort", kill, { once: true });
+  const flood = () => {
+    flooded = true;
+    kill();
+  };
+
+  let messages = "";
+  try {
+    await Promise.all([
+      drain(child.stdout, run.onStdout),
+      drain(child.stderr, (text) => {
+        if (messages.length < MAX_PRINTED_BYTES) messages += text;
+        else flood();
+      }),
+      child.exited,
+    ]);
+  } finally {
+    clearTimeout(timer);
+    run.signal?.removeEventListener("abort", kill);
+    kill();
+  }
+  run.signal?.throwIfAborted();
+  if (timedOut) throw new MediaError("ffmpeg_timed_out", `ffmpeg took longer than ${run.timeoutSeconds} s`);
+  const exitCode = child.exitCode ?? -1;
+  // 126 and 127 come from the exec of something that is no program for this machine.
+  if (exitCode === 126 || exitCode === 127 || (exitCode !== 0 && UNKNOWN_OPTION.test(messages))) {
+    throw new MediaError("ffmpeg_unusable", `ffmpeg can't be used: ${messages.slice(-500).trim()}`);
+  }
+  return { exitCode, signalName: child.signalCode === null ? null : String(child.signalCode), messages, flooded };
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) onText(decoder.decode(bytes, { stream: true }));
+}
