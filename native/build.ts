@@ -1,0 +1,140 @@
+import { lstat, mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nativeKey } from "./steps/key.ts";
+import { prepareSource } from "./steps/source.ts";
+import { findTools, type NativeTools, runTool } from "./steps/tools.ts";
+import { buildWhisperCli } from "./steps/whisper-cli.ts";
+
+const nativeDirectory = dirname(fileURLToPath(import.meta.url));
+const repository = dirname(nativeDirectory);
+
+/** Where to keep what is built, and whom to tell about progress. */
+export interface BuildNativeOptions {
+  /** Directory that is kept between builds and checkouts; entries in it are named by content. */
+  cacheRoot: string;
+  /** Takes one line at a time. */
+  log: (line: string) => void;
+}
+
+/**
+ * Builds the whisper addon and its libraries, unless the cache has them.
+ *
+ * Returns the directory that holds whisper.node, libwhisper.so, libggml*.so and a libggml-cpu-<variant>.so per
+ * kind of CPU. It appears at once and whole, under a name made of everything that went in, so that two builds at
+ * the same time and a build that was cut short do no harm. Throws an Error that names a missing tool, or the end
+ * of the compiler's output.
+ */
+export async function buildNative({ cacheRoot, log }: BuildNativeOptions): Promise<string> {
+  const tools = await findTools();
+  const key = await nativeKey({ nativeDirectory, repository, tools });
+  return await inCache(join(cacheRoot, "native", key), log, (work) => compile(work, tools, log));
+}
+
+/**
+ * Builds whisper.cpp's own command line program against the very libraries of `buildNative`, to compare speeds with.
+ *
+ * Returns the program's path.
+ */
+export async function buildNativeWhisperCli({ cacheRoot, log }: BuildNativeOptions): Promise<string> {
+  const libraries = await buildNative({ cacheRoot, log });
+  const tools = await findTools();
+  const directory = await inCache(`${libraries}-cli`, log, (work) =>
+    buildWhisperCli({ repository, libraries, into: join(work, "cli"), tools }),
+  );
+  return join(directory, "whisper-cli");
+}
+
+/** Makes a directory by `build` in a temporary place beside it and moves it there whole. */
+async function inCache(
+  target: string,
+  log: (line: string) => void,
+  build: (work: string) => Promise<string>,
+): Promise<string> {
+  if (await exists(target)) {
+    return target;
+  }
+  await mkdir(dirname(target), { recursive: true });
+  const work = await mkdtemp(join(dirname(target), ".build-"));
+  try {
+    const built = await build(work);
+    await rename(built, target).catch(async (error: unknown) => {
+      // another build of the same content was faster
+      if (!(await exists(target))) {
+        throw error;
+      }
+    });
+    log(`native: ready in ${target}`);
+    return target;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function compile(work: string, tools: NativeTools, log: (line: string) => void): Promise<string> {
+  log("native: preparing the source of whisper.cpp");
+  const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source"), tools });
+  const out = join(work, "out");
+  const modules = join(repository, "node_modules");
+  await runTool(
+    [
+      tools.cmake,
+      ...["-S", nativeDirectory, "-B", out, "-DCMAKE_BUILD_TYPE=Release"],
+      ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
+      `-DWHISPER_SOURCE=${source}`,
+      `-DNODE_ADDON_API=${join(modules, "node-addon-api")}`,
+      `-DNODE_API_HEADERS=${join(modules, "node-api-headers", "include")}`,
+    ],
+    () => {},
+  );
+  log("native: compiling, a few minutes");
+  await runTool(
+    [tools.cmake, "--build", out, "--target", "addon", "--parallel", String(availableParallelism())],
+    progressLines(log),
+  );
+  return join(out, "bin");
+}
+
+/** Passes on every tenth step of a build: "[57/150] …" of Ninja, "[ 38%] …" of Make. */
+function progressLines(log: (line: string) => void): (line: string) => void {
+  let lastTenth = 0;
+  return (line) => {
+    const match = /^\[\s*(\d+)(?:\/(\d+)|%)\]/.exec(line);
+    if (match === null) {
+      return;
+    }
+    const tenth = Math.floor((10 * Number(match[1])) / Number(match[2] ?? 100));
+    if (tenth > lastTenth) {
+      lastTenth = tenth;
+      log(`native: ${tenth * 10} %`);
+    }
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The cache of this user, as scripts/setup has it. */
+function defaultCacheRoot(): string {
+  const { TRANSCRIBE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
+  return TRANSCRIBE_CACHE ?? join(XDG_CACHE_HOME ?? join(HOME ?? "", ".cache"), "transcribe");
+}
+
+if (import.meta.main) {
+  const options = { cacheRoot: defaultCacheRoot(), log: (line: string) => console.error(line) };
+  if (process.argv.includes("--whisper-cli")) {
+    console.log(await buildNativeWhisperCli(options));
+  } else {
+    const directory = await buildNative(options);
+    const link = join(repository, "build", "native");
+    await mkdir(dirname(link), { recursive: true });
+    await rm(link, { recursive: true, force: true });
+    await symlink(directory, link);
+    console.log(directory);
+  }
+}

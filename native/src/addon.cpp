@@ -1,0 +1,26 @@
+#include "backends.h"
+#include "job.h"
+#include "log.h"
+#include "model.h"
+#include "state.h"
+
+#include <napi.h>
+
+// The addon's face; src/engine/whisper/addon.ts has its types.
+namespace {
+
+Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
+    transcribe::install_log_callback();
+    transcribe::end_jobs_with(env);
+    exports.Set("version", whisper_version());
+    exports.Set("loadBackend", Napi::Function::New<transcribe::load_backend>(env, "loadBackend"));
+    exports.Set("cpuScore", Napi::Function::New<transcribe::cpu_score>(env, "cpuScore"));
+    exports.Set("devices", Napi::Function::New<transcribe::list_devices>(env, "devices"));
+    exports.Set("Model", transcribe::Model::define(env));
+    exports.Set("State", transcribe::State::define(env));
+    return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(whisper, define_addon)

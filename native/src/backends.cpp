@@ -1,0 +1,71 @@
+#include "backends.h"
+
+#include "log.h"
+
+#include <dlfcn.h>
+#include <ggml-backend.h>
+
+#include <string>
+
+namespace transcribe {
+
+namespace {
+
+const char * kind_of(enum ggml_backend_dev_type type) {
+    switch (type) {
+        case GGML_BACKEND_DEVICE_TYPE_CPU:
+            return "cpu";
+        case GGML_BACKEND_DEVICE_TYPE_GPU:
+            return "gpu";
+        case GGML_BACKEND_DEVICE_TYPE_IGPU:
+            return "igpu";
+        default:
+            return "accelerator";
+    }
+}
+
+}  // namespace
+
+Napi::Value load_backend(const Napi::CallbackInfo & info) {
+    const std::string path = info[0].As<Napi::String>().Utf8Value();
+    take_logged_errors();
+    if (ggml_backend_load(path.c_str()) == nullptr) {
+        const std::string why = take_logged_errors();
+        throw Napi::Error::New(info.Env(), "cannot load the backend " + path + (why.empty() ? "" : ": " + why));
+    }
+    return info.Env().Undefined();
+}
+
+Napi::Value cpu_score(const Napi::CallbackInfo & info) {
+    const std::string path = info[0].As<Napi::String>().Utf8Value();
+    void * library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw Napi::Error::New(info.Env(), "cannot open " + path + ": " + dlerror());
+    }
+    // the name under which ggml's own loader looks for it
+    auto * score = reinterpret_cast<int (*)()>(dlsym(library, "ggml_backend_score"));
+    const int result = score != nullptr ? score() : 0;
+    dlclose(library);
+    return Napi::Number::New(info.Env(), result);
+}
+
+Napi::Value list_devices(const Napi::CallbackInfo & info) {
+    const Napi::Env env = info.Env();
+    Napi::Array devices = Napi::Array::New(env);
+    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+        ggml_backend_dev_t device = ggml_backend_dev_get(i);
+        ggml_backend_dev_props properties;
+        ggml_backend_dev_get_props(device, &properties);
+        Napi::Object entry = Napi::Object::New(env);
+        entry.Set("name", properties.name);
+        entry.Set("description", properties.description);
+        entry.Set("backend", ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)));
+        entry.Set("kind", kind_of(properties.type));
+        entry.Set("memoryFreeBytes", Napi::Number::New(env, static_cast<double>(properties.memory_free)));
+        entry.Set("memoryTotalBytes", Napi::Number::New(env, static_cast<double>(properties.memory_total)));
+        devices.Set(static_cast<uint32_t>(i), entry);
+    }
+    return devices;
+}
+
+}  // namespace transcribe

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <napi.h>
+
+// The ggml backends: loading one from its library, rating a CPU variant, listing devices.
+namespace transcribe {
+
+// loadBackend(path): registers the backend in a shared library; throws where it can't be used here.
+Napi::Value load_backend(const Napi::CallbackInfo & info);
+
+// cpuScore(path): how well a CPU variant suits this CPU; 0 means that it must not be used on it.
+// Opens the library only long enough to ask, and registers nothing.
+Napi::Value cpu_score(const Napi::CallbackInfo & info);
+
+// devices(): what the registered backends can compute on.
+Napi::Value list_devices(const Napi::CallbackInfo & info);
+
+}  // namespace transcribe

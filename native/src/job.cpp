@@ -1,0 +1,102 @@
+#include "job.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace transcribe {
+
+namespace {
+
+std::atomic<bool> shutting_down{false};
+std::mutex running_mutex;
+std::condition_variable running_changed;
+int running_count = 0;
+
+void count_running(int change) {
+    const std::lock_guard<std::mutex> lock(running_mutex);
+    running_count += change;
+    running_changed.notify_all();
+}
+
+struct Job {
+    Job(Napi::Env env, JobSteps steps) : steps(std::move(steps)), deferred(Napi::Promise::Deferred::New(env)) {}
+
+    JobSteps steps;
+    Napi::Promise::Deferred deferred;
+    Napi::ThreadSafeFunction call_back;
+    std::thread thread;
+    bool failed = false;
+    std::string error;
+};
+
+void settle(Napi::Env env, Job & job) {
+    const Napi::HandleScope scope(env);
+    job.steps.settled();
+    if (job.failed) {
+        job.deferred.Reject(Napi::Error::New(env, job.error).Value());
+        return;
+    }
+    try {
+        job.deferred.Resolve(job.steps.result(env));
+    } catch (const Napi::Error & error) {
+        job.deferred.Reject(error.Value());
+    }
+}
+
+void run(Job & job) {
+    const bool reports = !job.steps.on_progress.IsEmpty();
+    try {
+        job.steps.work([&job, reports](int percent) {
+            if (reports) {
+                job.call_back.NonBlockingCall([percent](Napi::Env env, Napi::Function on_progress) {
+                    on_progress.Call({Napi::Number::New(env, percent)});
+                });
+            }
+        });
+    } catch (const std::exception & error) {
+        job.failed = true;
+        job.error = error.what();
+    } catch (...) {
+        job.failed = true;
+        job.error = "the native code failed without saying why";
+    }
+    count_running(-1);
+    job.call_back.BlockingCall([&job](Napi::Env env, Napi::Function) { settle(env, job); });
+    job.call_back.Release();
+}
+
+}  // namespace
+
+Napi::Promise start_job(Napi::Env env, const char * name, JobSteps steps) {
+    // owned by the thread-safe function, whose finalizer is the last to touch it
+    auto * job = new Job(env, std::move(steps));
+    const Napi::Promise promise = job->deferred.Promise();
+    const Napi::Function function = job->steps.on_progress.IsEmpty()
+        ? Napi::Function::New(env, [](const Napi::CallbackInfo &) {})
+        : job->steps.on_progress;
+    job->call_back = Napi::ThreadSafeFunction::New(env, function, name, 0, 1, [job](Napi::Env) {
+        job->thread.join();
+        delete job;
+    });
+    count_running(+1);
+    job->thread = std::thread(run, std::ref(*job));
+    return promise;
+}
+
+bool is_shutting_down() {
+    return shutting_down.load(std::memory_order_relaxed);
+}
+
+void end_jobs_with(Napi::Env env) {
+    env.AddCleanupHook([]() {
+        shutting_down.store(true);
+        std::unique_lock<std::mutex> lock(running_mutex);
+        running_changed.wait(lock, [] { return running_count == 0; });
+    });
+}
+
+}  // namespace transcribe

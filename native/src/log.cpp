@@ -1,0 +1,46 @@
+#include "log.h"
+
+#include <whisper.h>
+
+namespace transcribe {
+
+namespace {
+
+// whisper.cpp logs a failure on the thread that ran into it, so a buffer per thread needs no lock.
+thread_local std::string logged_errors;
+thread_local bool continues_an_error = false;
+
+// A failure logs a handful of lines; more than this is noise.
+constexpr size_t max_logged_bytes = 2000;
+
+void keep_errors(ggml_log_level level, const char * text, void *) {
+    const bool is_error = level == GGML_LOG_LEVEL_ERROR || (level == GGML_LOG_LEVEL_CONT && continues_an_error);
+    if (level != GGML_LOG_LEVEL_CONT) {
+        continues_an_error = is_error;
+        if (is_error && !logged_errors.empty()) {
+            logged_errors += "; ";
+        }
+    }
+    if (!is_error || logged_errors.size() > max_logged_bytes) {
+        return;
+    }
+    for (const char * c = text; *c != '\0'; ++c) {
+        if (*c != '\n' && *c != '\r') {
+            logged_errors += *c;
+        }
+    }
+}
+
+}  // namespace
+
+void install_log_callback() {
+    whisper_log_set(keep_errors, nullptr);
+}
+
+std::string take_logged_errors() {
+    std::string errors;
+    errors.swap(logged_errors);
+    return errors;
+}
+
+}  // namespace transcribe

@@ -1,0 +1,73 @@
+#include "model.h"
+
+#include "log.h"
+
+#include <string>
+
+namespace transcribe {
+
+int language_count(whisper_context * context) {
+    // The vocabulary holds 51,765 text, task and timestamp tokens; a multilingual one has a token for
+    // each language on top (OpenAI's tokenizer.py: 99 languages, since large-v3 100).
+    constexpr int tokens_without_languages = 51765;
+    if (whisper_is_multilingual(context) == 0) {
+        return 1;
+    }
+    const int count = whisper_model_n_vocab(context) - tokens_without_languages - 1;
+    return std::max(1, std::min(count, whisper_lang_max_id() + 1));
+}
+
+Napi::Function Model::define(Napi::Env env) {
+    return DefineClass(env, "Model", {
+        InstanceMethod<&Model::languages>("languages"),
+        InstanceMethod<&Model::multilingual>("multilingual"),
+        InstanceMethod<&Model::dispose>("dispose"),
+    });
+}
+
+Model::Model(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Model>(info) {
+    const std::string path = info[0].As<Napi::String>().Utf8Value();
+    const Napi::Object options = info[1].As<Napi::Object>();
+
+    whisper_context_params params = whisper_context_default_params();
+    params.use_gpu = options.Get("useGpu").ToBoolean().Value();
+    params.flash_attn = options.Get("flashAttention").ToBoolean().Value();
+    const int heads = options.Get("alignmentHeads").As<Napi::Number>().Int32Value();
+    params.dtw_token_timestamps = heads != WHISPER_AHEADS_NONE;
+    params.dtw_aheads_preset = static_cast<whisper_alignment_heads_preset>(heads);
+    params.dtw_n_top = options.Get("alignmentLayers").As<Napi::Number>().Int32Value();
+
+    take_logged_errors();
+    whisper_context * context = whisper_init_from_file_with_params_no_state(path.c_str(), params);
+    if (context == nullptr) {
+        throw Napi::Error::New(info.Env(), take_logged_errors());
+    }
+    context_ = std::shared_ptr<whisper_context>(context, whisper_free);
+}
+
+std::shared_ptr<whisper_context> Model::context(Napi::Env env) const {
+    if (context_ == nullptr) {
+        throw Napi::Error::New(env, "the model was disposed; open it again");
+    }
+    return context_;
+}
+
+Napi::Value Model::languages(const Napi::CallbackInfo & info) {
+    const auto weights = context(info.Env());
+    Napi::Array codes = Napi::Array::New(info.Env());
+    for (int id = 0; id < language_count(weights.get()); ++id) {
+        codes.Set(static_cast<uint32_t>(id), whisper_lang_str(id));
+    }
+    return codes;
+}
+
+Napi::Value Model::multilingual(const Napi::CallbackInfo & info) {
+    return Napi::Boolean::New(info.Env(), whisper_is_multilingual(context(info.Env()).get()) != 0);
+}
+
+Napi::Value Model::dispose(const Napi::CallbackInfo & info) {
+    context_.reset();
+    return info.Env().Undefined();
+}
+
+}  // namespace transcribe

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <napi.h>
+#include <whisper.h>
+
+#include <string>
+
+namespace transcribe {
+
+// How to transcribe. Every field is set by the caller: the defaults are kept in one place, in TypeScript.
+struct Options {
+    std::string language;
+    std::string initial_prompt;
+    int threads;
+    int beam_size; // 1: greedy
+    int audio_context; // encoder positions of 20 ms each; 0: all 1500
+    float temperature_increment; // 0: never decode again
+    float entropy_threshold;
+    float log_probability_threshold;
+    float no_speech_threshold;
+    bool without_timestamps;
+    bool suppress_non_speech;
+    bool guess_token_times; // coarse times from timestamp probabilities, where alignment is off
+};
+
+Options read_options(const Napi::Object & object);
+
+// The parameters point into the options, which must outlive them.
+whisper_full_params to_whisper_params(const Options & options);
+
+}  // namespace transcribe

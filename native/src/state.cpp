@@ -1,0 +1,174 @@
+#include "state.h"
+
+#include "job.h"
+#include "log.h"
+#include "model.h"
+#include "options.h"
+#include "transcript.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace transcribe {
+
+namespace {
+
+// A copy costs a millisecond for half a minute, and the caller may do with its array what it likes.
+std::vector<float> copy_samples(const Napi::Value & value) {
+    const auto array = value.As<Napi::Float32Array>();
+    // asking for the buffer first makes Bun settle where the samples lie
+    Napi::ArrayBuffer buffer = array.ArrayBuffer();
+    const auto * first = reinterpret_cast<const float *>(static_cast<const char *>(buffer.Data()) + array.ByteOffset());
+    return std::vector<float>(first, first + array.ElementLength());
+}
+
+bool should_abort(void * core) {
+    return static_cast<State::Core *>(core)->abort.load(std::memory_order_relaxed) || is_shutting_down();
+}
+
+[[noreturn]] void fail(const std::string & what) {
+    const std::string why = take_logged_errors();
+    throw std::runtime_error(what + (why.empty() ? "" : " (" + why + ")"));
+}
+
+void run_whisper(State::Core & core, const std::vector<float> & samples, const Options & options,
+                 const std::function<void(int)> & report, Transcript & transcript) {
+    whisper_full_params params = to_whisper_params(options);
+    params.abort_callback = should_abort;
+    params.abort_callback_user_data = &core;
+    auto report_copy = report;
+    params.progress_callback_user_data = &report_copy;
+    params.progress_callback = [](whisper_context *, whisper_state *, int percent, void * data) {
+        (*static_cast<std::function<void(int)> *>(data))(percent);
+    };
+
+    take_logged_errors();
+    const int status =
+        whisper_full_with_state(core.context.get(), core.state, params, samples.data(), static_cast<int>(samples.size()));
+    transcript.language = options.language;
+    // the return code alone doesn't tell an abort from a failure
+    transcript.aborted = should_abort(&core);
+    if (transcript.aborted) {
+        return;
+    }
+    if (status != 0) {
+        fail("whisper could not transcribe the samples, code " + std::to_string(status));
+    }
+    transcript.segments = read_segments(core.context.get(), core.state);
+}
+
+std::vector<float> run_detection(State::Core & core, const std::vector<float> & samples, int threads) {
+    take_logged_errors();
+    whisper_context * context = core.context.get();
+    if (whisper_pcm_to_mel_with_state(context, core.state, samples.data(), static_cast<int>(samples.size()), threads) != 0) {
+        fail("whisper could not compute the spectrum of the samples");
+    }
+    std::vector<float> probabilities(whisper_lang_max_id() + 1, 0.0f);
+    if (whisper_lang_auto_detect_with_state(context, core.state, 0, threads, probabilities.data()) < 0) {
+        fail("whisper could not detect the language");
+    }
+    // whisper.cpp also rates languages for which an older model has no token
+    probabilities.resize(language_count(context));
+    return probabilities;
+}
+
+}  // namespace
+
+State::Core::Core(std::shared_ptr<whisper_context> shared)
+    : context(std::move(shared)), state(whisper_init_state(context.get())) {
+    if (state == nullptr) {
+        fail("whisper could not set up its working memory");
+    }
+}
+
+State::Core::~Core() {
+    whisper_free_state(state);
+}
+
+Napi::Function State::define(Napi::Env env) {
+    return DefineClass(env, "State", {
+        InstanceMethod<&State::detect_language>("detectLanguage"),
+        InstanceMethod<&State::transcribe>("transcribe"),
+        InstanceMethod<&State::abort>("abort"),
+        InstanceMethod<&State::dispose>("dispose"),
+    });
+}
+
+State::State(const Napi::CallbackInfo & info) : Napi::ObjectWrap<State>(info) {
+    const Model * model = Napi::ObjectWrap<Model>::Unwrap(info[0].As<Napi::Object>());
+    take_logged_errors();
+    try {
+        core_ = std::make_shared<Core>(model->context(info.Env()));
+    } catch (const Napi::Error &) {
+        throw;
+    } catch (const std::exception & error) {
+        throw Napi::Error::New(info.Env(), error.what());
+    }
+}
+
+std::shared_ptr<State::Core> State::begin(Napi::Env env) {
+    if (core_ == nullptr) {
+        throw Napi::Error::New(env, "the state was disposed; create another one");
+    }
+    if (core_->busy) {
+        throw Napi::Error::New(env, "the state is busy; wait for its call to end or create another state");
+    }
+    core_->busy = true;
+    core_->abort.store(false);
+    return core_;
+}
+
+Napi::Value State::detect_language(const Napi::CallbackInfo & info) {
+    auto samples = copy_samples(info[0]);
+    const int threads = info[1].As<Napi::Number>().Int32Value();
+    const auto core = begin(info.Env());
+    const auto probabilities = std::make_shared<std::vector<float>>();
+    JobSteps steps;
+    steps.work = [core, threads, probabilities, samples = std::move(samples)](const auto &) {
+        *probabilities = run_detection(*core, samples, threads);
+    };
+    steps.settled = [core] { core->busy = false; };
+    steps.result = [probabilities](Napi::Env env) -> Napi::Value {
+        Napi::Object byLanguage = Napi::Object::New(env);
+        for (size_t id = 0; id < probabilities->size(); ++id) {
+            byLanguage.Set(whisper_lang_str(static_cast<int>(id)), (*probabilities)[id]);
+        }
+        return byLanguage;
+    };
+    return start_job(info.Env(), "whisper-detect-language", std::move(steps));
+}
+
+Napi::Value State::transcribe(const Napi::CallbackInfo & info) {
+    auto samples = copy_samples(info[0]);
+    const Options options = read_options(info[1].As<Napi::Object>());
+    const auto core = begin(info.Env());
+    const auto transcript = std::make_shared<Transcript>();
+    JobSteps steps;
+    steps.work = [core, options, transcript, samples = std::move(samples)](const auto & report) {
+        run_whisper(*core, samples, options, report, *transcript);
+    };
+    steps.settled = [core] { core->busy = false; };
+    steps.result = [transcript](Napi::Env env) { return to_javascript(env, *transcript); };
+    if (info[2].IsFunction()) {
+        steps.on_progress = info[2].As<Napi::Function>();
+    }
+    return start_job(info.Env(), "whisper-transcribe", std::move(steps));
+}
+
+Napi::Value State::abort(const Napi::CallbackInfo & info) {
+    if (core_ != nullptr) {
+        core_->abort.store(true);
+    }
+    return info.Env().Undefined();
+}
+
+Napi::Value State::dispose(const Napi::CallbackInfo & info) {
+    if (core_ != nullptr) {
+        core_->abort.store(true);
+        core_.reset();
+    }
+    return info.Env().Undefined();
+}
+
+}  // namespace transcribe

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { whisperSource } from "./source.ts";
+import type { NativeTools } from "./tools.ts";
+
+/**
+ * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
+ * makes another one.
+ *
+ * Part of it are the files of native/, the version of the package that brings whisper.cpp and the size of its main
+ * source, the compiler and the kind of machine.
+ */
+export async function nativeKey(options: {
+  nativeDirectory: string;
+  repository: string;
+  tools: NativeTools;
+}): Promise<string> {
+  const hash = createHash("sha256");
+  const packageFile = join(whisperSource(options.repository), "..", "..", "package.json");
+  const { version }: { version: string } = JSON.parse(await readFile(packageFile, "utf8"));
+  hash.update(JSON.stringify([process.arch, process.platform, options.tools.compilerVersion, version]));
+  const names = await readdir(options.nativeDirectory, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files.sort()) {
+    const content = await readFile(file);
+    hash.update(JSON.stringify([file.slice(options.nativeDirectory.length), content.length]));
+    hash.update(content);
+  }
+  return hash.digest("hex").slice(0, 16);
+}

@@ -1,0 +1,26 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { NativeAddon } from "./addon.ts";
+
+/** A build of the CPU backend for one kind of CPU. */
+export interface CpuLibrary {
+  /** File name in the native directory. */
+  file: string;
+  /** ggml's rating for the CPU at hand; higher is faster. */
+  score: number;
+}
+
+/** The CPU variants of the directory that this CPU can run by its own word, best first. */
+export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLibrary[] {
+  return readdirSync(nativeDirectory)
+    .filter((file) => /^libggml-cpu-.+\.so$/.test(file))
+    .map((file) => ({ file, score: addon.cpuScore(join(nativeDirectory, file)) }))
+    .filter((library) => library.score > 0)
+    .sort((a, b) => b.score - a.score || a.file.localeCompare(b.file));
+}
+
+/** The GPU backends of the directory, the one that is faster on the same device first. */
+export function gpuLibraries(nativeDirectory: string): string[] {
+  const present = new Set(readdirSync(nativeDirectory));
+  return ["libggml-cuda.so", "libggml-vulkan.so"].filter((file) => present.has(file));
+}

@@ -1,0 +1,95 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** What the first bytes of a ggml model file say. */
+export interface ModelHeader {
+  /** OpenAI's name for the size: base, small.en, large-v3, large-v3-turbo; of an unknown shape, "custom". */
+  type: string;
+  vocabularySize: number;
+  audioLayers: number;
+  textLayers: number;
+}
+
+/** "ggml" in the byte order of the file. */
+const magic = 0x67676d6c;
+
+/** Sizes by encoder layers, from OpenAI's model card. */
+const sizes: Record<number, string> = { 4: "tiny", 6: "base", 12: "small", 24: "medium", 32: "large" };
+
+/** The vocabulary without the multilingual models' extra token, and of those with one more language. */
+const englishVocabulary = 51864;
+const largeV3Vocabulary = 51866;
+
+/**
+ * Reads a whisper model's header.
+ *
+ * Throws an Error that says what to do where the file can't be read or is no ggml whisper model.
+ */
+export function readModelHeader(path: string): ModelHeader {
+  const numbers = new DataView(readStart(path, 48));
+  if (numbers.byteLength < 48 || numbers.getUint32(0, true) !== magic) {
+    throw new Error(`${path} is not a whisper model in ggml form; get one with "transcribe models pull"`);
+  }
+  const vocabularySize = numbers.getInt32(4, true);
+  const audioLayers = numbers.getInt32(20, true);
+  const textLayers = numbers.getInt32(36, true);
+  return { type: typeOf(vocabularySize, audioLayers, textLayers), vocabularySize, audioLayers, textLayers };
+}
+
+function typeOf(vocabularySize: number, audioLayers: number, textLayers: number): string {
+  const size = sizes[audioLayers];
+  if (size === undefined) {
+    return "custom";
+  }
+  if (size === "large") {
+    if (vocabularySize < largeV3Vocabulary) {
+      // versions 1 and 2 have the same shape; the first is hardly used any more
+      return textLayers === audioLayers ? "large-v2" : "custom";
+    }
+    return textLayers === audioLayers ? "large-v3" : textLayers === 4 ? "large-v3-turbo" : "custom";
+  }
+  // a distilled model has fewer decoder layers than its encoder
+  if (textLayers !== audioLayers) {
+    return "custom";
+  }
+  return vocabularySize === englishVocabulary ? `${size}.en` : size;
+}
+
+/** Numbers of whisper.h's `whisper_alignment_heads_preset`, by model type. */
+const presets: Record<string, number> = {
+  "tiny.en": 3,
+  tiny: 4,
+  "base.en": 5,
+  base: 6,
+  "small.en": 7,
+  small: 8,
+  "medium.en": 9,
+  medium: 10,
+  "large-v2": 12,
+  "large-v3": 13,
+  "large-v3-turbo": 14,
+};
+
+/** Preset 1: all heads of the topmost layers. */
+const topmostLayers = 1;
+
+/**
+ * Which attention heads follow the audio: the published ones of the model, else all of the upper half of the
+ * decoder, as OpenAI's own code does for models without a list.
+ */
+export function alignmentHeads(header: ModelHeader): { alignmentHeads: number; alignmentLayers: number } {
+  const preset = presets[header.type];
+  return preset === undefined
+    ? { alignmentHeads: topmostLayers, alignmentLayers: Math.max(1, Math.floor(header.textLayers / 2)) }
+    : { alignmentHeads: preset, alignmentLayers: -1 };
+}
+
+function readStart(path: string, bytes: number): ArrayBuffer {
+  const file = openSync(path, "r");
+  try {
+    const buffer = new ArrayBuffer(bytes);
+    const read = readSync(file, new Uint8Array(buffer), 0, bytes, 0);
+    return buffer.slice(0, read);
+  } finally {
+    closeSync(file);
+  }
+}

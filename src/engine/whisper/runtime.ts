@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import type { NativeAddon } from "./addon.ts";
+import { type CpuLibrary, cpuLibraries, gpuLibraries } from "./libraries.ts";
+import { createModel } from "./model.ts";
+import { alignmentHeads, readModelHeader } from "./model-header.ts";
+import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
+
+export interface LoadWhisperOptions {
+  /** Directory of whisper.node and the libraries beside it. */
+  nativeDirectory: string;
+  /** File name of the CPU variant to use; the best for this CPU by default. */
+  cpuLibrary?: string;
+  /** Look for GPU backends too; true by default. */
+  gpu?: boolean;
+}
+
+/** ggml keeps its backends per process, so there is one runtime per process too. */
+let loaded: { key: string; runtime: WhisperRuntime } | undefined;
+
+/**
+ * Loads the addon and its backends into this process, once.
+ *
+ * Throws an Error where the directory holds no addon for this machine, the variant can't run here, or the process
+ * has loaded whisper with other options before.
+ */
+export function loadWhisper(options: LoadWhisperOptions): WhisperRuntime {
+  const key = JSON.stringify([options.nativeDirectory, options.cpuLibrary ?? "best", options.gpu ?? true]);
+  if (loaded !== undefined) {
+    if (loaded.key !== key) {
+      throw new Error("whisper is loaded already with other options; use another process for these");
+    }
+    return loaded.runtime;
+  }
+  const runtime = createRuntime(options);
+  loaded = { key, runtime };
+  return runtime;
+}
+
+/** Lists the CPU variants in the directory that this CPU can run by ggml's word, best first. Loads none of them. */
+export function listCpuLibraries(nativeDirectory: string): CpuLibrary[] {
+  return cpuLibraries(openAddon(nativeDirectory), nativeDirectory);
+}
+
+function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
+  const addon = openAddon(options.nativeDirectory);
+  const cpuLibrary = options.cpuLibrary ?? cpuLibraries(addon, options.nativeDirectory)[0]?.file;
+  if (cpuLibrary === undefined) {
+    throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; run scripts/setup again`);
+  }
+  if (options.gpu ?? true) {
+    for (const library of gpuLibraries(options.nativeDirectory)) {
+      loadIfUsable(addon, join(options.nativeDirectory, library));
+    }
+  }
+  addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
+  return {
+    version: addon.version,
+    devices: () => addon.devices(),
+    cpuVariant: () => cpuLibrary,
+    openModel: (path, modelOptions) => openModel(addon, path, modelOptions),
+  };
+}
+
+/** A GPU backend needs the vendor's libraries and a device; without them the machine is simply one without a GPU. */
+function loadIfUsable(addon: NativeAddon, path: string): void {
+  try {
+    addon.loadBackend(path);
+  } catch {
+    return;
+  }
+}
+
+function openAddon(nativeDirectory: string): NativeAddon {
+  const path = join(nativeDirectory, "whisper.node");
+  const module: { exports: Partial<NativeAddon> } = { exports: {} };
+  try {
+    process.dlopen(module, path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `cannot load the whisper addon ${path}: ${reason}; run scripts/setup, and check that the directory is not mounted noexec`,
+    );
+  }
+  // the addon is ours and built together with its types
+  return module.exports as NativeAddon;
+}
+
+function openModel(addon: NativeAddon, path: string, options: OpenModelOptions): WhisperModel {
+  const header = readModelHeader(path);
+  const heads = options.wordTimes ? alignmentHeads(header) : { alignmentHeads: 0, alignmentLayers: -1 };
+  try {
+    const native = new addon.Model(path, { useGpu: options.useGpu, flashAttention: options.flashAttention, ...heads });
+    return createModel({ addon, native, header, wordTimes: options.wordTimes });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `cannot load the whisper model ${path}: ${reason}. ` +
+        'Check the file with "transcribe models verify"; if it is whole, free memory or choose a smaller model',
+    );
+  }
+}
