@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
+import { available, FFMPEG, inFolder, namesIn, SHARED_AUDIO } from "./support.ts";
+
+const ManifestEntry = Type.Object({
+  path: Type.String(),
+  duration_seconds: Type.Union([Type.Number(), Type.Null()]),
+  answer: Type.Optional(Type.String()),
+});
+
+const ready = available(FFMPEG, "media corpus tests") && available(SHARED_AUDIO, "media corpus tests");
+const entries = ready
+  ? Value.Parse(Type.Array(ManifestEntry), await Bun.file(join(SHARED_AUDIO, "manifest.json")).json())
+  : [];
+
+/** What probe and decode decide of the answer that the API must give in the end. */
+const DECODED_LENGTH: Record<string, (seconds: number, claimed: number | null) => void> = {
+  completed: (seconds, claimed) => expect(Math.abs(seconds - (claimed ?? 0))).toBeLessThan(0.45),
+  "completed with what can be decoded": (seconds) => expect(seconds).toBeWithin(4, 5),
+  "failed too_short": (seconds) => expect(seconds).toBeWithin(0.001, 0.5),
+  "failed no_speech": () => {},
+};
+
+describe("every file of the corpus ends as its answer says, under the name of a stored upload", () => {
+  for (const entry of entries) {
+    const answer = entry.answer ?? (entry.path.startsWith("formats/") ? undefined : "completed");
+    test(`${entry.path}: ${answer}`, async () => {
+      await inFolder(async (folder) => {
+        // Uploads are stored without an extension, so what decides must be in the bytes.
+        const stored = join(folder, "upload");
+        await copyFile(join(SHARED_AUDIO, entry.path), stored);
+        const probed = await probeRecording(FFMPEG, stored);
+        if (answer === "422 file") {
+          expect(probed).toEqual({ ok: false, reason: expect.stringMatching(/^The file .*\.$/) });
+          return;
+        }
+        expect(probed.ok).toBe(true);
+        const outputPath = join(folder, "decoded.pcm");
+        const decoded = await decodeRecording({ ffmpegPath: FFMPEG, inputPath: stored, outputPath, maxSeconds: 600 });
+        expect(Bun.file(outputPath).size).toBe(decoded.sampleCount * 2);
+        const check = DECODED_LENGTH[answer ?? ""];
+        expect(check).toBeDefined();
+        check?.(decoded.sampleCount / PCM_SAMPLE_RATE_HZ, entry.duration_seconds);
+        expect(await namesIn(folder)).toEqual(["decoded.pcm", "upload"]);
+      });
+    });
+  }
+});
+
+describe.if(ready)("particular files of the corpus", () => {
+  const file = (name: string) => join(SHARED_AUDIO, "formats", name);
+
+  test("a header without samples is taken, and decodes to nothing", async () => {
+    await inFolder(async (folder) => {
+      const inputPath = file("bad-header-only.wav");
+      expect(await probeRecording(FFMPEG, inputPath)).toMatchObject({ ok: true, durationSeconds: 0 });
+      const outputPath = join(folder, "decoded.pcm");
+      const decoded = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds: 600 });
+      expect(decoded.sampleCount).toBe(0);
+      expect(Bun.file(outputPath).size).toBe(0);
+    });
+  });
+
+  test("a playlist is called a playlist, whatever it is named", async () => {
+    for (const name of ["playlist.m3u", "playlist.pls", "playlist-hls.m3u8", "playlist-hls-localfile-renamed.mp3"]) {
+      expect(await probeRecording(FFMPEG, file(name))).toEqual({
+        ok: false,
+        reason: expect.stringContaining("playlist"),
+      });
+    }
+  });
+
+  test("a video without sound is told that it has no audio track", async () => {
+    expect(await probeRecording(FFMPEG, file("bad-video-without-audio.mp4"))).toEqual({
+      ok: false,
+      reason: "The file has no audio track.",
+    });
+  });
+
+  test("of two audio tracks the first is decoded", async () => {
+    const probed = await probeRecording(FFMPEG, file("jfk-two-audio-tracks.mkv"));
+    expect(probed).toMatchObject({ ok: true, audioTracks: 2, trackIndex: 0 });
+    // The other track is a sentence of 5.3 s.
+    await inFolder(async (folder) => {
+      const outputPath = join(folder, "decoded.pcm");
+      const inputPath = file("jfk-two-audio-tracks.mkv");
+      const decoded = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds: 600 });
+      expect(decoded.sampleCount / PCM_SAMPLE_RATE_HZ).toBeGreaterThan(10.9);
+    });
+  });
+
+  test("a two-channel call is recognisable as one", async () => {
+    const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
+    expect(await probeRecording(FFMPEG, call)).toMatchObject({ ok: true, channels: 2, durationIsEstimate: false });
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
+import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
+
+const ready = available(FFMPEG, "ffmpeg process tests");
+
+/** Four hours of silence that take no disk: long enough to be interrupted. */
+async function longRecording(folder: string): Promise<string> {
+  const path = join(folder, "long.wav");
+  const claimedBytes = 48_000 * 2 * 2 * 4 * 3600;
+  await Bun.write(path, waveHeader({ channels: 2, rateHz: 48_000, claimedBytes }));
+  await truncate(path, claimedBytes + 44);
+  return path;
+}
+
+function shortRecording(folder: string): string {
+  const path = join(folder, "short.wav");
+  makeWithFfmpeg(...lavfi("sine=duration=2:sample_rate=16000"), path);
+  return path;
+}
+
+/** The command lines of running processes that name a path. */
+function processesNaming(path: string): string[] {
+  const listing = Bun.spawnSync(["ps", "-eo", "args"]).stdout.toString();
+  return listing.split("\n").filter((line) => line.includes("ffmpeg") && line.includes(path));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(20);
+}
+
+async function faultOf(attempt: Promise<unknown>): Promise<string> {
+  try {
+    await attempt;
+  } catch (error) {
+    return error instanceof MediaError ? error.fault : String(error);
+  }
+  return "none";
+}
+
+describe.if(ready)("a decode in progress", () => {
+  test("is ended by an abort, and leaves no process and no file", async () => {
+    await inFolder(async (folder) => {
+      const inputPath = await longRecording(folder);
+      const outputPath = join(folder, "decoded.pcm");
+      const controller = new AbortController();
+      const reason = new Error("stopping");
+      const seen: number[] = [];
+      const onProgress = (fraction: number) => {
+        seen.push(fraction);
+        if (seen.length === 2) {
+          expect(processesNaming(folder)).toHaveLength(1);
+          controller.abort(reason);
+        }
+      };
+      const { signal } = controller;
+      const decoding = decodeRecording({
+        ffmpegPath: FFMPEG,
+        inputPath,
+        outputPath,
+        maxSeconds: 64_800,
+        onProgress,
+        signal,
+      });
+      expect(await decoding.catch((error) => error)).toBe(reason);
+      expect(seen[0]).toBeGreaterThan(0);
+      expect(seen[1]).toBeGreaterThan(seen[0] ?? 1);
+      expect(await namesIn(folder)).toEqual(["long.wav"]);
+      expect(processesNaming(folder)).toEqual([]);
+    });
+  });
+
+  test("does not outlive a server that is killed", async () => {
+    await inFolder(async (folder) => {
+      const inputPath = await longRecording(folder);
+      const child = Bun.spawn(
+        [process.execPath, join(import.meta.dir, "decode-child.ts"), inputPath, join(folder, "decoded.pcm")],
+        { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+      );
+      try {
+        await child.stdout.getReader().read();
+        expect(processesNaming(folder).some((line) => line.includes("-progress"))).toBe(true);
+      } finally {
+        child.kill("SIGKILL");
+      }
+      await child.exited;
+      await until(() => processesNaming(folder).length === 0);
+    });
+  });
+
+  test("that was aborted before it began starts nothing", async () => {
+    await inFolder(async (folder) => {
+      const outputPath = join(folder, "decoded.pcm");
+      const signal = AbortSignal.abort(new Error("never mind"));
+      const request = { ffmpegPath: FFMPEG, inputPath: shortRecording(folder), outputPath, maxSeconds: 60, signal };
+      expect(await faultOf(decodeRecording(request))).toBe("Error: never mind");
+      expect(await namesIn(folder)).toEqual(["short.wav"]);
+    });
+  });
+});
+
+describe.if(ready)("the longest recording", () => {
+  test.each([
+    [1.5, "recording_too_long", ["short.wav"]],
+    [2, "none", ["decoded.pcm", "short.wav"]],
+  ])("of %d s, with 2 s of sound, gives the fault %p", async (maxSeconds, fault, left) => {
+    await inFolder(async (folder) => {
+      const request = {
+        ffmpegPath: FFMPEG,
+        inputPath: shortRecording(folder),
+        outputPath: join(folder, "decoded.pcm"),
+      };
+      expect(await faultOf(decodeRecording({ ...request, maxSeconds }))).toBe(fault);
+      expect(await namesIn(folder)).toEqual(left);
+    });
+  });
+});
+
+describe("a fault that is not the recording's is told by name", () => {
+  // A probe that goes well, so that the fault shows itself at decoding.
+  const probing =
+    'case "$*" in *framecrc*) printf "#sample_rate 0: 8000\\n#channel_layout_name 0: mono\\n"; exit 0;; esac';
+  const cases: [string, string, string][] = [
+    ["an ffmpeg that crashes", `${probing}; kill -SEGV $$`, "ffmpeg_crashed"],
+    [
+      "an ffmpeg that is killed by its processor limit",
+      `${probing}; ulimit -t 1; while :; do :; done`,
+      "ffmpeg_crashed",
+    ],
+    ["an ffmpeg out of memory", `${probing}; exit 244`, "ffmpeg_out_of_memory"],
+    ["a full disk", `${probing}; exit 228`, "disk_full"],
+    [
+      "a full disk, as older versions tell it",
+      `${probing}; echo "x: No space left on device" >&2; exit 1`,
+      "disk_full",
+    ],
+    [
+      "an ffmpeg that doesn't know our options",
+      `echo "Unrecognized option 'codec_whitelist'." >&2; exit 1`,
+      "ffmpeg_unusable",
+    ],
+    ["an ffmpeg for another machine", "exit 126", "ffmpeg_unusable"],
+  ];
+  for (const [what, script, fault] of cases) {
+    test(`${what}: ${fault}`, async () => {
+      await inFolder(async (folder) => {
+        const inputPath = join(folder, "upload");
+        await Bun.write(inputPath, "sound");
+        const ffmpegPath = await fakeFfmpeg(folder, script);
+        const request: DecodeRequest = {
+          ffmpegPath,
+          inputPath,
+          outputPath: join(folder, "decoded.pcm"),
+          maxSeconds: 60,
+        };
+        expect(await faultOf(decodeRecording(request))).toBe(fault);
+        expect(await namesIn(folder)).toEqual(["fake-ffmpeg", "upload"]);
+      });
+    });
+  }
+
+  test("no ffmpeg at all: ffmpeg_unusable", async () => {
+    await inFolder(async (folder) => {
+      await Bun.write(join(folder, "upload"), "sound");
+      expect(await faultOf(probeRecording(join(folder, "nowhere"), join(folder, "upload")))).toBe("ffmpeg_unusable");
+    });
+  });
+
+  test("a recording that is gone, or a folder in its place: input_unreadable", async () => {
+    await inFolder(async (folder) => {
+      const ffmpegPath = await fakeFfmpeg(folder, "exit 0");
+      expect(await faultOf(probeRecording(ffmpegPath, join(folder, "gone")))).toBe("input_unreadable");
+      expect(await faultOf(probeRecording(ffmpegPath, folder))).toBe("input_unreadable");
+    });
+  });
+});
+
+describe("ffmpeg runs confined", () => {
+  test("with limits, without the server's environment, and it can't be made to flood the server", async () => {
+    await inFolder(async (folder) => {
+      process.env.TRANSCRIBE_TEST_SECRET = "s3cret";
+      const report = join(folder, "report");
+      const inputPath = join(folder, "upload");
+      await Bun.write(inputPath, "sound");
+      // The limit on written files is 0 for a probe, so the report goes to a pipe that cat empties from outside.
+      Bun.spawnSync(["mkfifo", report]);
+      const reading = Bun.spawn(["cat", report], { stdout: "pipe" });
+      const ffmpegPath = await fakeFfmpeg(
+        folder,
+        `{ echo "memory $(ulimit -v)"; echo "cpu $(ulimit -t)"; echo "file $(ulimit -f)"; env; } > '${report}'; exec yes >&2`,
+      );
+      const probed = await probeRecording(ffmpegPath, inputPath);
+      delete process.env.TRANSCRIBE_TEST_SECRET;
+      const told = await new Response(reading.stdout).text();
+      expect(probed).toMatchObject({ ok: false });
+      expect(told).toContain("memory 1048576\n");
+      expect(told).toContain("cpu 10\n");
+      expect(told).toContain("file 0\n");
+      expect(told).not.toContain("s3cret");
+      expect(told).not.toContain("HOME=");
+      await reading.exited;
+    });
+  });
+});

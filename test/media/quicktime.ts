@@ -1,0 +1,55 @@
+/**
+ * Points a QuickTime file's samples at another file: its data reference becomes an alias (type `alis`) with an absolute path.
+ *
+ * The file must have its `moov` atom last, as ffmpeg writes it, so that growing it moves no sample.
+ * Layout: QuickTime File Format, "Data Reference Atoms"; the alias record is the classic Mac OS one, as far as readers look at it.
+ */
+export function withExternalReference(file: Buffer, targetPath: string): Buffer {
+  const path = ["moov", "trak", "mdia", "minf", "dinf", "dref"];
+  const starts: number[] = [];
+  let from = 0;
+  let end = file.length;
+  for (const type of path) {
+    const at = findAtom(file, from, end, type);
+    starts.push(at);
+    end = at + file.readUInt32BE(at);
+    from = at + 8;
+  }
+  // dref: version and flags, the number of entries, then the one entry ffmpeg writes.
+  const entryAt = from + 8;
+  const entrySize = file.readUInt32BE(entryAt);
+  const entry = aliasEntry(targetPath);
+  const grown = Buffer.concat([file.subarray(0, entryAt), entry, file.subarray(entryAt + entrySize)]);
+  for (const at of starts) grown.writeUInt32BE(grown.readUInt32BE(at) + entry.length - entrySize, at);
+  return grown;
+}
+
+function findAtom(file: Buffer, from: number, end: number, type: string): number {
+  for (let at = from; at + 8 <= end; ) {
+    if (file.toString("latin1", at + 4, at + 8) === type) return at;
+    at += Math.max(file.readUInt32BE(at), 8);
+  }
+  throw new Error(`no ${type} atom`);
+}
+
+function aliasEntry(targetPath: string): Buffer {
+  const name = targetPath.slice(targetPath.lastIndexOf("/") + 1);
+  const path = Buffer.from(targetPath);
+  const record = Buffer.alloc(150);
+  record.writeUInt8(4, 10);
+  record.write("disk", 11, "latin1");
+  record.writeUInt8(Math.min(name.length, 63), 50);
+  record.write(name.slice(0, 63), 51, "latin1");
+  record.writeInt16BE(1, 130);
+  record.writeInt16BE(1, 132);
+  const tagged = Buffer.alloc(4);
+  tagged.writeInt16BE(2, 0);
+  tagged.writeUInt16BE(path.length, 2);
+  const padding = Buffer.alloc(path.length % 2);
+  const terminator = Buffer.from([0xff, 0xff, 0, 0]);
+  const body = Buffer.concat([Buffer.alloc(4), record, tagged, path, padding, terminator]);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + body.length, 0);
+  head.write("alis", 4, "latin1");
+  return Buffer.concat([head, body]);
+}

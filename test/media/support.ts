@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const REPOSITORY = join(import.meta.dir, "..", "..");
+
+export const FFMPEG = join(REPOSITORY, "build", "ffmpeg", "ffmpeg");
+export const SHARED_AUDIO = join(REPOSITORY, "..", "shared", "audio");
+
+/** Says aloud what is missing and what is skipped for it; true where it is there. */
+export function available(path: string, what: string): boolean {
+  if (existsSync(path)) return true;
+  console.warn(`skipped: ${what} (missing: ${path})`);
+  return false;
+}
+
+/** Runs a test body in a folder of its own, which is gone afterwards. */
+export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+  try {
+    return await body(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes a file with ffmpeg itself, from its signal generators: `lavfi("sine=duration=2")` as input, for example. */
+export function makeWithFfmpeg(...args: string[]): void {
+  const made = Bun.spawnSync([FFMPEG, "-nostdin", "-v", "error", "-y", ...args]);
+  if (made.exitCode !== 0) throw new Error(`ffmpeg could not make a fixture: ${made.stderr.toString()}`);
+}
+
+export function lavfi(source: string): string[] {
+  return ["-f", "lavfi", "-i", source];
+}
+
+/** The samples of a PCM file. */
+export async function samplesOf(path: string): Promise<Int16Array> {
+  return new Int16Array(await Bun.file(path).arrayBuffer());
+}
+
+export function loudness(samples: Int16Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return Math.sqrt(sum / Math.max(samples.length, 1));
+}
+
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).sort();
+}
+
+/** A WAVE file's 44-byte header for 16-bit PCM, with whatever length it is told to claim. */
+export function waveHeader(format: { channels: number; rateHz: number; claimedBytes: number }): Buffer {
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(Math.min(format.claimedBytes + 36, 0xffffffff), 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(format.channels, 22);
+  header.writeUInt32LE(format.rateHz, 24);
+  header.writeUInt32LE(format.rateHz * format.channels * 2, 28);
+  header.writeUInt16LE(format.channels * 2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(format.claimedBytes, 40);
+  return header;
+}
+
+/** A script that stands where ffmpeg should, to play a fault that the real one can't be made to show. */
+export async function fakeFfmpeg(folder: string, script: string): Promise<string> {
+  const path = join(folder, "fake-ffmpeg");
+  await Bun.write(path, `#!/bin/sh\n${script}\n`);
+  Bun.spawnSync(["chmod", "+x", path]);
+  return path;
+}
