@@ -1,0 +1,165 @@
+import type { ByteSource } from "./byte-source.ts";
+import { ConversionError } from "./conversion-error.ts";
+
+/** Element types by their number in the file, in the order of CTranslate2's `DataType`. */
+const ELEMENT_TYPES = ["float32", "int8", "int16", "int32", "float16", "bfloat16"] as const;
+export type ElementType = (typeof ELEMENT_TYPES)[number];
+
+export const ELEMENT_BYTES: Record<ElementType, number> = {
+  float32: 4,
+  int8: 1,
+  int16: 2,
+  int32: 4,
+  float16: 2,
+  bfloat16: 2,
+};
+
+/** A tensor in a CTranslate2 file. Shapes are row-major, slowest dimension first; a scalar's shape is empty. */
+export interface Variable {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly type: ElementType;
+  readonly offset: number;
+  readonly sizeBytes: number;
+}
+
+/** Where everything lies in a CTranslate2 `model.bin`, aliases resolved. */
+export interface Ctranslate2Index {
+  readonly specification: string;
+  readonly revision: number;
+  /** By name and by alias; several names may stand for one variable. */
+  readonly variables: ReadonlyMap<string, Variable>;
+  /** The names that are aliases of another. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+const BINARY_VERSION = 6;
+/** Limits far above any real model (large-v3 has some 1,300 variables of three dimensions); they stop hostile files. */
+const MAX_VARIABLES = 65_536;
+const MAX_RANK = 8;
+const MAX_NAME_BYTES = 1_024;
+
+/**
+ * Reads the index of a CTranslate2 `model.bin` without reading its weights.
+ *
+ * The file, little-endian: u32 binary version; the specification's name; u32 its revision; u32 number of variables;
+ * for each its name, u8 rank, u32 per dimension, u8 element type, u32 byte count and the bytes; then u32 number of
+ * aliases, for each the alias and the variable's name. A name is a u16 length and that many bytes, a NUL the last.
+ * (CTranslate2, `ModelSpec._serialize`.)
+ *
+ * Throws `ConversionError` on anything that does not fit: a name, a shape or a count that reaches past the file's end.
+ */
+export function readIndex(source: ByteSource): Ctranslate2Index {
+  const cursor = new Cursor(source);
+  const version = cursor.u32();
+  if (version !== BINARY_VERSION) {
+    throw new ConversionError(
+      `not a CTranslate2 model file of version ${BINARY_VERSION}: it begins with ${version}. Convert it anew with CTranslate2 3.0 or later`,
+    );
+  }
+  const specification = cursor.name();
+  const revision = cursor.u32();
+
+  const variables = new Map<string, Variable>();
+  const add = (name: string, variable: Variable) => {
+    if (variables.has(name)) throw new ConversionError(`the model file has two variables named ${name}`);
+    variables.set(name, variable);
+  };
+  for (let remaining = cursor.count("variables"); remaining > 0; remaining--) {
+    const variable = cursor.variable();
+    add(variable.name, variable);
+  }
+  const aliases = new Set<string>();
+  for (let remaining = cursor.count("aliases"); remaining > 0; remaining--) {
+    const alias = cursor.name();
+    const target = cursor.name();
+    const variable = variables.get(target);
+    if (!variable)
+      throw new ConversionError(`the model file's alias ${alias} stands for ${target}, which is not there`);
+    add(alias, variable);
+    aliases.add(alias);
+  }
+  if (cursor.position !== source.sizeBytes) {
+    throw new ConversionError(`the model file goes on after its end: ${source.sizeBytes - cursor.position} bytes more`);
+  }
+  return { specification, revision, variables, aliases };
+}
+
+/** Walks over the file's headers through a small window, so that weights are skipped and never read. */
+class Cursor {
+  position = 0;
+  #window: Uint8Array = new Uint8Array(0);
+  #windowStart = 0;
+
+  constructor(private readonly source: ByteSource) {}
+
+  u8(): number {
+    return this.#take(1).getUint8(0);
+  }
+
+  u16(): number {
+    return this.#take(2).getUint16(0, true);
+  }
+
+  u32(): number {
+    return this.#take(4).getUint32(0, true);
+  }
+
+  count(what: string): number {
+    const count = this.u32();
+    if (count > MAX_VARIABLES) throw new ConversionError(`the model file claims ${count} ${what}: it is damaged`);
+    return count;
+  }
+
+  name(): string {
+    const length = this.u16();
+    if (length === 0 || length > MAX_NAME_BYTES) {
+      throw new ConversionError(`a name in the model file is ${length} bytes long: it is damaged`);
+    }
+    const view = this.#take(length);
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, length);
+    if (bytes.indexOf(0) !== length - 1) throw new ConversionError("a name in the model file is not NUL-terminated");
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length - 1));
+    } catch {
+      throw new ConversionError("a name in the model file is not UTF-8");
+    }
+  }
+
+  variable(): Variable {
+    const name = this.name();
+    const rank = this.u8();
+    if (rank > MAX_RANK) throw new ConversionError(`${name} has ${rank} dimensions: the model file is damaged`);
+    const shape = Array.from({ length: rank }, () => this.u32());
+    const typeNumber = this.u8();
+    const type = ELEMENT_TYPES[typeNumber];
+    if (!type) throw new ConversionError(`${name} is of element type ${typeNumber}, which is not known`);
+    const sizeBytes = this.u32();
+    const expected = shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
+    if (sizeBytes !== expected) {
+      throw new ConversionError(
+        `${name} has ${sizeBytes} bytes where its shape [${shape}] of ${type} needs ${expected}`,
+      );
+    }
+    const offset = this.position;
+    if (offset + sizeBytes > this.source.sizeBytes) {
+      throw new ConversionError(
+        `the model file is cut short: ${name} reaches to byte ${offset + sizeBytes} of ${this.source.sizeBytes}`,
+      );
+    }
+    this.position += sizeBytes;
+    return { name, shape, type, offset, sizeBytes };
+  }
+
+  #take(length: number): DataView {
+    const from = this.position - this.#windowStart;
+    if (from < 0 || from + length > this.#window.byteLength) {
+      const wanted = Math.min(Math.max(length, 4_096), Math.max(length, this.source.sizeBytes - this.position));
+      this.#window = this.source.read(this.position, wanted);
+      this.#windowStart = this.position;
+    }
+    const view = new DataView(this.#window.buffer, this.position - this.#windowStart, length);
+    this.position += length;
+    return view;
+  }
+}

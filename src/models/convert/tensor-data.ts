@@ -1,0 +1,71 @@
+import type { ByteSource } from "./byte-source.ts";
+import { ConversionError } from "./conversion-error.ts";
+import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-index.ts";
+import type { TensorPlan } from "./tensor-list.ts";
+
+/** So much of a tensor is held at a time; its rows are kept whole. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/** The tensor's elements, little-endian in its own type, in pieces of a few megabytes. Throws `ConversionError` on weights that float16 can't hold. */
+export function* tensorData(plan: TensorPlan, source: ByteSource): Generator<Uint8Array> {
+  const { variable, firstRow, rows, type } = plan;
+  const elementsPerRow = variable.shape.slice(1).reduce((product, size) => product * size, 1);
+  const rowBytes = elementsPerRow * ELEMENT_BYTES[variable.type];
+  const rowsPerPiece = Math.max(1, Math.floor(PIECE_BYTES / Math.max(1, rowBytes)));
+  const scale = plan.scale ? readFloats(source, plan.scale) : undefined;
+  for (let row = 0; row < rows; row += rowsPerPiece) {
+    const count = Math.min(rowsPerPiece, rows - row);
+    const bytes = source.read(variable.offset + (firstRow + row) * rowBytes, count * rowBytes);
+    if (variable.type === type) {
+      yield bytes;
+      continue;
+    }
+    const floats = toFloats(bytes, variable.type);
+    if (scale) unscale(floats, scale, firstRow + row, elementsPerRow);
+    yield type === "float32" ? bytesOf(floats) : toHalf(floats, plan.name);
+  }
+}
+
+function readFloats(source: ByteSource, variable: Variable): Float32Array {
+  return toFloats(source.read(variable.offset, variable.sizeBytes), variable.type);
+}
+
+/** `bytes` are a whole buffer of their own, as `ByteSource.read` gives them, so that a view is aligned. */
+function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
+  const { buffer } = bytes;
+  switch (type) {
+    case "float32":
+      return new Float32Array(buffer);
+    case "float16":
+      return new Float32Array(new Float16Array(buffer));
+    case "bfloat16":
+      // The upper half of a float32.
+      return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (half) => half << 16).buffer);
+    case "int8":
+      return new Float32Array(new Int8Array(buffer));
+    case "int16":
+      return new Float32Array(new Int16Array(buffer));
+    case "int32":
+      return new Float32Array(new Int32Array(buffer));
+  }
+}
+
+/** Quantised is weight × scale, rounded; see CTranslate2's `ModelSpec._quantize`. */
+function unscale(floats: Float32Array, scale: Float32Array, firstRow: number, elementsPerRow: number): void {
+  for (let start = 0; start < floats.length; start += elementsPerRow) {
+    const row = firstRow + start / elementsPerRow;
+    const factor = scale[scale.length === 1 ? 0 : row] ?? 1;
+    const end = start + elementsPerRow;
+    for (let element = start; element < end; element++) floats[element] = (floats[element] ?? 0) / factor;
+  }
+}
+
+function toHalf(floats: Float32Array, name: string): Uint8Array {
+  const halves = new Float16Array(floats);
+  if (!halves.every(Number.isFinite)) throw new ConversionError(`${name} has weights that float16 can't hold`);
+  return bytesOf(halves);
+}
+
+function bytesOf(view: Float32Array | Float16Array): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+}

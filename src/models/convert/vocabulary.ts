@@ -1,0 +1,86 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { ConversionError } from "./conversion-error.ts";
+
+const END_OF_TEXT = "<|endoftext|>";
+/** The real files have 0.5 to 1.3 MB. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
+
+const JsonVocabulary = Type.Array(Type.String());
+
+/** A model's tokens. */
+export interface Vocabulary {
+  /** All entries, special ones included. */
+  readonly size: number;
+  /** The text tokens' bytes by token number: those before `<|endoftext|>`, after which only special tokens come. */
+  readonly textTokens: readonly Uint8Array[];
+}
+
+/**
+ * Reads `vocabulary.json` (a list) or `vocabulary.txt` (a token a line) of a CTranslate2 directory, in which a
+ * token's number is its place. Throws `ConversionError` where there is none or it is not a Whisper vocabulary.
+ */
+export function readVocabulary(directory: string): Vocabulary {
+  const tokens = readTokens(directory);
+  const end = tokens.indexOf(END_OF_TEXT);
+  if (end < 0) throw new ConversionError(`the vocabulary has no ${END_OF_TEXT}: this is not a Whisper model`);
+  return { size: tokens.length, textTokens: tokens.slice(0, end).map(tokenBytes) };
+}
+
+function readTokens(directory: string): string[] {
+  const json = join(directory, "vocabulary.json");
+  if (existsSync(json)) {
+    const list = parseJson(readLimited(json));
+    if (!Value.Check(JsonVocabulary, list)) throw new ConversionError("vocabulary.json is not a list of strings");
+    return list;
+  }
+  const text = join(directory, "vocabulary.txt");
+  if (!existsSync(text)) throw new ConversionError(`${directory} has neither vocabulary.json nor vocabulary.txt`);
+  const lines = readLimited(text).split("\n");
+  // The last line ends with a line feed too; an empty line elsewhere is a token (Whisper's 50256 is empty).
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function readLimited(path: string): string {
+  const { size } = statSync(path);
+  if (size > MAX_FILE_BYTES) throw new ConversionError(`${path} has ${size} bytes: that is no vocabulary`);
+  return readFileSync(path, "utf8");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConversionError("vocabulary.json is not JSON");
+  }
+}
+
+/**
+ * Byte-level BPE writes a token's bytes as printable characters: those that are printable in Latin-1 stand for
+ * themselves, the other 68 in order for U+0100 onwards (Radford et al., GPT-2).
+ */
+const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
+  const printable = (byte: number) =>
+    (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);
+  const map = new Map<string, number>();
+  let next = 0x100;
+  for (let byte = 0; byte < 0x100; byte++) map.set(String.fromCharCode(printable(byte) ? byte : next++), byte);
+  return map;
+})();
+
+function tokenBytes(token: string, number: number): Uint8Array {
+  const bytes = new Uint8Array(token.length);
+  for (let index = 0; index < token.length; index++) {
+    const byte = BYTE_OF_CHARACTER.get(token.charAt(index));
+    if (byte === undefined) {
+      throw new ConversionError(
+        `token ${number} of the vocabulary is not in byte-level form: ${JSON.stringify(token)}`,
+      );
+    }
+    bytes[index] = byte;
+  }
+  return bytes;
+}

