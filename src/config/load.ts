@@ -100,12 +100,12 @@ function flatten(value: unknown, prefix: string): [string, unknown][] {
   return Object.entries(value).flatMap(([name, child]) => flatten(child, prefix === "" ? name : `${prefix}.${name}`));
 }
 
-function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
-  const root: Record<string, unknown> = {};
+function nest(values: ReadonlyMap<string, unknown>): Record<string, Record<string, unknown>> {
+  const root: Record<string, Record<string, unknown>> = {};
   for (const [path, value] of values) {
-    const [section, name] = path.split(".") as [string, string];
-    const group = (root[section] ??= {}) as Record<string, unknown>;
-    group[name] = value;
+    const dot = path.lastIndexOf(".");
+    const section = path.slice(0, dot);
+    root[section] = { ...root[section], [path.slice(dot + 1)]: value };
   }
   return root;
 }

@@ -44,8 +44,8 @@ export class Recordings {
     return row?.open ?? 0;
   }
 
-  /** Ids of all that wait or were being processed, oldest first, those that had begun before the others. */
-  listOpen(): string[] {
+  /** Ids of all that have not ended, by state, oldest first. */
+  listOpen(): { processing: string[]; queued: string[] } {
     const idsOf = (status: "queued" | "processing") =>
       this.#store
         .select({ id: tables.recordings.id })
@@ -54,7 +54,7 @@ export class Recordings {
         .orderBy(tables.recordings.id)
         .all()
         .map((row) => row.id);
-    return [...idsOf("processing"), ...idsOf("queued")];
+    return { processing: idsOf("processing"), queued: idsOf("queued") };
   }
 
   /** Enters a recording, `queued`. Durable when this returns. */

@@ -30,11 +30,14 @@ export type FailureReason = Static<typeof failureReasonSchema>;
 
 /** The causes that may stand behind `internal`, for the operator: in the log and the CLI, never in the API. */
 export type InternalCause =
-  | "decoder_failed"
-  | "decoder_timed_out"
+  | "ffmpeg_unusable"
+  | "ffmpeg_crashed"
+  | "ffmpeg_out_of_memory"
+  | "ffmpeg_timed_out"
+  | "input_unreadable"
   | "recording_too_long"
+  | "disk_full"
   | "engine_crashed"
-  | "upload_missing"
   | "unexpected";
 
 /** Why a recording failed: what the client is told, and what the operator is. */

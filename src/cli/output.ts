@@ -1,0 +1,22 @@
+/** Prints what a command found: JSON for programs, a table for people. */
+export function print(json: boolean, value: unknown, forPeople: () => string): void {
+  process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${forPeople()}\n`);
+}
+
+/** Rows under a head, the columns as wide as their longest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [head, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** ISO 8601, or a dash for what has not happened. */
+export function date(milliseconds: number | null): string {
+  return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,95 @@
+import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
+import { ownCommand, type Settings } from "../config/index.ts";
+import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+import { startAppliance } from "./appliance.ts";
+import { CommandError } from "./command-error.ts";
+import { baseUrlOf, findRunningServer, type RunningServer } from "./running-server.ts";
+import { serveFlags, untilStopped } from "./serve.ts";
+import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { transcribeFile } from "./transcribe-file.ts";
+
+/** A server that was just started has to load its models first; on a slow disk that takes its time. */
+const startSeconds = 120;
+
+/** transcribe quickstart [RECORDING]: everything from a first account to a transcript, for a first try. */
+export function quickstartCommand(): Command {
+  return addSettingsOptions(new Command("quickstart"), serveFlags)
+    .description("Try it: start a server if none runs, make a first account and key, transcribe a recording.")
+    .argument("[recording]", "a recording; without one the server runs in the foreground")
+    .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
+    .action(async (recording: string | undefined, options: { language?: string }, command: Command) => {
+      const settings = settingsOf(command);
+      if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
+      const directory = new DataDirectory(settings.storage.data_dir);
+      if (recording === undefined) {
+        await serveInForeground(settings, directory);
+        return;
+      }
+      const server = (await findRunningServer(directory)) ?? (await startDetached(settings, directory));
+      const { key } = firstKey(openDatabase(directory.databasePath), directory);
+      const baseUrl = baseUrlOf(server.origin);
+      await transcribeFile({ baseUrl, key, file: recording, language: options.language, json: false, everySeconds: 1 });
+      process.stderr.write(
+        `\nThe server goes on at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n`,
+      );
+    });
+}
+
+async function serveInForeground(settings: Settings, directory: DataDirectory): Promise<void> {
+  const running = await findRunningServer(directory);
+  if (running !== null) {
+    process.stdout.write(`transcribe serves ${baseUrlOf(running.origin)} already (process ${running.pid})\n`);
+    return;
+  }
+  const appliance = startAppliance(settings, createLogger(settings.log.level));
+  const { key, isNew } = firstKey(openDatabase(directory.databasePath), directory);
+  process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
+  if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
+  await untilStopped(appliance);
+}
+
+/** Starts `transcribe serve` in the background and waits until it is ready; its log goes to the data directory. */
+async function startDetached(settings: Settings, directory: DataDirectory): Promise<RunningServer> {
+  const logPath = join(directory.root, "server.log");
+  const log = openSync(logPath, "a", 0o600);
+  const { host, port } = settings.server;
+  const command = ownCommand("serve", "--host", host, "--port", String(port), "--data-dir", resolve(directory.root));
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: log, stderr: log, detached: true });
+  child.unref();
+  process.stderr.write("starting the server …\n");
+  for (let waited = 0; waited < startSeconds * 10 && child.exitCode === null; waited++) {
+    const server = await findRunningServer(directory);
+    if (server !== null && (await isReady(server))) return server;
+    await Bun.sleep(100);
+  }
+  throw new CommandError(`the server did not get ready; the end of ${logPath}:\n${tail(logPath)}`);
+}
+
+async function isReady({ origin }: RunningServer): Promise<boolean> {
+  const answer = await fetch(`${origin}/readyz`).catch(() => null);
+  return answer?.ok === true;
+}
+
+/** The key of a first try, from its file; a new one, for a first account if there is none, where the file's is no good. */
+function firstKey(store: Store, directory: DataDirectory): { key: string; isNew: boolean } {
+  const path = keyPath(directory);
+  const kept = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  if (authenticate(store, kept) !== null) return { key: kept, isNew: false };
+  const now = Date.now();
+  const account = listAccounts(store)[0] ?? createAccount(store, "first", now);
+  const { secret } = createKey(store, account, "quickstart", now);
+  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  return { key: secret, isNew: true };
+}
+
+function keyPath(directory: DataDirectory): string {
+  return join(directory.root, "first-key");
+}
+
+function tail(path: string): string {
+  return readFileSync(path, "utf8").split("\n").slice(-12).join("\n");
+}

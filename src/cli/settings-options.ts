@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { loadSettings, type Settings, settingEntries } from "../config/index.ts";
+import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
+
+const flagged = settingEntries.filter((entry) => entry.flag !== null);
+
+/** Adds `--config` and the flags of settings to a command: all of them, or those named by their paths. */
+export function addSettingsOptions(command: Command, paths: readonly string[]): Command {
+  command.option("--config <file>", "settings file, TOML (environment: TRANSCRIBE_CONFIG)");
+  for (const entry of flagged.filter((candidate) => paths.includes(candidate.path))) {
+    command.option(
+      `${entry.flag} <value>`,
+      `${entry.description} (default: ${entry.defaultValue}; environment: ${entry.env})`,
+    );
+  }
+  return command;
+}
+
+/**
+ * The settings for a command that was given `addSettingsOptions`.
+ * @throws {SettingsError}
+ */
+export function settingsOf(command: Command): Settings {
+  const options: Record<string, unknown> = command.opts();
+  const flags: Record<string, string> = {};
+  for (const entry of flagged) {
+    const value = options[camelCase(entry.flag ?? "")];
+    if (typeof value === "string") flags[entry.path] = value;
+  }
+  const file = typeof options.config === "string" ? options.config : process.env.TRANSCRIBE_CONFIG;
+  return loadSettings({ file, environment: process.env, flags });
+}
+
+/** The database of a command's data directory; commands work with the server up or down. */
+export function openStoreOf(command: Command): Store {
+  return openDatabase(new DataDirectory(settingsOf(command).storage.data_dir).databasePath);
+}
+
+function camelCase(flag: string): string {
+  return flag.replace(/^--/, "").replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

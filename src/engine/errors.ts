@@ -1,0 +1,9 @@
+/** The worker died three times at one operation, the last time with nothing else running. */
+export class EngineCrashError extends Error {
+  override readonly name = "EngineCrashError";
+}
+
+/** An operation ended with an error of its own; the worker lives on. */
+export class EngineOperationError extends Error {
+  override readonly name = "EngineOperationError";
+}

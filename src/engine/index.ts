@@ -1,0 +1,15 @@
+export { blockCount } from "./diarization/grid.ts";
+export { Engine, type EngineOptions } from "./engine.ts";
+export { EngineCrashError, EngineOperationError } from "./errors.ts";
+export { type Language, readModelLanguages } from "./languages.ts";
+export {
+  type EngineWord,
+  type PcmFile,
+  type Span,
+  type Start as WorkerStart,
+  spanSchema,
+  type Turn,
+  turnSchema,
+  type Utterance,
+  utteranceSchema,
+} from "./protocol.ts";

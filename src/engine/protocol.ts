@@ -1,0 +1,132 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+/**
+ * What server and worker say to each other. Audio never travels: both sides know the PCM file, and a message names a part
+ * of it. Times are seconds from the recording's start.
+ */
+
+const seconds = Type.Number({ minimum: 0 });
+const path = Type.String({ minLength: 1 });
+
+/** A 16 kHz, mono, 16-bit little-endian raw file. */
+export const pcmFileSchema = Type.Object({ path, sampleCount: Type.Integer({ minimum: 0 }) });
+export type PcmFile = Static<typeof pcmFileSchema>;
+
+export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
+export type Span = Static<typeof spanSchema>;
+
+export const turnSchema = Type.Object({
+  startSeconds: seconds,
+  endSeconds: seconds,
+  speaker: Type.Integer({ minimum: 0 }),
+});
+export type Turn = Static<typeof turnSchema>;
+
+export const wordSchema = Type.Object({
+  /** With the space before it, where the language writes one. */
+  text: Type.String(),
+  startSeconds: seconds,
+  endSeconds: seconds,
+  probability: Type.Number({ minimum: 0, maximum: 1 }),
+});
+export type EngineWord = Static<typeof wordSchema>;
+
+export const utteranceSchema = Type.Object({
+  noSpeechProbability: Type.Number(),
+  averageLogProbability: Type.Number(),
+  words: Type.Array(wordSchema),
+});
+export type Utterance = Static<typeof utteranceSchema>;
+
+interface Operation {
+  readonly params: TSchema;
+  readonly result: TSchema;
+}
+
+function operation<P extends TSchema, R extends TSchema>(params: P, result: R) {
+  return { params, result } as const satisfies Operation;
+}
+
+const none = Type.Object({});
+
+/** Every operation of the worker: what goes in, what comes out. */
+export const operations = {
+  /** Speaker activity of one block of the recording, into a file. */
+  detectBlock: operation(
+    Type.Object({ pcm: pcmFileSchema, block: Type.Integer({ minimum: 0 }), activityDirectory: path }),
+    none,
+  ),
+  /** Where there is speech, and the pieces that whisper takes. Needs every block's activity. */
+  planChunks: operation(
+    Type.Object({ pcm: pcmFileSchema, activityDirectory: path }),
+    Type.Object({ chunks: Type.Array(spanSchema) }),
+  ),
+  /** The language spoken in a part, as whisper's code. */
+  detectLanguage: operation(
+    Type.Object({ pcm: pcmFileSchema, span: spanSchema }),
+    Type.Object({ language: Type.String(), probability: Type.Number() }),
+  ),
+  /** What is said in a part of at most 30 s. */
+  transcribe: operation(
+    Type.Object({ pcm: pcmFileSchema, span: spanSchema, language: Type.String() }),
+    Type.Object({ utterances: Type.Array(utteranceSchema) }),
+  ),
+  /** Voice embeddings of one block, into a file. Needs the block's activity. */
+  embedBlock: operation(
+    Type.Object({
+      pcm: pcmFileSchema,
+      block: Type.Integer({ minimum: 0 }),
+      activityDirectory: path,
+      embeddingDirectory: path,
+    }),
+    none,
+  ),
+  /** Who speaks when, over the whole recording. Needs every block's activity and embeddings. */
+  clusterSpeakers: operation(
+    Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
+    Type.Object({ turns: Type.Array(turnSchema) }),
+  ),
+} as const;
+
+export type OperationName = keyof typeof operations;
+export type Params<N extends OperationName> = Static<(typeof operations)[N]["params"]>;
+export type Result<N extends OperationName> = Static<(typeof operations)[N]["result"]>;
+
+const operationNames = Object.fromEntries(Object.keys(operations).map((name) => [name, name])) as {
+  [N in OperationName]: N;
+};
+
+/** The first message to a worker: what it shall load. */
+export const startSchema = Type.Object({
+  type: Type.Literal("start"),
+  nativeDirectory: path,
+  /** File name of the CPU variant to load; empty takes the best. */
+  cpuLibrary: Type.String(),
+  whisperModel: path,
+  segmentationModel: path,
+  embeddingModel: path,
+  /** Threads of one operation. */
+  threads: Type.Integer({ minimum: 1 }),
+});
+export type Start = Static<typeof startSchema>;
+
+export const toWorkerSchema = Type.Union([
+  startSchema,
+  Type.Object({
+    type: Type.Literal("run"),
+    id: Type.Integer(),
+    operation: Type.Enum(operationNames),
+    params: Type.Unknown(),
+  }),
+  Type.Object({ type: Type.Literal("cancel"), id: Type.Integer() }),
+]);
+export type ToWorker = Static<typeof toWorkerSchema>;
+
+export const fromWorkerSchema = Type.Union([
+  Type.Object({ type: Type.Literal("ready"), cpuVariant: Type.String(), devices: Type.Array(Type.String()) }),
+  /** The worker can't work at all; it ends after this. */
+  Type.Object({ type: Type.Literal("unusable"), message: Type.String() }),
+  Type.Object({ type: Type.Literal("done"), id: Type.Integer(), result: Type.Unknown() }),
+  Type.Object({ type: Type.Literal("failed"), id: Type.Integer(), message: Type.String() }),
+]);
+export type FromWorker = Static<typeof fromWorkerSchema>;

@@ -1,0 +1,74 @@
+import { dlopen, FFIType } from "bun:ffi";
+import { Value } from "@sinclair/typebox/value";
+import {
+  type FromWorker,
+  type OperationName,
+  operations,
+  type Start,
+  type ToWorker,
+  toWorkerSchema,
+} from "./protocol.ts";
+import { openWorkbench, type Workbench } from "./workbench.ts";
+
+/**
+ * The worker's side: takes messages from the server until it goes away. What fails in one operation is answered; what
+ * fails in native code ends this process, and the server starts another.
+ */
+export function runWorker(): void {
+  dieWithParent();
+  let workbench: Workbench | null = null;
+  const running = new Map<number, AbortController>();
+
+  const start = async (message: Start) => {
+    try {
+      workbench = await openWorkbench(message);
+      send({ type: "ready", cpuVariant: workbench.cpuVariant, devices: workbench.devices });
+    } catch (error) {
+      send({ type: "unusable", message: textOf(error) });
+      process.exit(1);
+    }
+  };
+
+  const run = async (id: number, operation: OperationName, params: unknown) => {
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      if (workbench === null) throw new Error("an operation came before the models");
+      if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
+      send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
+    } catch (error) {
+      send({ type: "failed", id, message: textOf(error) });
+    } finally {
+      running.delete(id);
+    }
+  };
+
+  process.on("message", (message: unknown) => {
+    if (!Value.Check(toWorkerSchema, message)) throw new Error("the server sent a message that is none of ours");
+    const known: ToWorker = message;
+    if (known.type === "start") void start(known);
+    else if (known.type === "run") void run(known.id, known.operation, known.params);
+    else running.get(known.id)?.abort();
+  });
+}
+
+function send(message: FromWorker): void {
+  process.send?.(message);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * A worker without a server is of no use. The closed channel tells at once; the kernel's signal reaches a worker, too,
+ * whose event loop is held up by a computation.
+ */
+function dieWithParent(): void {
+  process.on("disconnect", () => process.exit(0));
+  if (process.platform !== "linux") return;
+  const setParentDeathSignal = 1;
+  const killSignal = 9;
+  const libc = dlopen("libc.so.6", { prctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } });
+  libc.symbols.prctl(setParentDeathSignal, killSignal);
+}

@@ -1,0 +1,29 @@
+import { Elysia } from "elysia";
+import type { Logger } from "../telemetry/index.ts";
+import { access, basePath } from "./access.ts";
+import { errorEnvelope } from "./error-envelope.ts";
+import { healthRoutes, type Readiness } from "./health.ts";
+import { languageRoutes } from "./languages.ts";
+import { refuseOtherMethods } from "./methods.ts";
+import { type TranscriptionServices, transcriptionRoutes } from "./transcriptions.ts";
+
+export interface AppOptions extends TranscriptionServices {
+  readonly log: Logger;
+  readonly readiness: Readiness;
+}
+
+/**
+ * The HTTP application: the public API under its base path, and health beside it. It needs no socket: `app.handle(request)`
+ * answers, which is how tests call it.
+ */
+export function createApp(options: AppOptions) {
+  const app = new Elysia({ strictPath: true, normalize: false })
+    .use(errorEnvelope(options.log))
+    .use(access(options.store))
+    .use(healthRoutes(options.readiness))
+    .group(basePath, (api) => api.use(transcriptionRoutes(options)).use(languageRoutes(options.languages)));
+  refuseOtherMethods(app);
+  return app;
+}
+
+export type App = ReturnType<typeof createApp>;

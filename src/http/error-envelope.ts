@@ -1,0 +1,42 @@
+import { Elysia, ValidationError } from "elysia";
+import type { Logger } from "../telemetry/index.ts";
+import { ApiError, type FieldErrors, notFound } from "./errors.ts";
+import { contextOf } from "./request-context.ts";
+
+/**
+ * Turns whatever was thrown, by router, parser, validation or handler, into the error envelope. What we did not throw on
+ * purpose is logged and loses its message: it may hold anything.
+ */
+export function errorEnvelope(log: Logger) {
+  return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) =>
+    toApiError(error, code, log, contextOf(request).requestId).toResponse(),
+  );
+}
+
+function toApiError(error: unknown, code: string | number, log: Logger, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ValidationError) {
+    return new ApiError("validation_failed", "The request is not valid.", { errors: fieldErrors(error) });
+  }
+  if (code === "NOT_FOUND") return notFound();
+  if (code === "PARSE") return new ApiError("bad_request", "The request's body can't be read.");
+  log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
+  return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
+}
+
+/** Field → messages, without a value that was sent. */
+function fieldErrors(error: ValidationError): FieldErrors {
+  const fields: Record<string, string[]> = {};
+  for (const issue of error.all) {
+    if (!("path" in issue) || typeof issue.path !== "string") continue;
+    const field = issue.path.split("/")[1] ?? "";
+    const described = "schema" in issue ? issue.schema.description : undefined;
+    const message = described === undefined ? "It is not valid." : `It must be ${described}.`;
+    fields[field] = [...new Set([...(fields[field] ?? []), message])];
+  }
+  return fields;
+}
+
+function describe(error: unknown): { name: string; message: string; stack: string | undefined } | string {
+  return error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : String(error);
+}

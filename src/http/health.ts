@@ -1,0 +1,18 @@
+import { Elysia } from "elysia";
+import { ApiError } from "./errors.ts";
+
+/** What keeps the server from taking work, in plain words; null when nothing does. */
+export type Readiness = () => string | null;
+
+/** GET /healthz: alive. GET /readyz: ready to take work. Both without a key. */
+export function healthRoutes(readiness: Readiness) {
+  return new Elysia({ name: "health" })
+    .get("/healthz", () => ({ status: "alive" }))
+    .get("/readyz", () => {
+      const trouble = readiness();
+      if (trouble !== null) {
+        throw new ApiError("service_unavailable", `Not ready: ${trouble}`, { headers: { "Retry-After": "5" } });
+      }
+      return { status: "ready" };
+    });
+}

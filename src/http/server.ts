@@ -1,0 +1,57 @@
+import type { Server } from "bun";
+import type { Logger } from "../telemetry/index.ts";
+import type { App } from "./app.ts";
+import { contextOf } from "./request-context.ts";
+
+export interface ServerOptions {
+  readonly app: App;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Largest body that is read to its refusal by our own code; above it Bun closes the connection. */
+  readonly maxBodyBytes: number;
+}
+
+/** Listens. Every answer, errors too, leaves through here and carries the headers that all answers carry. */
+export function startServer(options: ServerOptions): Server<undefined> {
+  const { app, log, now } = options;
+  return Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    // Two servers on one port would share its requests in silence.
+    reusePort: false,
+    development: false,
+    // Bun's own refusal is bare, so its limit lies above ours; 0 would refuse everything.
+    maxRequestBodySize: options.maxBodyBytes * 2,
+    // The longest Bun allows: an answer may wait for a slow upload to be probed.
+    idleTimeout: 255,
+    async fetch(request) {
+      const startedAt = now();
+      const { requestId } = contextOf(request);
+      const response = await answer(app, request);
+      const headers = response.headers;
+      headers.set("X-Request-Id", requestId);
+      headers.set("X-Content-Type-Options", "nosniff");
+      if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+      log.info({
+        event: "http.request",
+        requestId,
+        method: request.method,
+        path: new URL(request.url).pathname,
+        status: response.status,
+        milliseconds: now() - startedAt,
+        keyId: contextOf(request).key?.id,
+      });
+      return response;
+    },
+  });
+}
+
+/** HEAD is GET without the body (RFC 9110, 9.3.2). */
+async function answer(app: App, request: Request): Promise<Response> {
+  if (request.method !== "HEAD") return app.handle(request);
+  const get = new Request(request.url, { method: "GET", headers: request.headers });
+  const { status, headers } = await app.handle(get);
+  return new Response(null, { status, headers });
+}

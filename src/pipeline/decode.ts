@@ -1,0 +1,57 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { PcmFile } from "../engine/index.ts";
+import { decodeRecording, MediaError, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
+import { RecordingFailure, type StepContext } from "./step.ts";
+
+const decodedSchema = Type.Object({ sampleCount: Type.Integer({ minimum: 0 }) });
+
+/** The contract's least length of a recording. */
+const minSeconds = 0.5;
+
+export interface DecodeOptions {
+  readonly ffmpegPath: string;
+  readonly maxSeconds: number;
+}
+
+/**
+ * decode: the recording as 16 kHz mono PCM, in a file.
+ * @throws {RecordingFailure} `no_speech` for no audio at all, `too_short`, or `internal` with the decoder's fault
+ */
+export async function decode(context: StepContext, options: DecodeOptions): Promise<PcmFile> {
+  const path = join(context.workDirectory, "audio.pcm");
+  const finished = context.checkpoints.read("decode", 0, decodedSchema);
+  if (finished !== null && sizeOf(path) === finished.sampleCount * PCM_BYTES_PER_SAMPLE) {
+    return { path, sampleCount: finished.sampleCount };
+  }
+  context.progress(null);
+  const { sampleCount } = await decodeRecording({
+    ffmpegPath: options.ffmpegPath,
+    inputPath: context.uploadPath,
+    outputPath: path,
+    maxSeconds: options.maxSeconds,
+    onProgress: context.progress,
+    signal: context.signal,
+  }).catch((error: unknown) => {
+    throw error instanceof MediaError ? failureOf(error) : error;
+  });
+  if (sampleCount === 0) throw new RecordingFailure({ reason: "no_speech" }, "the recording decodes to nothing");
+  if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
+    throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
+  }
+  context.checkpoints.write("decode", 0, decodedSchema, { sampleCount });
+  return { path, sampleCount };
+}
+
+/** A file that turns out to hold nothing decodable has no speech in it; everything else is the service's fault. */
+function failureOf(error: MediaError): RecordingFailure {
+  if (error.fault === "not_a_recording") {
+    return new RecordingFailure({ reason: "no_speech" }, error.message, { cause: error });
+  }
+  return new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
+}
+
+function sizeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+}

@@ -1,0 +1,36 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { blockCount, type Span, spanSchema } from "../engine/index.ts";
+import { type DecodedContext, forEachMissingPart, RecordingFailure } from "./step.ts";
+
+const blockSchema = Type.Object({});
+const planSchema = Type.Object({ chunks: Type.Array(spanSchema) });
+
+export interface Detected {
+  /** Pieces of at most 30 s that hold all speech, in order. */
+  readonly chunks: readonly Span[];
+  /** Directory of the blocks' speaker activity, which diarization goes on from. */
+  readonly activityDirectory: string;
+}
+
+/**
+ * detect: where somebody speaks. One model gives both speech and, for diarization, who speaks when within its window.
+ * @throws {RecordingFailure} `no_speech`
+ */
+export async function detect(context: DecodedContext): Promise<Detected> {
+  const { pcm, engine, signal, checkpoints } = context;
+  const activityDirectory = join(context.workDirectory, "activity");
+  mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
+  await forEachMissingPart(context, "detect", blockCount(pcm.sampleCount), async (block) => {
+    await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
+    checkpoints.write("detect", block, blockSchema, {});
+  });
+  let plan = checkpoints.read("plan", 0, planSchema);
+  if (plan === null) {
+    plan = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    checkpoints.write("plan", 0, planSchema, plan);
+  }
+  if (plan.chunks.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
+  return { chunks: plan.chunks, activityDirectory };
+}

@@ -1,0 +1,24 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { blockCount, type Turn, turnSchema } from "../engine/index.ts";
+import { type DecodedContext, forEachMissingPart } from "./step.ts";
+
+const blockSchema = Type.Object({});
+const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
+
+/** diarize: who speaks when, over the whole recording; the speakers' turns in order, overlapping where they do. */
+export async function diarize(context: DecodedContext, activityDirectory: string): Promise<readonly Turn[]> {
+  const { pcm, engine, signal, checkpoints } = context;
+  const finished = checkpoints.read("turns", 0, turnsSchema);
+  if (finished !== null) return finished.turns;
+  const embeddingDirectory = join(context.workDirectory, "embeddings");
+  mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
+  await forEachMissingPart(context, "diarize", blockCount(pcm.sampleCount), async (block) => {
+    await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
+    checkpoints.write("diarize", block, blockSchema, {});
+  });
+  const result = await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
+  checkpoints.write("turns", 0, turnsSchema, result);
+  return result.turns;
+}

@@ -1,0 +1,1 @@
+export { type PipelineServices, processRecording } from "./process-recording.ts";

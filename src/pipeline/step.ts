@@ -1,0 +1,53 @@
+import type { Engine, PcmFile } from "../engine/index.ts";
+import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
+
+/** What a step works with. A step does what its checkpoints say is missing, so it can be run again at any time. */
+export interface StepContext {
+  readonly recording: Recording;
+  /** The recording as it was sent. */
+  readonly uploadPath: string;
+  /** Where step files go; it is there, and gone when the record is terminal. */
+  readonly workDirectory: string;
+  readonly checkpoints: Checkpoints;
+  readonly engine: Pick<Engine, "run">;
+  readonly signal: AbortSignal;
+  /** Says how far this step is, 0 to 1; null where nothing can be measured. */
+  readonly progress: (fraction: number | null) => void;
+}
+
+/** A step's context once the recording is decoded. */
+export interface DecodedContext extends StepContext {
+  readonly pcm: PcmFile;
+}
+
+/** The recording ends here, and not as `completed`: thrown by a step, turned into the record's failure by the pipeline. */
+export class RecordingFailure extends Error {
+  override readonly name = "RecordingFailure";
+  readonly failure: { reason: "no_speech" | "too_short" } | { reason: "internal"; cause: InternalCause };
+
+  constructor(failure: RecordingFailure["failure"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Does a step's parts in order, leaving out those that are finished.
+ * @param doPart does one part and writes its checkpoint
+ */
+export async function forEachMissingPart(
+  context: StepContext,
+  step: string,
+  parts: number,
+  doPart: (part: number) => Promise<void>,
+): Promise<void> {
+  const finished = context.checkpoints.finished(step);
+  context.progress(finished.size / parts);
+  for (let part = 0; part < parts; part++) {
+    if (finished.has(part)) continue;
+    context.signal.throwIfAborted();
+    await doPart(part);
+    finished.add(part);
+    context.progress(finished.size / parts);
+  }
+}

@@ -1,0 +1,24 @@
+import { Type } from "@sinclair/typebox";
+import { type EngineWord, type Language, type Span, utteranceSchema } from "../engine/index.ts";
+import { type DecodedContext, forEachMissingPart } from "./step.ts";
+
+const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
+
+/** transcribe: the words of every chunk, in order. A finished chunk is stored and never done again. */
+export async function transcribe(
+  context: DecodedContext,
+  chunks: readonly Span[],
+  language: Language,
+): Promise<EngineWord[]> {
+  const { engine, pcm, signal, checkpoints } = context;
+  await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
+    const span = chunks[part] as Span;
+    const result = await engine.run("transcribe", { pcm, span, language: language.whisperCode }, signal);
+    checkpoints.write("transcribe", part, chunkSchema, result);
+  });
+  return chunks.flatMap((_, part) => {
+    const chunk = checkpoints.read("transcribe", part, chunkSchema);
+    if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
+    return chunk.utterances.flatMap((utterance) => utterance.words);
+  });
+}

@@ -1,0 +1,1 @@
+export { type ProcessRecording, QueueStoppedError, RecordingQueue } from "./queue.ts";
