@@ -1,0 +1,56 @@
+import { open, rename } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Bytes before a block file's records: a mark of four letters, the first window, the number of records, padding. */
+const HEADER_BYTES = 16;
+
+/** Where the file of a block lies in its kind's directory. */
+export function blockPath(directory: string, block: number): string {
+  return join(directory, `${String(block).padStart(6, "0")}.block`);
+}
+
+/** What one block file holds. */
+export interface BlockFile {
+  /** The first window of the block. */
+  firstWindow: number;
+  /** Records in the body. */
+  count: number;
+  /** The records, end to end; starts at a multiple of eight bytes, so that floats can be viewed in place. */
+  body: Uint8Array;
+}
+
+/**
+ * Writes a block file whole or not at all: beside its place first, synced, then renamed. `mark` names the kind and
+ * version of its records (four ASCII letters).
+ */
+export async function writeBlockFile(path: string, mark: string, block: BlockFile): Promise<void> {
+  const header = new Uint8Array(HEADER_BYTES);
+  header.set(new TextEncoder().encode(mark));
+  const view = new DataView(header.buffer);
+  view.setUint32(4, block.firstWindow, true);
+  view.setUint32(8, block.count, true);
+  const partial = `${path}.partial`;
+  const handle = await open(partial, "w");
+  try {
+    await handle.write(header);
+    if (block.body.length > 0) await handle.write(block.body);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(partial, path);
+}
+
+/** Reads a block file of `recordBytes` a record; throws where it is of another kind or has another size than it says. */
+export async function readBlockFile(path: string, mark: string, recordBytes: number): Promise<BlockFile> {
+  const bytes = await Bun.file(path).bytes();
+  const isKind = bytes.length >= HEADER_BYTES && new TextDecoder().decode(bytes.subarray(0, 4)) === mark;
+  if (!isKind) throw new Error(`${path} is no ${mark} block`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  const firstWindow = view.getUint32(4, true);
+  const count = view.getUint32(8, true);
+  const body = bytes.subarray(HEADER_BYTES);
+  if (body.length !== count * recordBytes)
+    throw new Error(`${path} is damaged: ${body.length} bytes for ${count} records`);
+  return { firstWindow, count, body };
+}

@@ -1,0 +1,86 @@
+import type { SpeechRegion } from "./speech.ts";
+
+/** A stretch of the recording that is transcribed at one go. */
+export interface Chunk {
+  startSeconds: number;
+  endSeconds: number;
+}
+
+/** How speech is packed. */
+export interface ChunkOptions {
+  /** The longest a chunk may be, its padding included. Default 30, what Whisper hears at once. */
+  maxSeconds?: number;
+  /** Silences longer than this are left out of every chunk. Default 2. */
+  maxGapSeconds?: number;
+  /** Room left before and after speech, where there is any. Default 0.2. */
+  paddingSeconds?: number;
+}
+
+/** From this part of the longest on, a chunk is long enough to end at the longest silence and not at the last one. */
+const FULL_ENOUGH = 2 / 3;
+
+/**
+ * Packs speech into chunks that are as long as may be and cut at silences. Chunks are in order and do not overlap; each
+ * is one stretch of the recording. A region that is longer than a chunk is cut evenly (those of `speechRegions` are not).
+ */
+export function packChunks(
+  regions: readonly SpeechRegion[],
+  totalSeconds: number,
+  options: ChunkOptions = {},
+): Chunk[] {
+  const { maxSeconds = 30, maxGapSeconds = 2, paddingSeconds = 0.2 } = options;
+  const longest = maxSeconds - 2 * paddingSeconds;
+  if (!(longest > 0)) throw new RangeError(`chunks of ${maxSeconds} s have no room for ${paddingSeconds} s of padding`);
+  const speech = regions.flatMap((region) => divide(region, longest));
+  const chunks: Chunk[] = [];
+  let first = 0;
+  while (first < speech.length) {
+    const end = chunkEnd(speech, first, longest, maxGapSeconds);
+    const startSeconds = speech[first]?.startSeconds ?? 0;
+    const endSeconds = speech[end - 1]?.endSeconds ?? 0;
+    chunks.push({ startSeconds, endSeconds });
+    first = end;
+  }
+  return pad(chunks, totalSeconds, paddingSeconds);
+}
+
+/** The index after the last region of the chunk that begins with region `first`. */
+function chunkEnd(speech: readonly SpeechRegion[], first: number, longest: number, maxGap: number): number {
+  const start = speech[first]?.startSeconds ?? 0;
+  let end = first + 1;
+  let bestEnd = end;
+  let bestGap = -1;
+  for (; end < speech.length; end++) {
+    const gap = (speech[end]?.startSeconds ?? 0) - (speech[end - 1]?.endSeconds ?? 0);
+    if (gap > maxGap) return end;
+    const length = (speech[end - 1]?.endSeconds ?? 0) - start;
+    if (length >= longest * FULL_ENOUGH && gap >= bestGap) {
+      bestGap = gap;
+      bestEnd = end;
+    }
+    if ((speech[end]?.endSeconds ?? 0) - start > longest) return bestGap < 0 ? end : bestEnd;
+  }
+  return end;
+}
+
+function divide(region: SpeechRegion, longest: number): SpeechRegion[] {
+  const length = region.endSeconds - region.startSeconds;
+  const parts = Math.max(1, Math.ceil(length / longest));
+  return Array.from({ length: parts }, (_, part) => ({
+    startSeconds: region.startSeconds + (length * part) / parts,
+    endSeconds: region.startSeconds + (length * (part + 1)) / parts,
+  }));
+}
+
+function pad(chunks: readonly Chunk[], totalSeconds: number, padding: number): Chunk[] {
+  return chunks.map((chunk, index) => {
+    const before = chunks[index - 1]?.endSeconds;
+    const after = chunks[index + 1]?.startSeconds;
+    const roomBefore = before === undefined ? chunk.startSeconds : (chunk.startSeconds - before) / 2;
+    const roomAfter = after === undefined ? totalSeconds - chunk.endSeconds : (after - chunk.endSeconds) / 2;
+    return {
+      startSeconds: chunk.startSeconds - Math.max(0, Math.min(padding, roomBefore)),
+      endSeconds: chunk.endSeconds + Math.max(0, Math.min(padding, roomAfter)),
+    };
+  });
+}

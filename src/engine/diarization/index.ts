@@ -1,0 +1,16 @@
+/**
+ * Who speaks when: the segmentation model finds, window by window, where up to three people speak; an embedding model
+ * tells their voices apart; clustering finds who is who over the whole recording.
+ *
+ * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
+ * `cluster`. Blocks are independent, so a step can go on after the last block that was done.
+ */
+export { type Chunk, type ChunkOptions, packChunks } from "./chunks.ts";
+export { type ClusterOptions, cluster } from "./cluster.ts";
+export { detectBlock } from "./detect.ts";
+export { embedBlock } from "./embed.ts";
+export { BLOCK_SECONDS, blockCount } from "./grid.ts";
+export { type DiarizationModels, openDiarizationModels } from "./models.ts";
+export { type PcmFile, PcmReader } from "./pcm.ts";
+export { type SpeechRegion, speechRegions } from "./speech.ts";
+export type { Turn } from "./turns.ts";

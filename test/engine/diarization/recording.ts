@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  blockCount,
+  type ClusterOptions,
+  cluster,
+  type DiarizationModels,
+  detectBlock,
+  embedBlock,
+  openDiarizationModels,
+  type PcmFile,
+  packChunks,
+  speechRegions,
+} from "../../../src/engine/diarization/index.ts";
+
+const root = resolve(import.meta.dir, "../../..");
+
+/** The recordings that are not part of the repository; may be missing. */
+export const audioDirectory = resolve(root, "../shared/audio");
+
+/** Opens the models of the checkout. */
+export function openModels(threads = 2): Promise<DiarizationModels> {
+  return openDiarizationModels({
+    segmentationPath: join(root, "models/pyannote-segmentation.onnx"),
+    embeddingPath: join(root, "models/resemblyzer-embedding.onnx"),
+    threads,
+  });
+}
+
+/** Decodes a recording to `target` with the checkout's ffmpeg, or the system's. */
+export async function decode(recording: string, target: string): Promise<PcmFile> {
+  const own = join(root, "build/ffmpeg/ffmpeg");
+  const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
+  const form = ["-ac", "1", "-ar", "16000", "-f", "s16le"];
+  const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
+  if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
+  return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
+}
+
+/** Runs every step over a PCM file, in a directory of its own that is removed afterwards. */
+export async function diarize(models: DiarizationModels, pcm: PcmFile, options: ClusterOptions = {}) {
+  const directory = await mkdtemp(join(tmpdir(), "diarization-"));
+  try {
+    const activity = join(directory, "activity");
+    const embeddings = join(directory, "embeddings");
+    await Bun.write(join(activity, ".keep"), "");
+    await Bun.write(join(embeddings, ".keep"), "");
+    const started = performance.now();
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, pcm, block, activity);
+    const regions = await speechRegions(pcm, activity);
+    const detected = performance.now();
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) {
+      await embedBlock(models, pcm, block, activity, embeddings);
+    }
+    const embedded = performance.now();
+    const turns = await cluster(pcm, activity, embeddings, options);
+    const milliseconds = {
+      detect: detected - started,
+      embed: embedded - detected,
+      cluster: performance.now() - embedded,
+    };
+    const chunks = packChunks(regions, pcm.sampleCount / 16_000);
+    return { regions, chunks, turns, milliseconds };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
