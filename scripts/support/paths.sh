@@ -1,0 +1,10 @@
+# Sourced by the scripts beside this folder: where the checkout, the cache and its Bun are.
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
+# A link that scripts/setup makes into the cache.
+bun=$root/build/bun/bun
+
+fail() {
+  echo "${0##*/}: $*" >&2
+  exit 1
+}

@@ -1,0 +1,33 @@
+// The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
+import { root } from "./checkout.ts";
+import { summarise, summaryLine } from "./test-summary.ts";
+
+const CHECKS = [
+  { name: "type check", command: ["node_modules/.bin/tsc", "--noEmit"] },
+  { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
+];
+
+let failedChecks = 0;
+for (const { name, command } of CHECKS) {
+  console.log(`${name}: ${command.join(" ")}`);
+  const check = Bun.spawn([process.execPath, ...command], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  if ((await check.exited) !== 0) {
+    console.log(`${name}: failed`);
+    failedChecks++;
+  }
+}
+
+const tests = Bun.spawn([process.execPath, "--no-env-file", "test", ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: ["ignore", "inherit", "pipe"],
+});
+const decoder = new TextDecoder();
+let output = "";
+for await (const piece of tests.stderr) {
+  process.stderr.write(piece);
+  output += decoder.decode(piece, { stream: true });
+}
+const summary = summarise(output, await tests.exited);
+const failed = summary.failed + failedChecks;
+console.log(summaryLine({ ...summary, failed }));
+process.exitCode = failed === 0 ? 0 : 1;
