@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
@@ -21,10 +22,21 @@ function shortRecording(folder: string): string {
   return path;
 }
 
-/** The command lines of running processes that name a path. */
+/** The command lines of running ffmpeg processes that name a path. */
 function processesNaming(path: string): string[] {
-  const listing = Bun.spawnSync(["ps", "-eo", "args"]).stdout.toString();
-  return listing.split("\n").filter((line) => line.includes("ffmpeg") && line.includes(path));
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(commandLine)
+    .filter((line) => line.includes("ffmpeg") && line.includes(path));
+}
+
+function commandLine(processId: string): string {
+  try {
+    return readFileSync(`/proc/${processId}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    // It ended in the meantime.
+    return "";
+  }
 }
 
 async function until(holds: () => boolean): Promise<void> {
