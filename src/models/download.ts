@@ -10,7 +10,7 @@ export async function requireAnswer(url: string): Promise<void> {
   try {
     await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   } catch (error) {
-    throw new Error(`${new URL(url).host} can't be reached (${error instanceof Error ? error.message : error})`);
+    throw new Error(`${new URL(url).hostname} can't be reached (${error instanceof Error ? error.message : error})`);
   }
 }
 
@@ -26,7 +26,7 @@ export async function download(url: string, path: string, bytes: number): Promis
   const output = await open(path, "wx");
   try {
     const response = await fetch(url, { signal: abort.signal });
-    if (!response.ok || !response.body) throw new Error(`${new URL(url).host} answered ${response.status}`);
+    if (!response.ok || !response.body) throw new Error(`${new URL(url).hostname} answered ${response.status}`);
     let received = 0;
     for await (const piece of response.body) {
       clearTimeout(timer);
@@ -35,7 +35,7 @@ export async function download(url: string, path: string, bytes: number): Promis
       if (received > bytes) break;
       await output.appendFile(piece);
     }
-    if (received !== bytes) throw new Error(`${new URL(url).host} sent a file of another size than ${bytes} bytes`);
+    if (received !== bytes) throw new Error(`${new URL(url).hostname} sent a file of another size than ${bytes} bytes`);
   } finally {
     clearTimeout(timer);
     abort.abort();

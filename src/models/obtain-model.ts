@@ -113,7 +113,7 @@ function describe(source: ModelEntry["sources"][number]): string {
     case "folder":
       return "a local folder";
     case "download":
-      return `the official download (${new URL(source.url).host})`;
+      return `the official download (${new URL(source.url).hostname})`;
     case "ctranslate2-wheels":
       return `the Python wheels ${source.wheels.map((wheel) => wheel.requirement).join(", ")}, converted`;
   }

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "../..");
+
+/** A checkout with nothing in it but the scripts. */
+let checkout: string;
+
+beforeEach(async () => {
+  checkout = await mkdtemp(join(tmpdir(), "transcribe-checkout-"));
+  await cp(join(root, "scripts"), join(checkout, "scripts"), { recursive: true });
+});
+
+afterEach(() => rm(checkout, { recursive: true }));
+
+async function run(script: string, args: string[] = [], environment: Record<string, string> = {}) {
+  const child = Bun.spawn([join(checkout, "scripts", script), ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { output, errors, status: child.exitCode };
+}
+
+/** Replaces a program of the checkout by a shell script. */
+async function fake(path: string, script: string): Promise<void> {
+  const file = join(checkout, path);
+  await mkdir(join(file, ".."), { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+}
+
+describe("scripts/setup", () => {
+  test("names every program that is missing, and how to get it, before it does anything", async () => {
+    const programs = join(checkout, "programs");
+    await mkdir(programs);
+    for (const name of ["bash", "dirname", "readlink", "node", "python3", "g++"]) {
+      await symlink(Bun.which(name) ?? "/bin/true", join(programs, name));
+    }
+    const { errors, status } = await run("setup", [], { PATH: programs, HOME: checkout });
+    expect(status).toBe(1);
+    expect(errors).toContain("not installed: npm cmake\n");
+    expect(errors).toContain("apt install nodejs npm python3 python3-pip cmake g++");
+    expect(await readdir(checkout)).not.toContain("build");
+  });
+
+  test("asks for a cache where there is no home", async () => {
+    const { errors, status } = await run("setup");
+    expect(status).toBe(1);
+    expect(errors).toContain("set TRANSCRIBE_CACHE");
+  });
+});
+
+describe("scripts/transcribe", () => {
+  test("says what to do where the checkout is not set up", async () => {
+    const { errors, status } = await run("transcribe", ["version"]);
+    expect(status).toBe(1);
+    expect(errors).toContain(`run ${checkout}/scripts/setup`);
+  });
+
+  test.each<[string, string[], Record<string, string>, string]>([
+    ["in the checkout", ["serve"], {}, "CHECKOUT/data"],
+    ["where the environment says", ["serve"], { TRANSCRIBE_DATA_DIR: "/elsewhere" }, "/elsewhere"],
+    ["where the settings file of the environment says", ["serve"], { TRANSCRIBE_CONFIG: "/etc/t.toml" }, ""],
+    ["where a settings file says", ["serve", "--config=/etc/t.toml"], {}, ""],
+  ])("keeps the data %s", async (_, args, environment, expected) => {
+    await fake("build/bun/bun", 'echo "$TRANSCRIBE_DATA_DIR"; shift 2; echo "$@"');
+    const { output } = await run("transcribe", args, environment);
+    expect(output).toBe(`${expected.replace("CHECKOUT", checkout)}\n${args.join(" ")}\n`);
+  });
+});
+
+describe("scripts/start", () => {
+  test.each([
+    [[], "quickstart"],
+    [["sample"], "quickstart CHECKOUT/build/samples/sample.wav"],
+    [["my talk.mp3"], "quickstart my talk.mp3"],
+  ])("sets up, then hands %p to the program", async (args, expected) => {
+    await fake("scripts/setup", "echo set up");
+    await fake("build/bun/bun", 'shift 2; echo "$@"');
+    const { output } = await run("start", args);
+    expect(output).toBe(`set up\n${expected.replace("CHECKOUT", checkout)}\n`);
+  });
+
+  test("stops where setup fails", async () => {
+    await fake("scripts/setup", "exit 7");
+    await fake("build/bun/bun", "echo started");
+    const { output, status } = await run("start");
+    expect([output, status]).toEqual(["", 7]);
+  });
+});
+
+describe("scripts/test", () => {
+  test("ends with a count, and fails, where setup fails", async () => {
+    await fake("scripts/setup", "exit 7");
+    const { output, status } = await run("test");
+    expect([output, status]).toEqual(["0 passed, 1 failed\n", 1]);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { summarise, summaryLine } from "../../scripts/support/test-summary.ts";
+
+describe("the summary of a test run", () => {
+  test.each([
+    [" 3 pass\n 0 fail\n 4 expect() calls\nRan 3 tests across 1 file. [6ms]\n", 0, "3 passed, 0 failed"],
+    [
+      "(fail) x\n\n 10 pass\n 1 skip\n 2 todo\n 2 fail\n 1 error\n 7 expect() calls\nRan 15 tests across 2 files. [1s]\n",
+      1,
+      "10 passed, 2 failed, 3 skipped",
+    ],
+    ["\u001b[32m 1 pass\u001b[0m\n\u001b[2m 0 fail\u001b[0m\nRan 1 test across 1 file.\n", 0, "1 passed, 0 failed"],
+  ])("has the counts that Bun gives", (output, exitCode, line) => {
+    expect(summaryLine(summarise(output, exitCode))).toBe(line);
+  });
+
+  test("takes the last counts, not those that a test printed", () => {
+    const printed = " 99 pass\n 0 fail\nRan 99 tests across 1 file.\n";
+    expect(summaryLine(summarise(`${printed} 1 pass\n 1 fail\nRan 2 tests across 1 file.\n`, 1))).toBe(
+      "1 passed, 1 failed",
+    );
+  });
+
+  test.each([
+    ["no counts and no error", "", 0],
+    ["a crash before the counts", "(pass) x\n", 134],
+    ["a signal", "(pass) x\n", null],
+    ["an error that the counts don't tell of", " 1 pass\n 0 fail\nRan 1 test across 1 file.\n", 1],
+  ])("never looks green after %s", (_, output, exitCode) => {
+    expect(summarise(output, exitCode).failed).toBe(1);
+  });
+});
