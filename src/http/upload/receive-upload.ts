@@ -11,7 +11,11 @@ export interface UploadOptions {
   readonly maxFileBytes: number;
   /** The most that is read of a body, parts and form together. */
   readonly maxBodyBytes: number;
+  /** How long a sender may send nothing before it counts as gone; a minute where it is left out. */
+  readonly maxSilenceSeconds?: number;
 }
+
+const DEFAULT_MAX_SILENCE_SECONDS = 60;
 
 /**
  * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk; memory does not grow with it.
@@ -19,6 +23,10 @@ export interface UploadOptions {
  * The request must not have been parsed. A Content-Length over the limit is refused before a byte is read. After any other
  * failure but an aborted or too large one the rest of the body is read and thrown away, since a client that is still
  * sending would take an early answer for a broken connection. Throws only what the file system throws, a full disk excepted.
+ *
+ * Bun's idle timeout runs on while a body comes in (seen with 1.4.5), so it would end every upload that takes longer. The
+ * caller must lift it for the request, `server.timeout(request, 0)`, and set it again before it answers, or the connection of
+ * a sender that stopped in the middle stays open; silence is watched here.
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
   if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
@@ -32,7 +40,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   const opening = new Opening(boundary);
   let bodyBytes = 0;
   try {
-    for await (const bytes of request.body) {
+    for await (const bytes of heard(request.body, options.maxSilenceSeconds ?? DEFAULT_MAX_SILENCE_SECONDS)) {
       bodyBytes += bytes.byteLength;
       if (bodyBytes > options.maxBodyBytes) {
         form.fail({ kind: "body_too_large" });
@@ -44,7 +52,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
       await form.write(bytes);
     }
   } catch {
-    // The body's stream throws for one reason: its connection is gone.
+    // The body's stream throws for one reason: its sender is gone.
     form.fail({ kind: "aborted" });
     await form.close();
     return refused({ kind: "aborted" });
@@ -63,6 +71,22 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
     return refused({ kind: "digest_mismatch" });
   }
   return { ok: true, ...received, [Symbol.asyncDispose]: dispose };
+}
+
+/** The chunks of a body; throws when none comes for too long. The time that the reader takes over a chunk doesn't count. */
+async function* heard(body: ReadableStream<Uint8Array>, maxSilenceSeconds: number): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const silence = Promise.withResolvers<never>();
+      const timer = setTimeout(() => silence.reject(new Error("the sender fell silent")), maxSilenceSeconds * 1000);
+      const { done, value } = await Promise.race([reader.read(), silence.promise]).finally(() => clearTimeout(timer));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
 
 function refused(failure: UploadFailure): RefusedUpload {

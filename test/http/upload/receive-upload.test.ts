@@ -1,7 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { BOUNDARY, form, MULTIPART, part, post, type Reception, sendRaw, startReceiving } from "./support.ts";
+import {
+  BOUNDARY,
+  connectTo,
+  form,
+  MULTIPART,
+  part,
+  post,
+  type Reception,
+  sendRaw,
+  startReceiving,
+} from "./support.ts";
 
 const SOUND = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256));
 const FILE = part('name="file"; filename="call.wav"', SOUND);
@@ -284,6 +294,26 @@ describe("a client that goes away in the middle leaves nothing behind", () => {
       });
     }
   }
+});
+
+test("a client that falls silent counts as gone, one that is only slow does not", async () => {
+  await using server = await startReceiving({ maxSilenceSeconds: 0.5 });
+  const body = form(FILE);
+  const head = Buffer.from(
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  await using silent = await connectTo(server);
+  await silent.write(Buffer.concat([head, body.subarray(0, 40_000)]));
+  expect(outcome(await server.next())).toEqual({ kind: "aborted" });
+  expect(await server.filesLeft()).toEqual([]);
+
+  await using slow = await connectTo(server);
+  await slow.write(head);
+  for (let at = 0; at < body.length; at += 10_000) {
+    await Bun.sleep(100);
+    await slow.write(body.subarray(at, at + 10_000));
+  }
+  expect(outcome(await server.next())).toBe("received");
 });
 
 describe("whatever bytes come, the reception ends and keeps at most one whole file", () => {

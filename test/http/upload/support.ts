@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -86,14 +86,32 @@ export async function post(
   return server.next();
 }
 
-/** Writes raw bytes to the server and then ends the connection, politely or not; no answer is waited for. */
-export async function sendRaw(server: ReceivingServer, bytes: Uint8Array, ending: "end" | "reset"): Promise<void> {
+export interface RawConnection extends AsyncDisposable {
+  write(bytes: Uint8Array): Promise<void>;
+  readonly socket: Socket;
+}
+
+/** A bare connection to the server, closed when it is disposed of. */
+export async function connectTo(server: ReceivingServer): Promise<RawConnection> {
   const socket = connect(server.port, "127.0.0.1");
   await new Promise<void>((resolve, reject) => {
-    socket.on("error", reject);
-    socket.on("connect", () => socket.write(bytes, () => resolve()));
+    socket.once("error", reject);
+    socket.once("connect", resolve);
   });
   socket.on("error", () => {});
+  return {
+    socket,
+    write: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
+    async [Symbol.asyncDispose]() {
+      socket.destroy();
+    },
+  };
+}
+
+/** Writes raw bytes to the server and then ends the connection, politely or not; no answer is waited for. */
+export async function sendRaw(server: ReceivingServer, bytes: Uint8Array, ending: "end" | "reset"): Promise<void> {
+  const { socket, write } = await connectTo(server);
+  await write(bytes);
   if (ending === "end") socket.end();
   else socket.resetAndDestroy();
 }
