@@ -1,8 +1,8 @@
-import { runCli } from "./cli/index.ts";
+const args = process.argv.slice(2);
 
-const [first, ...rest] = process.argv.slice(2);
+// Native code runs only in the first two, which the server starts for itself; they are no commands for people.
+if (args[0] === "__worker") (await import("./engine/worker.ts")).runWorker();
+else if (args[0] === "__selftest") await (await import("./engine/devices/index.ts")).runSelfTest(args.slice(1));
+else process.exitCode = await (await import("./cli/index.ts")).runCli(args);
 
-// Native code runs only in these two, which the server starts for itself; they are no commands for people.
-if (first === "__worker") (await import("./engine/worker.ts")).runWorker();
-else if (first === "__selftest") await (await import("./engine/devices/index.ts")).runSelfTest(rest);
-else process.exitCode = await runCli(process.argv.slice(2));
+export {};

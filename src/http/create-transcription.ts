@@ -1,10 +1,11 @@
 import { rename } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { ApiKey } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import { probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
-import type { DataDirectory } from "../storage/index.ts";
+import { type DataDirectory, syncDirectory } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import { type ReceivedFile, type ReceivedUpload, receiveUpload } from "./upload/index.ts";
@@ -36,7 +37,7 @@ export function createTranscriptionWith(services: CreateServices): CreateTranscr
         maxFileBytes: limits.upload_bytes,
         maxBodyBytes: limits.upload_bytes + bodyAllowanceBytes,
       });
-      if (!upload.ok) throw toUploadError(upload, limits.upload_bytes);
+      if (!upload.ok) throw toUploadError(upload.failure, limits.upload_bytes);
       await using received = upload;
       const file = requireFile(received);
       const language = chosenLanguage(services.languages, received.fields.language);
@@ -57,6 +58,7 @@ async function enter(
 ): Promise<Recording> {
   const id = Bun.randomUUIDv7();
   await rename(file.path, dataDirectory.uploadPath(id));
+  await syncDirectory(dirname(dataDirectory.uploadPath(id)));
   const recording = recordings.create({
     id,
     accountId: key.accountId,

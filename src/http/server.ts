@@ -13,6 +13,9 @@ export interface ServerOptions {
   readonly maxBodyBytes: number;
 }
 
+/** How long a connection may do nothing between requests. */
+const idleSeconds = 120;
+
 /** Listens. Every answer, errors too, leaves through here and carries the headers that all answers carry. */
 export function startServer(options: ServerOptions): Server<undefined> {
   const { app, log, now } = options;
@@ -24,11 +27,13 @@ export function startServer(options: ServerOptions): Server<undefined> {
     development: false,
     // Bun's own refusal is bare, so its limit lies above ours; 0 would refuse everything.
     maxRequestBodySize: options.maxBodyBytes * 2,
-    // The longest Bun allows: an answer may wait for a slow upload to be probed.
-    idleTimeout: 255,
-    async fetch(request) {
+    idleTimeout: idleSeconds,
+    async fetch(request, server) {
       const startedAt = now();
       const { requestId } = contextOf(request);
+      // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
+      // that falls silent is ended by the upload's own watch.
+      server.timeout(request, 0);
       const response = await answer(app, request);
       const headers = response.headers;
       headers.set("X-Request-Id", requestId);
@@ -43,6 +48,7 @@ export function startServer(options: ServerOptions): Server<undefined> {
         milliseconds: now() - startedAt,
         keyId: contextOf(request).key?.id,
       });
+      server.timeout(request, idleSeconds);
       return response;
     },
   });

@@ -1,0 +1,36 @@
+import { ApiError, invalidField } from "./errors.ts";
+import type { UploadFailure } from "./upload/index.ts";
+
+/** What a client is told of an upload that was not taken. */
+export function toUploadError(failure: UploadFailure, maxFileBytes: number): ApiError {
+  switch (failure.kind) {
+    case "not_multipart":
+      return new ApiError("bad_request", "Send the recording as multipart/form-data.");
+    case "malformed":
+      return new ApiError(
+        "uploaded_file_cannot_be_processed",
+        "The upload is not well-formed to its end; send it again.",
+      );
+    case "digest_mismatch":
+      return new ApiError(
+        "uploaded_file_cannot_be_processed",
+        "The upload does not match its Content-Digest; send it again.",
+      );
+    case "duplicate_part":
+      return invalidField(failure.part, "Send this part once.");
+    case "file_too_large":
+      return invalidField("file", `The file is larger than ${maxFileBytes} bytes.`);
+    case "body_too_large":
+      return new ApiError(
+        "file_too_large",
+        `The request is larger than this server takes; a file may have ${maxFileBytes} bytes.`,
+      );
+    case "disk_full":
+      return new ApiError("service_unavailable", "There is no room to store the upload now.", {
+        headers: { "Retry-After": "60" },
+      });
+    case "aborted":
+      // Nobody is there to read this.
+      return new ApiError("bad_request", "The upload broke off.");
+  }
+}

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import {
+  AccountsError,
+  authenticate,
+  createAccount,
+  createKey,
+  listKeys,
+  requireAccount,
+  revokeKey,
+} from "../../src/accounts/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+
+describe("keys", () => {
+  let store: Store;
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+  });
+
+  test("open their account and nothing else", () => {
+    const account = createAccount(store, "acme", 1);
+    const { key, secret } = createKey(store, account, "ci", 2);
+    expect(authenticate(store, secret)).toEqual(key);
+    expect(key.accountId).toBe(account.id);
+  });
+
+  test("are recognisable, of one length, and never the same", () => {
+    const account = createAccount(store, "acme", 1);
+    const secrets = Array.from({ length: 200 }, () => createKey(store, account, "k", 2).secret);
+    for (const secret of secrets) expect(secret).toMatch(/^trs_[0-9A-Za-z]{49}$/);
+    expect(new Set(secrets).size).toBe(200);
+  });
+
+  test("are nowhere in the database", () => {
+    const { secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
+    expect(Buffer.from(store.$client.serialize()).includes(secret.slice(12))).toBe(false);
+  });
+
+  test("are refused from the moment they are revoked", () => {
+    const { key, secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
+    expect(revokeKey(store, key.id, 3).revokedAt).toBe(3);
+    expect(authenticate(store, secret)).toBeNull();
+    expect(revokeKey(store, key.id, 4).revokedAt).toBe(3);
+  });
+
+  test("with a typing error, of another database, or cut off are refused", () => {
+    const { secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
+    const elsewhere = openDatabase(":memory:");
+    const stranger = createKey(elsewhere, createAccount(elsewhere, "acme", 1), "ci", 2);
+    const typo = secret.slice(0, 20) + (secret[20] === "a" ? "b" : "a") + secret.slice(21);
+    for (const bad of [typo, secret.slice(0, -1), `${secret}x`, secret.toLowerCase(), "", "trs_", stranger.secret]) {
+      expect(authenticate(store, bad)).toBeNull();
+    }
+  });
+
+  test("are listed by account, without their secrets", () => {
+    const acme = createAccount(store, "acme", 1);
+    const other = createAccount(store, "other", 1);
+    const { secret } = createKey(store, acme, "ci", 2);
+    createKey(store, other, "app", 2);
+    expect(listKeys(store, acme)).toHaveLength(1);
+    expect(listKeys(store, null)).toHaveLength(2);
+    expect(JSON.stringify(listKeys(store, null))).not.toContain(secret.slice(12));
+  });
+
+  test.each(["", " ", "a b", "-a", "a".repeat(65), "näme"])("an account can't be named %p", (name) => {
+    expect(() => createAccount(store, name, 1)).toThrow(AccountsError);
+  });
+
+  test("two accounts can't have one name, and an unknown one is said to be unknown", () => {
+    createAccount(store, "acme", 1);
+    expect(() => createAccount(store, "acme", 2)).toThrow("already");
+    expect(() => requireAccount(store, "nobody")).toThrow("transcribe accounts create nobody");
+    expect(() => revokeKey(store, "nothing", 1)).toThrow("transcribe keys list");
+  });
+});

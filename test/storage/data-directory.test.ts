@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DataDirectory, DataDirectoryInUseError } from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const holder = `
+import { DataDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/storage/index.ts"))};
+new DataDirectory(process.argv[2] ?? "").lock();
+console.log("locked");
+setInterval(() => {}, 1000);
+`;
+
+describe("the data directory", () => {
+  test("is made readable by its owner alone", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "deep/data"));
+    expect(statSync(directory.root).mode & 0o777).toBe(0o700);
+    expect(statSync(directory.incoming).mode & 0o777).toBe(0o700);
+  });
+
+  test("is refused to a second server, and free again when the first one was killed", async () => {
+    using parent = temporaryDirectory();
+    const script = join(parent.path, "holder.ts");
+    await Bun.write(script, holder);
+    const root = join(parent.path, "data");
+    const child = Bun.spawn([process.execPath, script, root], { stdout: "pipe", stderr: "inherit" });
+    try {
+      await child.stdout.getReader().read();
+      const directory = new DataDirectory(root);
+      expect(() => directory.lock()).toThrow(DataDirectoryInUseError);
+      expect(() => directory.lock()).toThrow("--data-dir");
+      child.kill("SIGKILL");
+      await child.exited;
+      directory.lock()();
+    } finally {
+      child.kill("SIGKILL");
+    }
+  });
+
+  test("is swept of what a crash left, and of nothing else", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const files = {
+      halfUpload: join(directory.incoming, "half"),
+      openUpload: directory.uploadPath("open"),
+      doneUpload: directory.uploadPath("done"),
+      lostUpload: directory.uploadPath("lost"),
+    };
+    for (const file of Object.values(files)) writeFileSync(file, "x");
+    for (const id of ["open", "done", "lost"]) mkdirSync(directory.workDirectory(id));
+    directory.sweep(
+      (id) => id === "open",
+      (id) => id !== "lost",
+    );
+    expect(
+      Object.entries(files)
+        .filter(([, file]) => existsSync(file))
+        .map(([name]) => name),
+    ).toEqual(["openUpload", "doneUpload"]);
+    expect(["open", "done", "lost"].filter((id) => existsSync(directory.workDirectory(id)))).toEqual(["open"]);
+  });
+});

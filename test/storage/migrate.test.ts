@@ -1,0 +1,54 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { getTableColumns, getTableName, is } from "drizzle-orm";
+import { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { MigrationError, openDatabase, tables } from "../../src/storage/index.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+
+const first = { name: "0001", sql: "CREATE TABLE a (x INTEGER)" };
+const second = { name: "0002", sql: "CREATE TABLE b (x INTEGER)" };
+
+const tableNames = (database: Database) =>
+  database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all()
+    .map((row) => row.name);
+
+describe("migrations", () => {
+  test("are applied once each, the new ones to an older database", () => {
+    const database = new Database(":memory:");
+    migrate(database, [first]);
+    migrate(database, [first]);
+    migrate(database, [first, second]);
+    expect(tableNames(database)).toEqual(["a", "b", "migrations"]);
+  });
+
+  test("leave a database alone whose applied migrations are others, or which is newer", () => {
+    const database = new Database(":memory:");
+    migrate(database, [first, second]);
+    expect(() => migrate(database, [first])).toThrow(MigrationError);
+    expect(() => migrate(database, [first])).toThrow("newer version");
+    expect(() => migrate(database, [{ ...first, sql: `${first.sql} STRICT` }, second])).toThrow("0001");
+  });
+
+  test("change nothing when one of them fails", () => {
+    const database = new Database(":memory:");
+    expect(() => migrate(database, [first, { name: "0002", sql: "CREATE NONSENSE" }])).toThrow();
+    expect(tableNames(database)).toEqual([]);
+  });
+
+  test("make the tables that the queries are typed by", () => {
+    const { $client } = openDatabase(":memory:");
+    for (const table of Object.values(tables)) {
+      if (!is(table, SQLiteTable)) continue;
+      const columns = $client
+        .query<{ name: string; notnull: number }, []>(`PRAGMA table_info(${getTableName(table)})`)
+        .all();
+      const declared = Object.values(getTableColumns(table)).map((column) => [
+        column.name.replace(/[A-Z]/g, (letter: string) => `_${letter.toLowerCase()}`),
+        column.notNull,
+      ]);
+      expect(columns.map((column) => [column.name, column.notnull === 1]).sort()).toEqual(declared.sort());
+    }
+  });
+});

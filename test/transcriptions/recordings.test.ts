@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { Checkpoints, Recordings, readSegments, type Segment, speakerLabel } from "../../src/transcriptions/index.ts";
+
+const segment: Segment = {
+  index: 0,
+  startSeconds: 0.12,
+  endSeconds: 1.5,
+  speaker: 0,
+  text: "Hello.",
+  words: [{ text: " Hello.", startSeconds: 0.12, endSeconds: 1.5, probability: 0.98765 }],
+};
+
+describe("a recording", () => {
+  let store: Store;
+  let recordings: Recordings;
+  let clock = 1000;
+  let accountId: string;
+  const create = (id = Bun.randomUUIDv7()) =>
+    recordings.create({ id, accountId, pinnedLanguage: null, sourceName: "talk", sizeBytes: 10 });
+
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, () => clock++);
+    accountId = createAccount(store, "acme", 1).id;
+  });
+
+  test("goes from queued by processing to completed, with its segments", () => {
+    const { id, status } = create();
+    expect(status).toBe("queued");
+    expect(recordings.claim(id)?.status).toBe("processing");
+    expect(recordings.complete(id, [segment])).toBe(true);
+    expect(recordings.get(id)).toMatchObject({ status: "completed", percent: 100, step: null });
+    expect(readSegments(store, id, 0, 10)).toEqual([
+      { index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
+    ]);
+  });
+
+  test("that has ended never changes again", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.complete(id, [segment]);
+    const before = recordings.get(id);
+    expect(recordings.claim(id)).toBeNull();
+    expect(recordings.fail(id, { reason: "no_speech" })).toBe(false);
+    expect(recordings.complete(id, [])).toBe(false);
+    recordings.progress(id, "decode", 5);
+    recordings.describe(id, { language: "de" });
+    recordings.requeueAll();
+    expect(recordings.get(id)).toEqual(before);
+  });
+
+  test("can fail before it was begun", () => {
+    const { id } = create();
+    expect(recordings.fail(id, { reason: "internal", cause: "unexpected" })).toBe(true);
+    expect(recordings.get(id)).toMatchObject({
+      status: "failed",
+      failureReason: "internal",
+      failureCause: "unexpected",
+    });
+  });
+
+  test("never goes back in percent", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.progress(id, "transcribe", 40);
+    recordings.progress(id, "transcribe", 30);
+    recordings.progress(id, "diarize", null);
+    expect(recordings.get(id)).toMatchObject({ step: "diarize", percent: 40 });
+  });
+
+  test("keeps its checkpoints until it ends, and no longer", () => {
+    const schema = Type.Object({ x: Type.Integer() });
+    const { id } = create();
+    recordings.claim(id);
+    const checkpoints = new Checkpoints(store, id);
+    checkpoints.write("detect", 0, schema, { x: 1 });
+    checkpoints.write("detect", 2, schema, { x: 3 });
+    expect(checkpoints.finished("detect")).toEqual(new Set([0, 2]));
+    expect(checkpoints.read("detect", 2, schema)).toEqual({ x: 3 });
+    expect(checkpoints.read("detect", 1, schema)).toBeNull();
+    expect(checkpoints.read("detect", 0, Type.Object({ y: Type.String() }))).toBeNull();
+    recordings.complete(id, [segment]);
+    expect(checkpoints.finished("detect")).toEqual(new Set());
+  });
+
+  test("counts for its account while it is open", () => {
+    const { id } = create();
+    create();
+    expect(recordings.countOpen(accountId)).toBe(2);
+    recordings.claim(id);
+    recordings.fail(id, { reason: "too_short" });
+    expect(recordings.countOpen(accountId)).toBe(1);
+  });
+
+  test("that was being processed comes back before those that waited", () => {
+    const ids = [create().id, create().id, create().id];
+    recordings.claim(ids[2] ?? "");
+    expect(recordings.listOpen()).toEqual({ processing: [ids[2] ?? ""], queued: ids.slice(0, 2) });
+    recordings.requeueAll();
+    expect(recordings.listOpen()).toEqual({ processing: [], queued: ids });
+  });
+
+  test("takes more segments than one statement can hold", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.complete(
+      id,
+      Array.from({ length: 2500 }, (_, index) => ({ ...segment, index })),
+    );
+    expect(readSegments(store, id, 2400, 1000)).toHaveLength(100);
+  });
+});
+
+test.each([
+  [0, "A"],
+  [25, "Z"],
+  [26, "AA"],
+  [51, "AZ"],
+  [52, "BA"],
+  [701, "ZZ"],
+  [702, "AAA"],
+] as const)("speaker %d is called %s", (speaker, label) => {
+  expect(speakerLabel(speaker)).toBe(label);
+});
