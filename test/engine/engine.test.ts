@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Engine, EngineCrashError, type EngineOptions } from "../../src/engine/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const start = {
+  type: "start",
+  nativeDirectory: "/",
+  cpuLibrary: "",
+  whisperModel: "/",
+  segmentationModel: "/",
+  embeddingModel: "/",
+  threads: 1,
+} as const;
+
+const engines: Engine[] = [];
+function engine(options: Partial<EngineOptions> = {}): Engine {
+  const made = new Engine({
+    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    prepare: async () => start,
+    lanes: 2,
+    log: createLogger("silent"),
+    restartDelayMilliseconds: () => 10,
+    ...options,
+  });
+  engines.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const each of engines.splice(0)) await each.close();
+});
+
+const never = new AbortController().signal;
+const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+
+describe("the engine", () => {
+  test("answers what the worker answers, and gives on its errors", async () => {
+    const made = engine();
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as told");
+  });
+
+  test("refuses an answer that does not fit its schema", async () => {
+    expect(engine().run("planChunks", script("nonsense"), never)).rejects.toThrow("not what it should be");
+  });
+
+  test("starts a worker again that died, and does again what it was doing", async () => {
+    using directory = temporaryDirectory();
+    const made = engine();
+    const result = made.run("planChunks", script(`die-until:2:${join(directory.path, "tries")}`), never);
+    expect(await result).toEqual({ chunks: [] });
+    expect(made.status().restarts).toBe(2);
+  });
+
+  test("gives up what kills the worker three times, and goes on with the rest", async () => {
+    const made = engine();
+    const poisoned = made.run("planChunks", script("die"), never);
+    const others = Array.from({ length: 6 }, () => made.run("planChunks", script("answer"), never));
+    expect(poisoned).rejects.toBeInstanceOf(EngineCrashError);
+    expect(await Promise.all(others)).toEqual(others.map(() => ({ chunks: [] })));
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+  });
+
+  test("never gives up what only ran beside the one that kills", async () => {
+    const made = engine({ lanes: 3 });
+    await made.ready();
+    const settled = await Promise.allSettled([
+      made.run("planChunks", script("die"), never),
+      made.run("planChunks", script("die"), never),
+      made.run("planChunks", script("answer"), never),
+    ]);
+    expect(settled.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
+  });
+
+  test("notices a worker that is killed from outside", async () => {
+    const made = engine();
+    await made.ready();
+    const before = made.status().workerPid;
+    const waiting = made.run("planChunks", script("wait"), AbortSignal.timeout(3000));
+    process.kill(before ?? 0, "SIGKILL");
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(made.status().workerPid).not.toBe(before);
+    expect(waiting).rejects.toThrow();
+    await waiting.catch(() => undefined);
+  });
+
+  test("drops what was aborted before it ran, and frees the caller of what runs", async () => {
+    const made = engine({ lanes: 1 });
+    await made.ready();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = made.run("planChunks", script("wait"), first.signal);
+    const waiting = made.run("planChunks", script("answer"), second.signal);
+    second.abort(new Error("not any more"));
+    first.abort(new Error("stop"));
+    expect(running).rejects.toThrow("stop");
+    expect(waiting).rejects.toThrow("not any more");
+    await Promise.allSettled([running, waiting]);
+  });
+
+  test("says why it does not start, and starts when it can", async () => {
+    let tries = 0;
+    const made = engine({
+      prepare: async () => {
+        tries += 1;
+        if (tries < 5) throw new Error("the model is missing; run scripts/setup");
+        return start;
+      },
+    });
+    while (made.status().state !== "failing") await Bun.sleep(5);
+    expect(made.status().trouble).toBe("the model is missing; run scripts/setup");
+    await made.ready();
+    expect(made.status()).toMatchObject({ state: "ready", trouble: null });
+  });
+
+  test("ends its worker when it is closed, and rejects what ran", async () => {
+    const made = engine();
+    await made.ready();
+    const { workerPid } = made.status();
+    const running = made.run("planChunks", script("wait"), never);
+    const closing = made.close();
+    expect(running).rejects.toThrow("closed");
+    await closing;
+    expect(() => process.kill(workerPid ?? 0, 0)).toThrow();
+    expect(made.run("planChunks", script("answer"), never)).rejects.toThrow("closed");
+  });
+});

@@ -1,0 +1,23 @@
+/**
+ * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
+ * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
+ * `die` kills the process, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+
+const tries = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").length : 0);
+
+process.on("disconnect", () => process.exit(0));
+process.on("message", (message: { type: string; id: number; params: { pcm: { path: string } } }) => {
+  if (message.type === "start") process.send?.({ type: "ready", cpuVariant: "scripted", devices: [] });
+  if (message.type !== "run") return;
+  const [what, times, file] = message.params.pcm.path.split(":");
+  if (what === "die") process.kill(process.pid, "SIGKILL");
+  else if (what === "die-until" && tries(file ?? "") < Number(times)) {
+    appendFileSync(file ?? "", "x");
+    process.kill(process.pid, "SIGSEGV");
+  } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as told" });
+  else if (what === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
+  else if (what !== "wait")
+    setTimeout(() => process.send?.({ type: "done", id: message.id, result: { chunks: [] } }), 5);
+});
