@@ -70,7 +70,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     languages,
     createTranscription,
     log,
-    readiness: () => engine.status().trouble,
+    readiness: () => readinessOf(engine),
   });
   const server = startServer({
     app,
@@ -96,6 +96,11 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
       log.info({ event: "server.stopped" });
     },
   };
+}
+
+function readinessOf(engine: Engine): string | null {
+  const { state, trouble } = engine.status();
+  return state === "ready" ? null : (trouble ?? "the models are being loaded");
 }
 
 function isOpen(status: string | undefined): boolean {

@@ -78,6 +78,7 @@ async function transcript(services: PipelineServices, recording: Recording, sign
       checkpoints: new Checkpoints(services.store, id),
       engine,
       signal,
+      log: services.log,
       progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
     };
   };

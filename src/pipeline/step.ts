@@ -1,4 +1,5 @@
 import type { Engine, PcmFile } from "../engine/index.ts";
+import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
 
 /** What a step works with. A step does what its checkpoints say is missing, so it can be run again at any time. */
@@ -11,6 +12,7 @@ export interface StepContext {
   readonly checkpoints: Checkpoints;
   readonly engine: Pick<Engine, "run">;
   readonly signal: AbortSignal;
+  readonly log: Logger;
   /** Says how far this step is, 0 to 1; null where nothing can be measured. */
   readonly progress: (fraction: number | null) => void;
 }
@@ -48,6 +50,7 @@ export async function forEachMissingPart(
     context.signal.throwIfAborted();
     await doPart(part);
     finished.add(part);
+    context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
     context.progress(finished.size / parts);
   }
 }

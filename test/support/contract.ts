@@ -1,0 +1,72 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/**
+ * The public API's bodies as the contract has them, written from its text and not from the server's own schemas, so that a
+ * field that is added, lost or renamed there is seen here.
+ */
+const strict = { additionalProperties: false };
+const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+
+const uuidV7 = "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
+const timestamp = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}\\+00:00$" });
+
+export const transcriptionContract = Type.Object(
+  {
+    id: Type.String({ pattern: uuidV7 }),
+    status: oneOf("queued", "processing", "completed", "failed"),
+    title: Type.Null(),
+    language: nullable(Type.String({ pattern: "^[a-z]{2,3}$" })),
+    duration_seconds: nullable(Type.Integer({ minimum: 0 })),
+    created_at: timestamp,
+    updated_at: timestamp,
+    source: Type.Object({ type: oneOf("file", "url"), name: nullable(Type.String()), url: Type.Null() }, strict),
+    workspace: Type.Null(),
+    progress: Type.Object(
+      {
+        step: Type.Union([oneOf("fetch", "decode", "detect", "transcribe", "diarize", "finalize"), Type.Null()]),
+        percent: nullable(Type.Integer({ minimum: 0, maximum: 100 })),
+        indeterminate: Type.Boolean(),
+      },
+      strict,
+    ),
+    failure_reason: Type.Union([oneOf("no_speech", "too_short", "quota_exceeded", "internal"), Type.Null()]),
+  },
+  strict,
+);
+export type Transcription = Static<typeof transcriptionContract>;
+
+export const segmentPageContract = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer({ minimum: 0 }),
+          start: Type.Number({ minimum: 0 }),
+          end: Type.Number({ exclusiveMinimum: 0 }),
+          speaker: Type.String({ pattern: "^[A-Z]{1,2}$" }),
+          text: Type.String({ pattern: "^\\S(.*\\S)?$" }),
+        },
+        strict,
+      ),
+    ),
+    has_more: Type.Boolean(),
+    next_cursor: Type.String(),
+  },
+  strict,
+);
+export type SegmentPage = Static<typeof segmentPageContract>;
+export type Segment = SegmentPage["data"][number];
+
+export const errorContract = Type.Object(
+  {
+    error: Type.String({ pattern: "^[a-z]+(_[a-z]+)*$" }),
+    message: Type.String({ minLength: 1 }),
+    errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }))),
+    required: Type.Optional(Type.String()),
+    docs: Type.Optional(Type.String()),
+  },
+  strict,
+);
+export type ErrorEnvelope = Static<typeof errorContract>;

@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Subprocess } from "bun";
+import { root } from "./checkout.ts";
+import { TestClient } from "./client.ts";
+
+/** Time for a server to listen and load its models; a machine that builds beside the tests is slow. */
+export const startTimeout = 120_000;
+
+const lineSchema = Type.Object({ event: Type.String() }, { additionalProperties: true });
+
+/** One line of the server's log. */
+export interface LogLine extends Record<string, unknown> {
+  readonly event: string;
+}
+
+export interface CliResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * The real server, started as its users start it, on a data directory of its own that survives its processes: it can be
+ * killed and started again. Dispose of it, and process and directory are gone.
+ */
+export class TestServer implements AsyncDisposable {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #log: LogLine[] = [];
+  #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
+  #origin = "";
+  #dataDirectory: string | null = null;
+
+  /** @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES` */
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = { TRANSCRIBE_LOG_LEVEL: "debug", ...environment };
+  }
+
+  /** Made when it is first asked for, so that a test that is skipped leaves nothing behind. */
+  get dataDirectory(): string {
+    this.#dataDirectory ??= mkdtempSync(join(tmpdir(), "transcribe-e2e-"));
+    return this.#dataDirectory;
+  }
+
+  /** e.g. `http://127.0.0.1:43210` */
+  get origin(): string {
+    return this.#origin;
+  }
+
+  get baseUrl(): string {
+    return `${this.#origin}/api/public/v1`;
+  }
+
+  get pid(): number {
+    if (this.#child === null) throw new Error("the server does not run");
+    return this.#child.pid;
+  }
+
+  /** Everything logged so far by all processes on this data directory, in order. */
+  get log(): readonly LogLine[] {
+    return this.#log;
+  }
+
+  /** Starts a process on the data directory and waits until it is ready to take work. */
+  async start(): Promise<void> {
+    if (this.#child !== null) throw new Error("the server runs already");
+    const child = Bun.spawn(command("serve", "--port", "0", "--data-dir", this.dataDirectory), {
+      cwd: root,
+      env: environmentWith(this.#environment),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    this.#child = child;
+    this.#origin = "";
+    void this.#collect(child.stderr);
+    for await (const line of lines(child.stdout)) {
+      const origin = /^transcribe serves (http:\/\/\S+)\/api\/public\/v1$/.exec(line)?.[1];
+      if (origin !== undefined) this.#origin = origin;
+      break;
+    }
+    if (this.#origin === "") {
+      const exitCode = await this.#end("SIGKILL");
+      throw new Error(`the server did not listen and ended with ${exitCode}\n${this.tail()}`);
+    }
+    await this.until(async () => (await fetch(`${this.#origin}/readyz`)).ok);
+  }
+
+  /** Waits for something to come true, and fails with the log's end when the server ends or it takes too long. */
+  async until(isTrue: () => boolean | Promise<boolean>, everyMilliseconds = 50): Promise<void> {
+    const giveUpAt = performance.now() + startTimeout;
+    for (;;) {
+      const exitCode = this.#child?.exitCode ?? null;
+      if (exitCode !== null) throw new Error(`the server ended with ${exitCode}\n${this.tail()}`);
+      if (performance.now() > giveUpAt) throw new Error(`it does not come true: ${isTrue}\n${this.tail()}`);
+      if (await isTrue()) return;
+      await Bun.sleep(everyMilliseconds);
+    }
+  }
+
+  /** Asks the server to stop and waits. @returns its exit code */
+  async stop(): Promise<number> {
+    return this.#end("SIGTERM");
+  }
+
+  /** Kills the server as a power cut would. */
+  async killHard(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** Runs a command of the CLI on the server's data directory. */
+  cli(...args: readonly string[]): Promise<CliResult> {
+    return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
+  }
+
+  /** A client with a new key of a new account. */
+  async client(account: string): Promise<TestClient> {
+    await this.cli("accounts", "create", account, "--json");
+    const { stdout, stderr } = await this.cli("keys", "create", "--account", account, "--json");
+    const made: unknown = stdout === "" ? null : JSON.parse(stdout);
+    if (!Value.Check(Type.Object({ key: Type.String() }), made)) throw new Error(`no key was made: ${stderr}`);
+    return new TestClient(this.baseUrl, made.key);
+  }
+
+  /** The log's last lines, for people. */
+  tail(count = 40): string {
+    return this.#log
+      .slice(-count)
+      .map((line) => JSON.stringify(line))
+      .join("\n");
+  }
+
+  /** A test's body that prints the end of the log when it fails. */
+  showing(body: () => Promise<void>): () => Promise<void> {
+    return async () => {
+      try {
+        await body();
+      } catch (error) {
+        console.error(`the server's log ends:\n${this.tail()}`);
+        throw error;
+      }
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child !== null) await this.#end("SIGKILL");
+    if (this.#dataDirectory !== null) rmSync(this.#dataDirectory, { recursive: true, force: true });
+  }
+
+  async #end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
+    const child = this.#child;
+    if (child === null) throw new Error("the server does not run");
+    child.kill(signal);
+    const exitCode = await child.exited;
+    this.#child = null;
+    return exitCode;
+  }
+
+  async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const line of lines(stream)) {
+      const parsed: unknown = line.startsWith("{") ? JSON.parse(line) : { event: "not JSON", line };
+      this.#log.push(Value.Check(lineSchema, parsed) ? parsed : { event: "no event", line });
+    }
+  }
+}
+
+/** Runs a command of the CLI to its end. @param environment settings and `TRANSCRIBE_API_KEY` */
+export async function runCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  const child = Bun.spawn(command(...args), {
+    cwd: root,
+    env: environmentWith(environment),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+function command(...args: readonly string[]): string[] {
+  return [process.execPath, "--no-env-file", join(root, "src/main.ts"), ...args];
+}
+
+/** Our environment without the settings that a developer may have in it. */
+function environmentWith(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("TRANSCRIBE_") || name === "TRANSCRIBE_CACHE",
+  );
+  return { ...Object.fromEntries(inherited), ...settings };
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const found = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = found.pop() ?? "";
+    yield* found;
+  }
+  if (rest !== "") yield rest;
+}
