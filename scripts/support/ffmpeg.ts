@@ -41,7 +41,8 @@ type FetchFfmpeg = (temporary: string) => Promise<string>;
  * or from imageio-ffmpeg, else the system's. Cached ones lie under their SHA-256 and are checked against it.
  */
 export async function setUpFfmpeg(context: SetupContext): Promise<void> {
-  const path = (await findCached(context)) ?? (await fetchStatic(context)) ?? (await findSystem(context));
+  const path =
+    (await findCached(context)) ?? (await findLinked()) ?? (await fetchStatic(context)) ?? (await findSystem(context));
   if (!path) throw new Error("ffmpeg can't be had from any source; install it (on Debian: apt install ffmpeg)");
   await makeBuildFolder("ffmpeg");
   await linkIntoBuild("ffmpeg/ffmpeg", path);
@@ -58,6 +59,15 @@ async function findCached({ cacheRoot, log }: SetupContext): Promise<string | un
     await dropCacheEntry(cacheRoot, join("ffmpeg", sha256));
   }
   return undefined;
+}
+
+/** The system's, where an earlier setup had to take it: what could not be fetched then is not tried every time anew. */
+async function findLinked(): Promise<string | undefined> {
+  const linked = await realpath(join(root, "build/ffmpeg/ffmpeg")).catch(() => undefined);
+  const system = Bun.which("ffmpeg");
+  if (!linked || !system || linked !== (await realpath(system))) return undefined;
+  await versionOf(linked);
+  return linked;
 }
 
 async function fetchStatic({ cacheRoot, log }: SetupContext): Promise<string | undefined> {
