@@ -10,7 +10,7 @@ import {
   type Wheel,
   withTemporaryFolder,
 } from "../../src/models/index.ts";
-import { linkIntoBuild, makeBuildFolder, type SetupContext } from "./checkout.ts";
+import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 
 const FFMPEG_STATIC = "ffmpeg-static@5.3.0";
 /** Where the package's install script downloads from, unless the user names a mirror in the variable that it reads. */
