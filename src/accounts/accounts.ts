@@ -1,34 +1,81 @@
 import { eq } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
+import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
+import type { AccountLimits } from "./limits.ts";
 
 export type Account = typeof tables.accounts.$inferSelect;
+export type Standing = Account["standing"];
+
+/** What an operator may change of an account. */
+export interface AccountChanges {
+  readonly standing?: Standing;
+  /** Milliseconds since the epoch; null: the subscription never ends. */
+  readonly subscribedUntil?: number | null;
+  readonly priority?: number;
+  /** Replaces all of the account's own limits. */
+  readonly limits?: AccountLimits;
+}
 
 const nameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** @throws {AccountsError} for what can't name an account or a workspace */
+export function checkName(name: string): void {
+  if (nameShape.test(name)) return;
+  throw new AccountsError(
+    `"${name}" can't be a name: 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first`,
+  );
+}
+
 /**
- * Makes an account.
- * @param now milliseconds since the epoch
+ * Makes an account: active, with a subscription that never ends, unless told otherwise.
  * @throws {AccountsError} when the name is taken or can't be one
  */
-export function createAccount(store: Store, name: string, now: number): Account {
-  if (!nameShape.test(name)) {
-    throw new AccountsError(
-      `"${name}" can't be an account's name: 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first`,
-    );
-  }
-  const account = store
-    .insert(tables.accounts)
-    .values({ id: Bun.randomUUIDv7(), name, createdAt: now })
-    .onConflictDoNothing({ target: tables.accounts.name })
-    .returning()
-    .get();
-  if (account === undefined) throw new AccountsError(`there is an account named ${name} already`);
-  return account;
+export function createAccount(store: Store, name: string, by: Auditor, changes: AccountChanges = {}): Account {
+  checkName(name);
+  return store.transaction((transaction) => {
+    const account = transaction
+      .insert(tables.accounts)
+      .values({
+        id: Bun.randomUUIDv7(),
+        name,
+        standing: changes.standing ?? "active",
+        subscribedUntil: changes.subscribedUntil ?? null,
+        priority: changes.priority ?? 0,
+        limits: JSON.stringify(changes.limits ?? {}),
+        createdAt: by.now,
+      })
+      .onConflictDoNothing({ target: tables.accounts.name })
+      .returning()
+      .get();
+    if (account === undefined) throw new AccountsError(`there is an account named ${name} already`);
+    audit(transaction, by, "accounts.create", account.id, { name });
+    return account;
+  });
+}
+
+/** Changes an account; it counts from the next request on. */
+export function changeAccount(store: Store, account: Account, by: Auditor, changes: AccountChanges): Account {
+  const { limits, ...columns } = changes;
+  return store.transaction((transaction) => {
+    const changed = transaction
+      .update(tables.accounts)
+      .set({ ...columns, ...(limits === undefined ? {} : { limits: JSON.stringify(limits) }) })
+      .where(eq(tables.accounts.id, account.id))
+      .returning()
+      .get();
+    if (changed === undefined) throw new AccountsError(`the account ${account.name} is gone`);
+    audit(transaction, by, "accounts.change", account.id, { name: account.name, ...changes });
+    return changed;
+  });
 }
 
 export function listAccounts(store: Store): Account[] {
   return store.select().from(tables.accounts).orderBy(tables.accounts.id).all();
+}
+
+export function getAccount(store: Store, id: string): Account | null {
+  return store.select().from(tables.accounts).where(eq(tables.accounts.id, id)).get() ?? null;
 }
 
 /**
@@ -37,10 +84,19 @@ export function listAccounts(store: Store): Account[] {
  */
 export function requireAccount(store: Store, nameOrId: string): Account {
   const account =
-    store.select().from(tables.accounts).where(eq(tables.accounts.name, nameOrId)).get() ??
-    store.select().from(tables.accounts).where(eq(tables.accounts.id, nameOrId)).get();
-  if (account === undefined) {
+    store.select().from(tables.accounts).where(eq(tables.accounts.name, nameOrId)).get() ?? getAccount(store, nameOrId);
+  if (account === null) {
     throw new AccountsError(`there is no account ${nameOrId}; make one with: transcribe accounts create ${nameOrId}`);
   }
   return account;
+}
+
+/** Removes an account and, with it, its keys, workspaces, records and texts. Its files are the caller's to remove first. */
+export function deleteAccount(store: Store, account: Account, by: Auditor): void {
+  store.transaction((transaction) => {
+    transaction.delete(tables.recordings).where(eq(tables.recordings.accountId, account.id)).run();
+    transaction.delete(tables.apiKeys).where(eq(tables.apiKeys.accountId, account.id)).run();
+    transaction.delete(tables.accounts).where(eq(tables.accounts.id, account.id)).run();
+    audit(transaction, by, "accounts.delete", account.id, { name: account.name });
+  });
 }

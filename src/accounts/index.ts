@@ -1,3 +1,26 @@
-export { type Account, createAccount, listAccounts, requireAccount } from "./accounts.ts";
+export {
+  type Account,
+  type AccountChanges,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  getAccount,
+  listAccounts,
+  requireAccount,
+  type Standing,
+} from "./accounts.ts";
+export { type AuditEntry, type Auditor, audit, readAudit } from "./audit.ts";
 export { AccountsError } from "./errors.ts";
-export { type ApiKey, authenticate, createKey, listKeys, revokeKey } from "./keys.ts";
+export { type ApiKey, authenticate, createKey, listKeys, requireKey, revokeKey, rotateKey } from "./keys.ts";
+export { LastUse } from "./last-use.ts";
+export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
+export { parseScopes, type Scope, scopes } from "./scopes.ts";
+export { createWindows, Usage, type WindowLimit, type WindowState } from "./usage.ts";
+export {
+  createWorkspace,
+  deleteWorkspace,
+  getWorkspace,
+  listWorkspaces,
+  requireWorkspace,
+  type Workspace,
+} from "./workspaces.ts";

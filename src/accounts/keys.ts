@@ -2,73 +2,137 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
+import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
+import { parseScopes, type Scope, scopes as allScopes } from "./scopes.ts";
+import type { Workspace } from "./workspaces.ts";
 
-/** A key as it may be shown: without its secret. */
-export type ApiKey = Omit<typeof tables.apiKeys.$inferSelect, "hash">;
+type Row = typeof tables.apiKeys.$inferSelect;
 
-const shown = {
-  id: tables.apiKeys.id,
-  accountId: tables.apiKeys.accountId,
-  name: tables.apiKeys.name,
-  hint: tables.apiKeys.hint,
-  createdAt: tables.apiKeys.createdAt,
-  revokedAt: tables.apiKeys.revokedAt,
-};
+/** A key as it may be shown: without its secret. Times are milliseconds since the epoch. */
+export type ApiKey = Omit<Row, "hash" | "scopes"> & { readonly scopes: readonly Scope[] };
+
+export interface NewKey {
+  readonly name: string;
+  /** Default: all. */
+  readonly scopes?: readonly Scope[];
+  /** The one workspace that the key sees. */
+  readonly workspace?: Workspace | null;
+  readonly expiresAt?: number | null;
+}
 
 /**
  * Makes a key for an account.
  * @returns the record, and the secret, which is nowhere kept
  */
-export function createKey(store: Store, account: Account, name: string, now: number): { key: ApiKey; secret: string } {
+export function createKey(store: Store, account: Account, values: NewKey, by: Auditor): { key: ApiKey; secret: string } {
   const secret = formatKey(randomBytes(32));
-  const key = store
-    .insert(tables.apiKeys)
-    .values({
-      id: Bun.randomUUIDv7(),
-      accountId: account.id,
-      name,
-      hint: keyHint(secret),
-      hash: hashKey(secret),
-      createdAt: now,
-    })
-    .returning(shown)
-    .get();
-  return { key, secret };
+  return store.transaction((transaction) => {
+    const row = transaction
+      .insert(tables.apiKeys)
+      .values({
+        id: Bun.randomUUIDv7(),
+        accountId: account.id,
+        workspaceId: values.workspace?.id ?? null,
+        name: values.name,
+        hint: keyHint(secret),
+        hash: hashKey(secret),
+        scopes: JSON.stringify(values.scopes ?? allScopes),
+        createdAt: by.now,
+        expiresAt: values.expiresAt ?? null,
+      })
+      .returning()
+      .get();
+    audit(transaction, by, "keys.create", row.id, { account: account.name, name: values.name });
+    return { key: toKey(row), secret };
+  });
 }
 
 /** An account's keys, or everyone's, oldest first. */
 export function listKeys(store: Store, account: Account | null): ApiKey[] {
   return store
-    .select(shown)
+    .select()
     .from(tables.apiKeys)
     .where(account === null ? undefined : eq(tables.apiKeys.accountId, account.id))
     .orderBy(tables.apiKeys.id)
-    .all();
+    .all()
+    .map(toKey);
+}
+
+/** @throws {AccountsError} when there is no such key */
+export function requireKey(store: Store, id: string): ApiKey {
+  const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
+  if (row === undefined) throw new AccountsError(`there is no key ${id}; list them with: transcribe keys list`);
+  return toKey(row);
 }
 
 /**
  * Takes a key out of use from the next request on. Revoking it again changes nothing.
  * @throws {AccountsError} when there is no such key
  */
-export function revokeKey(store: Store, id: string, now: number): ApiKey {
-  store
-    .update(tables.apiKeys)
-    .set({ revokedAt: now })
-    .where(and(eq(tables.apiKeys.id, id), isNull(tables.apiKeys.revokedAt)))
-    .run();
-  const key = store.select(shown).from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
-  if (key === undefined) throw new AccountsError(`there is no key ${id}; list them with: transcribe keys list`);
-  return key;
+export function revokeKey(store: Store, id: string, by: Auditor): ApiKey {
+  return store.transaction((transaction) => {
+    const revoked = transaction
+      .update(tables.apiKeys)
+      .set({ revokedAt: by.now })
+      .where(and(eq(tables.apiKeys.id, id), isNull(tables.apiKeys.revokedAt)))
+      .returning()
+      .get();
+    if (revoked === undefined) return requireKey(store, id);
+    audit(transaction, by, "keys.revoke", id, { name: revoked.name });
+    return toKey(revoked);
+  });
+}
+
+/**
+ * Makes a key with the rights of another, which goes on for a while so that nobody is cut off in between.
+ * @param overlapMilliseconds how long the old key is still taken; it never gets longer than it had
+ */
+export function rotateKey(
+  store: Store,
+  id: string,
+  overlapMilliseconds: number,
+  by: Auditor,
+): { key: ApiKey; secret: string; old: ApiKey } {
+  return store.transaction(() => {
+    const old = requireKey(store, id);
+    if (!isInForce(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
+    const secret = formatKey(randomBytes(32));
+    const row = store
+      .insert(tables.apiKeys)
+      .values({
+        ...old,
+        id: Bun.randomUUIDv7(),
+        hint: keyHint(secret),
+        hash: hashKey(secret),
+        scopes: JSON.stringify(old.scopes),
+        createdAt: by.now,
+        lastUsedAt: null,
+      })
+      .returning()
+      .get();
+    const expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, by.now + overlapMilliseconds);
+    store.update(tables.apiKeys).set({ expiresAt }).where(eq(tables.apiKeys.id, id)).run();
+    audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
+    return { key: toKey(row), secret, old: { ...old, expiresAt } };
+  });
 }
 
 /** The key a request came with, when it is one of ours and in force; null otherwise, for whatever reason. */
-export function authenticate(store: Store, secret: string): ApiKey | null {
+export function authenticate(store: Store, secret: string, now: number): ApiKey | null {
   if (!isWellFormedKey(secret)) return null;
   const hash = hashKey(secret);
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.hash, hash)).get();
-  if (row === undefined || row.revokedAt !== null) return null;
-  const { hash: stored, ...key } = row;
-  return timingSafeEqual(Buffer.from(stored), Buffer.from(hash)) ? key : null;
+  if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return null;
+  const key = toKey(row);
+  return isInForce(key, now) ? key : null;
+}
+
+function isInForce({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function toKey({ hash: _, scopes, ...row }: Row): ApiKey {
+  return { ...row, scopes: parseScopes(JSON.parse(scopes)) };
 }

@@ -7,25 +7,53 @@ export const accounts = sqliteTable(
   {
     id: text().primaryKey(),
     name: text().notNull(),
+    standing: text({ enum: ["active", "guest", "restricted"] }).notNull(),
+    /** When the subscription ends; null: it never does. */
+    subscribedUntil: integer(),
+    /** Recordings of an account with a higher number go first. */
+    priority: integer().notNull(),
+    /** JSON: what this account may have in place of the settings' limits. */
+    limits: text().notNull(),
     createdAt: integer().notNull(),
   },
   (table) => [uniqueIndex("accounts_name").on(table.name)],
+);
+
+/** Column that ties a row to its account and takes it along when that is deleted. */
+const accountReference = () =>
+  text()
+    .notNull()
+    .references(() => accounts.id, { onDelete: "cascade" });
+
+export const workspaces = sqliteTable(
+  "workspaces",
+  {
+    id: text().primaryKey(),
+    accountId: accountReference(),
+    name: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [uniqueIndex("workspaces_name").on(table.accountId, table.name)],
 );
 
 export const apiKeys = sqliteTable(
   "api_keys",
   {
     id: text().primaryKey(),
-    accountId: text()
-      .notNull()
-      .references(() => accounts.id, { onDelete: "cascade" }),
+    accountId: accountReference(),
+    /** The workspace the key is pinned to; null: none. */
+    workspaceId: text().references(() => workspaces.id),
     name: text().notNull(),
     /** First characters of the key, for people to recognise it by. */
     hint: text().notNull(),
     /** SHA-256 of the whole key, hex. */
     hash: text().notNull(),
+    /** JSON array of scopes. */
+    scopes: text().notNull(),
     createdAt: integer().notNull(),
+    expiresAt: integer(),
     revokedAt: integer(),
+    lastUsedAt: integer(),
   },
   (table) => [uniqueIndex("api_keys_hash").on(table.hash), index("api_keys_account").on(table.accountId)],
 );
@@ -34,9 +62,8 @@ export const recordings = sqliteTable(
   "recordings",
   {
     id: text().primaryKey(),
-    accountId: text()
-      .notNull()
-      .references(() => accounts.id, { onDelete: "cascade" }),
+    accountId: accountReference(),
+    workspaceId: text().references(() => workspaces.id),
     status: text({ enum: ["queued", "processing", "completed", "failed"] }).notNull(),
     /** What the client pinned, ISO 639; null lets the speech decide. */
     pinnedLanguage: text(),
@@ -44,29 +71,92 @@ export const recordings = sqliteTable(
     language: text(),
     /** Name of the uploaded file without its extension. */
     sourceName: text(),
-    sizeBytes: integer().notNull(),
+    /** The link that was sent, without its fragment; null for an upload. */
+    sourceUrl: text(),
+    /** Bytes of the upload; null until a link was fetched. */
+    sizeBytes: integer(),
     durationSeconds: real(),
     step: text({ enum: ["fetch", "decode", "detect", "transcribe", "diarize", "finalize"] }),
     percent: integer(),
     failureReason: text({ enum: ["no_speech", "too_short", "quota_exceeded", "internal"] }),
     /** The true cause behind `internal`, for the operator alone. */
     failureCause: text(),
+    /** Since when an operator keeps it from being deleted. */
+    heldAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
   (table) => [
-    index("recordings_account_status").on(table.accountId, table.status),
+    index("recordings_account_id").on(table.accountId, table.id),
+    index("recordings_account_status").on(table.accountId, table.status, table.id),
     index("recordings_status").on(table.status, table.id),
   ],
 );
+
+/** The first answer to a create that carried an Idempotency-Key. */
+export const keptAnswers = sqliteTable(
+  "kept_answers",
+  {
+    accountId: accountReference(),
+    /** Of the API key; empty for none. */
+    workspaceId: text().notNull(),
+    key: text().notNull(),
+    /** SHA-256 over what the body held. */
+    fingerprint: text().notNull(),
+    status: integer().notNull(),
+    /** Emptied when the recording was deleted. */
+    body: text(),
+    recordingId: text(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.workspaceId, table.key] }),
+    index("kept_answers_created").on(table.createdAt),
+    index("kept_answers_recording").on(table.recordingId),
+  ],
+);
+
+/** When an account's recordings were created, for its allowance per hour and day; rows older than a day are gone. */
+export const creates = sqliteTable(
+  "creates",
+  { accountId: accountReference(), createdAt: integer().notNull() },
+  (table) => [index("creates_account").on(table.accountId, table.createdAt)],
+);
+
+/** Audio an account was charged for, by UTC day. */
+export const audioUsage = sqliteTable(
+  "audio_usage",
+  { accountId: accountReference(), day: text().notNull(), recordingId: text().notNull(), seconds: real().notNull() },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.day, table.recordingId] }),
+    index("audio_usage_recording").on(table.recordingId),
+  ],
+);
+
+/** What was changed by command, by whom and when. */
+export const auditLog = sqliteTable("audit_log", {
+  id: integer().primaryKey(),
+  at: integer().notNull(),
+  /** User of the operating system. */
+  actor: text().notNull(),
+  /** e.g. `keys.revoke` */
+  action: text().notNull(),
+  /** Id of what was changed. */
+  subject: text().notNull(),
+  /** JSON; never a secret. */
+  details: text().notNull(),
+});
+
+const recordingReference = () =>
+  text()
+    .notNull()
+    .references(() => recordings.id, { onDelete: "cascade" });
 
 /** What a step has finished of a recording, so that a restart goes on from there. Gone when the record is terminal. */
 export const checkpoints = sqliteTable(
   "checkpoints",
   {
-    recordingId: text()
-      .notNull()
-      .references(() => recordings.id, { onDelete: "cascade" }),
+    recordingId: recordingReference(),
     step: text().notNull(),
     /** Zero-based part of the step: a block, a chunk. */
     part: integer().notNull(),
@@ -79,9 +169,7 @@ export const checkpoints = sqliteTable(
 export const segments = sqliteTable(
   "segments",
   {
-    recordingId: text()
-      .notNull()
-      .references(() => recordings.id, { onDelete: "cascade" }),
+    recordingId: recordingReference(),
     index: integer().notNull(),
     startMilliseconds: integer().notNull(),
     endMilliseconds: integer().notNull(),

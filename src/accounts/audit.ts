@@ -1,0 +1,31 @@
+import { desc } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/** Who changes something, and when. */
+export interface Auditor {
+  /** User of the operating system. */
+  readonly actor: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type AuditEntry = typeof tables.auditLog.$inferSelect;
+
+/** Enters a change into the audit log, in the transaction that makes it. Details never hold a secret. */
+export function audit(
+  writer: Pick<Store, "insert">,
+  { actor, now }: Auditor,
+  action: string,
+  subject: string,
+  details: object,
+): void {
+  writer
+    .insert(tables.auditLog)
+    .values({ at: now, actor, action, subject, details: JSON.stringify(details) })
+    .run();
+}
+
+/** The last entries, newest first. */
+export function readAudit(store: Store, limit: number): AuditEntry[] {
+  return store.select().from(tables.auditLog).orderBy(desc(tables.auditLog.id)).limit(limit).all();
+}

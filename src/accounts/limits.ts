@@ -1,0 +1,26 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+const amount = Type.Optional(Type.Integer({ minimum: 0 }));
+
+/** What an account may have in place of the settings' limits. */
+export const accountLimitsSchema = Type.Object(
+  {
+    audio_minutes_per_day: amount,
+    recordings_per_account: amount,
+    creates_per_hour: amount,
+    creates_per_day: amount,
+    requests_per_minute: amount,
+  },
+  { additionalProperties: false },
+);
+export type AccountLimits = Static<typeof accountLimitsSchema>;
+export type LimitName = keyof AccountLimits;
+export const limitNames = Object.keys(accountLimitsSchema.properties) as LimitName[];
+
+/** The limits that stand in an account's row. */
+export function parseAccountLimits(json: string): AccountLimits {
+  const parsed: unknown = JSON.parse(json);
+  if (!Value.Check(accountLimitsSchema, parsed)) throw new Error("an account's limits in the database can't be read");
+  return parsed;
+}

@@ -1,0 +1,62 @@
+import { eq } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+import { type Account, checkName } from "./accounts.ts";
+import { type Auditor, audit } from "./audit.ts";
+import { AccountsError } from "./errors.ts";
+
+export type Workspace = typeof tables.workspaces.$inferSelect;
+
+/** @throws {AccountsError} when the account has one of that name, or it can't be a name */
+export function createWorkspace(store: Store, account: Account, name: string, by: Auditor): Workspace {
+  checkName(name);
+  return store.transaction((transaction) => {
+    const workspace = transaction
+      .insert(tables.workspaces)
+      .values({ id: Bun.randomUUIDv7(), accountId: account.id, name, createdAt: by.now })
+      .onConflictDoNothing({ target: [tables.workspaces.accountId, tables.workspaces.name] })
+      .returning()
+      .get();
+    if (workspace === undefined) throw new AccountsError(`${account.name} has a workspace named ${name} already`);
+    audit(transaction, by, "workspaces.create", workspace.id, { account: account.name, name });
+    return workspace;
+  });
+}
+
+export function listWorkspaces(store: Store, account: Account): Workspace[] {
+  return store
+    .select()
+    .from(tables.workspaces)
+    .where(eq(tables.workspaces.accountId, account.id))
+    .orderBy(tables.workspaces.id)
+    .all();
+}
+
+export function getWorkspace(store: Store, id: string): Workspace | null {
+  return store.select().from(tables.workspaces).where(eq(tables.workspaces.id, id)).get() ?? null;
+}
+
+/** An account's workspace of that name or id. @throws {AccountsError} when there is none */
+export function requireWorkspace(store: Store, account: Account, nameOrId: string): Workspace {
+  const found = listWorkspaces(store, account).find(({ id, name }) => name === nameOrId || id === nameOrId);
+  if (found !== undefined) return found;
+  throw new AccountsError(
+    `${account.name} has no workspace ${nameOrId}; make one with: transcribe workspaces create ${nameOrId} --account ${account.name}`,
+  );
+}
+
+/** @throws {AccountsError} while keys are pinned to it or recordings are in it */
+export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
+  store.transaction((transaction) => {
+    const inUse =
+      transaction.select().from(tables.apiKeys).where(eq(tables.apiKeys.workspaceId, workspace.id)).get() ??
+      transaction.select().from(tables.recordings).where(eq(tables.recordings.workspaceId, workspace.id)).get();
+    if (inUse !== undefined) {
+      throw new AccountsError(`workspace ${workspace.name} still has keys or recordings; delete those first`);
+    }
+    transaction
+      .delete(tables.workspaces)
+      .where(eq(tables.workspaces.id, workspace.id))
+      .run();
+    audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
+  });
+}
