@@ -68,7 +68,6 @@ export class ApiServer implements Disposable {
       port: 0,
       log,
       now: Date.now,
-      maxBodyBytes: limits.upload_bytes,
     });
   }
 
