@@ -78,7 +78,6 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     port: settings.server.port,
     log,
     now,
-    maxBodyBytes: settings.limits.upload_bytes,
   });
   const origin = originOf(settings.server.host, server.port ?? settings.server.port);
   announceServer(dataDirectory, { pid: process.pid, origin });

@@ -9,8 +9,6 @@ export interface ServerOptions {
   readonly port: number;
   readonly log: Logger;
   readonly now: () => number;
-  /** Largest body that is read to its refusal by our own code; above it Bun closes the connection. */
-  readonly maxBodyBytes: number;
 }
 
 /** How long a connection may do nothing between requests. */
@@ -25,8 +23,8 @@ export function startServer(options: ServerOptions): Server<undefined> {
     // Two servers on one port would share its requests in silence.
     reusePort: false,
     development: false,
-    // Bun's own refusal is bare, so its limit lies above ours; 0 would refuse everything.
-    maxRequestBodySize: options.maxBodyBytes * 2,
+    // Bun's own refusal is bare, without the envelope; the upload counts its bytes itself. 0 would refuse everything.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: idleSeconds,
     async fetch(request, server) {
       const startedAt = now();

@@ -1,4 +1,5 @@
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { Language } from "../engine/index.ts";
 import type { Store } from "../storage/index.ts";
 import { type Recording, type Recordings, readSegments } from "../transcriptions/index.ts";
@@ -6,6 +7,7 @@ import { basePath, keyOf } from "./access.ts";
 import type { CreateTranscription } from "./create-transcription.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { ApiError, notFound } from "./errors.ts";
+import { readQuery } from "./query.ts";
 import { segmentPageSchema, toSegment, toTranscription, transcriptionSchema } from "./resources.ts";
 
 export interface TranscriptionServices {
@@ -17,9 +19,9 @@ export interface TranscriptionServices {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-const segmentQuery = t.Object({
-  limit: t.Integer({ minimum: 1, maximum: 1000, default: 100, description: "a whole number from 1 to 1000" }),
-  cursor: t.Optional(t.String({ description: "next_cursor of the page before" })),
+const segmentQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "a whole number from 1 to 1000" }),
+  cursor: Type.Optional(Type.String({ description: "next_cursor of the page before" })),
 });
 
 /** POST /transcriptions, GET /transcriptions/{id}, GET /transcriptions/{id}/segments. */
@@ -49,17 +51,18 @@ export function transcriptionRoutes({ store, recordings, createTranscription }: 
       .get("/:id", ({ recording }) => toTranscription(recording), { response: { 200: transcriptionSchema } })
       .get(
         "/:id/segments",
-        ({ recording, query }) => {
+        ({ recording, request }) => {
+          const { limit, cursor } = readQuery(request, segmentQuery);
           if (recording.status !== "completed") {
             throw new ApiError("transcription_is_not_ready", `The transcription is ${recording.status}.`);
           }
-          const from = decodeCursor(query.cursor);
-          const rows = readSegments(store, recording.id, from, query.limit + 1);
-          const data = rows.slice(0, query.limit).map(toSegment);
-          const hasMore = rows.length > query.limit;
-          return { data, has_more: hasMore, next_cursor: hasMore ? encodeCursor(from + query.limit) : "" };
+          const from = decodeCursor(cursor);
+          const rows = readSegments(store, recording.id, from, limit + 1);
+          const data = rows.slice(0, limit).map(toSegment);
+          const hasMore = rows.length > limit;
+          return { data, has_more: hasMore, next_cursor: hasMore ? encodeCursor(from + limit) : "" };
         },
-        { query: segmentQuery, response: { 200: segmentPageSchema } },
+        { response: { 200: segmentPageSchema } },
       )
   );
 }

@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { revokeKey } from "../../src/accounts/index.ts";
+import { errorOf } from "../support/client.ts";
+import { ApiServer } from "./support.ts";
+
+const server = new ApiServer();
+afterAll(() => server[Symbol.dispose]());
+const client = server.client("first");
+
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(server.baseUrl + path, { method, headers });
+
+describe("who may not come in", () => {
+  const refused: [string, string | undefined, string][] = [
+    ["no Authorization", undefined, "missing_api_key"],
+    ["an empty one", "", "invalid_api_key"],
+    ["another scheme", `Basic ${btoa(`user:${client.key}`)}`, "invalid_api_key"],
+    ["a bare key", client.key, "invalid_api_key"],
+    ["Bearer without a key", "Bearer ", "invalid_api_key"],
+    ["no key of ours", "Bearer something", "invalid_api_key"],
+    ["a key that was never given out", `Bearer trs_${"0".repeat(49)}`, "invalid_api_key"],
+    [
+      "a key with a typing error",
+      `Bearer ${client.key.slice(0, -1)}${client.key.endsWith("a") ? "b" : "a"}`,
+      "invalid_api_key",
+    ],
+    ["a key in other letters", `Bearer ${client.key.toUpperCase()}`, "invalid_api_key"],
+    ["two keys", `Bearer ${client.key} ${client.key}`, "invalid_api_key"],
+  ];
+  for (const [what, authorization, code] of refused) {
+    test(`${what}: 401 ${code}, with a challenge`, async () => {
+      const response = await ask("/languages", authorization === undefined ? {} : { authorization });
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      const { error, message } = await errorOf(response, 401);
+      expect(error).toBe(code);
+      expect(message).not.toContain(client.key);
+    });
+  }
+
+  test("the scheme is compared without regard to case", async () => {
+    expect((await ask("/languages", { authorization: `bEARER ${client.key}` })).status).toBe(200);
+  });
+
+  test("without a key nothing under the base path is told apart: not paths, methods, bodies or queries", async () => {
+    const cases = [
+      ["GET", "/no-such-path"],
+      ["GET", ""],
+      ["GET", "/"],
+      ["GET", "/transcriptions/01a1fdc0-124d-7402-8bf5-0f9242fc9f59"],
+      ["GET", "/transcriptions/x/segments?limit=0"],
+      ["DELETE", "/languages"],
+      ["POST", "/transcriptions"],
+      ["PATCH", "/transcriptions"],
+    ] as const;
+    for (const [method, path] of cases) {
+      expect((await errorOf(await ask(path, {}, method), 401)).error).toBe("missing_api_key");
+    }
+  });
+
+  test("a path that only begins like the base path is not under it", async () => {
+    expect((await errorOf(await ask("-and-more"), 404)).error).toBe("not_found");
+  });
+
+  test("a key that is revoked is refused with the next request, and others are not", async () => {
+    const leaked = server.client("first");
+    expect((await leaked.fetch("/languages")).status).toBe(200);
+    revokeKey(server.store, leaked.keyId, Date.now());
+    expect((await errorOf(await leaked.fetch("/languages"), 401)).error).toBe("invalid_api_key");
+    expect((await client.fetch("/languages")).status).toBe(200);
+  });
+});
+
+describe("what belongs to others", () => {
+  test("unknown, not an id and another account's are all the same 404", async () => {
+    const stranger = server.client("second");
+    const theirs = server.enterCompleted(stranger.accountId, 1);
+    expect((await stranger.fetch(`/transcriptions/${theirs}`)).status).toBe(200);
+    const ids = [theirs, Bun.randomUUIDv7(), "42", theirs.toUpperCase(), `${theirs}0`, "%00", "..%2f..%2fhealthz", "é"];
+    const bodies = new Set<string>();
+    for (const path of ids.flatMap((id) => [`/transcriptions/${id}`, `/transcriptions/${id}/segments`])) {
+      const response = await client.fetch(path);
+      expect([path, response.status]).toEqual([path, 404]);
+      bodies.add(await response.text());
+    }
+    expect([...bodies].map((body) => JSON.parse(body))).toEqual([{ error: "not_found", message: expect.any(String) }]);
+  });
+
+  test("whether a recording is there is not told by its queries' faults", async () => {
+    const response = await client.fetch(`/transcriptions/${Bun.randomUUIDv7()}/segments?limit=0`);
+    expect((await errorOf(response, 404)).error).toBe("not_found");
+  });
+});

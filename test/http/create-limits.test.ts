@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { errorOf } from "../support/client.ts";
+import { ApiServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of the limits of POST /transcriptions", ffmpegPath, jfk);
+
+describe.if(ready)("limits of POST /transcriptions", () => {
+  test("a file above the ceiling: 422 under file; one that fits is taken", async () => {
+    using server = new ApiServer({ uploadBytes: Bun.file(jfk).size - 1 });
+    const { error, errors } = await errorOf(await server.client("first").send(jfk), 422);
+    expect([error, Object.keys(errors ?? {})]).toEqual(["validation_failed", ["file"]]);
+    expect(server.filesIn("incoming")).toEqual([]);
+    using roomy = new ApiServer({ uploadBytes: Bun.file(jfk).size });
+    expect((await roomy.client("first").send(jfk)).status).toBe(201);
+  });
+
+  const tooLong = [1000 + 64 * 1024 * 1024 + 1, 5_000_000_000, 9_000_000_000_000];
+  test.each(tooLong)("a body of %d bytes: 413 by its Content-Length, before a byte of it is sent", async (bytes) => {
+    using server = new ApiServer({ uploadBytes: 1000 });
+    const { key } = server.client("first");
+    const answered = Promise.withResolvers<string>();
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: server.port,
+      socket: { data: (_, bytes) => answered.resolve(bytes.toString()), close: () => answered.resolve("closed") },
+    });
+    const lines = [
+      "POST /api/public/v1/transcriptions HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${key}`,
+      "Content-Type: multipart/form-data; boundary=x",
+      `Content-Length: ${bytes}`,
+    ];
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+    const answer = await answered.promise;
+    socket.terminate();
+    expect(answer).toStartWith("HTTP/1.1 413");
+    expect(answer).toContain('"error":"file_too_large"');
+    expect(answer.toLowerCase()).toContain("x-request-id:");
+  });
+
+  test("a chunked body that grows above it: 413, as soon as it does", async () => {
+    using server = new ApiServer({ uploadBytes: 1000 });
+    const { key, baseUrl } = server.client("first");
+    const piece = new Uint8Array(1024 * 1024);
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent++ === 0)
+          controller.enqueue(Buffer.from('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'));
+        else if (sent < 200) controller.enqueue(piece);
+        else controller.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${key}`, "content-type": "multipart/form-data; boundary=x" };
+    const response = await fetch(`${baseUrl}/transcriptions`, { method: "POST", body, headers });
+    expect((await errorOf(response, 413)).error).toBe("file_too_large");
+    expect(server.filesIn("incoming")).toEqual([]);
+  });
+
+  test("a connection that is lost in mid-upload leaves nothing behind, and its place is given back", async () => {
+    using server = new ApiServer({ recordingsPerAccount: 1 });
+    const client = server.client("first");
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port: server.port, socket: { data() {} } });
+    const lines = [
+      "POST /api/public/v1/transcriptions HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${client.key}`,
+      "Content-Type: multipart/form-data; boundary=x",
+      "Content-Length: 1000000",
+    ];
+    socket.write(`${lines.join("\r\n")}\r\n\r\n${head}${"x".repeat(20_000)}`);
+    while (server.filesIn("incoming").length === 0) await Bun.sleep(5);
+    expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
+    socket.terminate();
+    while (server.filesIn("incoming").length > 0) await Bun.sleep(5);
+    expect(server.queued).toEqual([]);
+    expect((await client.send(jfk)).status).toBe(201);
+  });
+
+  test("a recording whose container says that it is too long: 422 under file", async () => {
+    using server = new ApiServer({ recordingSeconds: 5 });
+    const response = await server.client("first").send(samplePath("sample.wav"));
+    expect(Object.keys((await errorOf(response, 422)).errors ?? {})).toEqual(["file"]);
+  });
+
+  test("five recordings of an account may be in hand, the sixth is 409; another account's is taken, and so is the next once one has ended", async () => {
+    using server = new ApiServer();
+    const client = server.client("first");
+    const ids = [];
+    for (let count = 0; count < 5; count++) ids.push((await client.create(jfk)).id);
+    expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
+    server.recordings.claim(ids[0] ?? "");
+    expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
+    expect((await server.client("second").send(jfk)).status).toBe(201);
+    server.recordings.fail(ids[0] ?? "", { reason: "no_speech" });
+    expect((await client.send(jfk)).status).toBe(201);
+    expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
+  });
+
+  test("ten at the same moment: five are taken, five are 409", async () => {
+    using server = new ApiServer();
+    const client = server.client("first");
+    const answers = await Promise.all(Array.from({ length: 10 }, () => client.send(jfk)));
+    const statuses = answers.map((response) => response.status).sort();
+    expect(statuses).toEqual([...Array(5).fill(201), ...Array(5).fill(409)]);
+    expect(server.filesIn("uploads")).toHaveLength(5);
+    expect(server.filesIn("incoming")).toEqual([]);
+  });
+
+  test("an upload that was refused takes no place", async () => {
+    using server = new ApiServer({ recordingsPerAccount: 1 });
+    const client = server.client("first");
+    for (let count = 0; count < 3; count++) {
+      expect((await client.send(jfk, { language: "xx" })).status).toBe(422);
+    }
+    expect((await client.send(jfk)).status).toBe(201);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { bodyOf, errorOf } from "../support/client.ts";
+import { transcriptionContract } from "../support/contract.ts";
+import { ApiServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of POST /transcriptions", ffmpegPath, jfk);
+
+describe.if(ready)("POST /transcriptions", () => {
+  const server = new ApiServer({ recordingsPerAccount: 1000 });
+  const client = server.client("first");
+  const recording = Bun.file(jfk);
+  afterAll(() => server[Symbol.dispose]());
+  // Whatever was answered: nothing is left on its way in, and every upload has its record.
+  afterEach(() => {
+    expect(server.filesIn("incoming")).toEqual([]);
+    expect(server.filesIn("uploads").sort()).toEqual([...server.queued].sort());
+  });
+
+  /** A form of parts in order; a part may be there twice. */
+  const post = (...parts: [string, string | Blob, string?][]) => {
+    const body = new FormData();
+    for (const [name, value, fileName] of parts) {
+      if (typeof value === "string") body.append(name, value);
+      else body.append(name, value, fileName);
+    }
+    return client.fetch("/transcriptions", { method: "POST", body });
+  };
+
+  test("a recording is answered 201 with its place and an empty record", async () => {
+    const response = await post(["file", recording, "Team meeting.final.mp3"]);
+    const created = await bodyOf(response, 201, transcriptionContract);
+    expect(response.headers.get("location")).toBe(`/api/public/v1/transcriptions/${created.id}`);
+    expect(created).toMatchObject({
+      status: "queued",
+      title: null,
+      language: null,
+      duration_seconds: null,
+      source: { type: "file", name: "Team meeting.final", url: null },
+      workspace: null,
+      progress: { step: null, percent: null, indeterminate: false },
+      failure_reason: null,
+    });
+    expect(created.updated_at).toBe(created.created_at);
+    expect(await client.get(created.id)).toEqual(created);
+    expect(server.queued).toContain(created.id);
+  });
+
+  test("ids sort by creation", async () => {
+    const ids = [];
+    for (let count = 0; count < 4; count++) ids.push((await client.create(jfk)).id);
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
+  test("a pinned language is taken in any case and shown from the start", async () => {
+    for (const code of ["de", "DE", "De"]) expect((await client.create(jfk, { language: code })).language).toBe("de");
+    expect((await client.create(jfk, { language: "jv" })).language).toBe("jv");
+  });
+
+  test("parts that nobody asked for are ignored", async () => {
+    const response = await post(["colour", "blue"], ["file", recording, "a.mp3"], ["colour", "red"]);
+    expect(response.status).toBe(201);
+  });
+
+  const invalid: [string, string, [string, string | Blob, string?][]][] = [
+    ["neither file nor url", "url", [["language", "en"]]],
+    [
+      "both file and url",
+      "url",
+      [
+        ["file", recording, "a.mp3"],
+        ["url", "https://media.example/a.mp3"],
+      ],
+    ],
+    ["a url, which this version does not fetch", "url", [["url", "https://media.example/a.mp3"]]],
+    [
+      "a language that is none",
+      "language",
+      [
+        ["file", recording, "a.mp3"],
+        ["language", "xx"],
+      ],
+    ],
+    [
+      "a language by its name",
+      "language",
+      [
+        ["file", recording, "a.mp3"],
+        ["language", "English"],
+      ],
+    ],
+    [
+      "the model's own code of a language",
+      "language",
+      [
+        ["file", recording, "a.mp3"],
+        ["language", "jw"],
+      ],
+    ],
+    [
+      "an empty language",
+      "language",
+      [
+        ["file", recording, "a.mp3"],
+        ["language", ""],
+      ],
+    ],
+    [
+      "two files",
+      "file",
+      [
+        ["file", recording, "a.mp3"],
+        ["file", recording, "b.mp3"],
+      ],
+    ],
+    [
+      "two languages",
+      "language",
+      [
+        ["language", "en"],
+        ["file", recording, "a.mp3"],
+        ["language", "en"],
+      ],
+    ],
+    [
+      "two urls",
+      "url",
+      [
+        ["url", "https://media.example/a"],
+        ["url", "https://media.example/a"],
+      ],
+    ],
+    ["an empty file", "file", [["file", new Blob([]), "a.mp3"]]],
+    ["a text", "file", [["file", new Blob(["hello, this is no recording"]), "a.mp3"]]],
+    ["a file that is sent as a text", "file", [["file", "hello"]]],
+  ];
+  for (const [what, field, parts] of invalid) {
+    test(`${what}: 422 under ${field}, and nothing is entered`, async () => {
+      const before = server.queued.length;
+      const { error, errors } = await errorOf(await post(...parts), 422);
+      expect(error).toBe("validation_failed");
+      expect(Object.keys(errors ?? {})).toEqual([field]);
+      expect(server.queued).toHaveLength(before);
+    });
+  }
+
+  const unreadable: [string, RequestInit][] = [
+    ["no body", {}],
+    ["JSON", { body: "{}", headers: { "content-type": "application/json" } }],
+    ["a bare recording", { body: recording, headers: { "content-type": "audio/mpeg" } }],
+    ["a form of the other kind", { body: "url=x", headers: { "content-type": "application/x-www-form-urlencoded" } }],
+    ["multipart without a boundary", { body: "--x--", headers: { "content-type": "multipart/form-data" } }],
+    [
+      "multipart that never begins",
+      { body: "nothing", headers: { "content-type": "multipart/form-data; boundary=x" } },
+    ],
+  ];
+  for (const [what, init] of unreadable) {
+    test(`${what}: 400 bad_request`, async () => {
+      const { error } = await errorOf(await client.fetch("/transcriptions", { method: "POST", ...init }), 400);
+      expect(error).toBe("bad_request");
+    });
+  }
+
+  test("a form that ends before its end: 422 uploaded_file_cannot_be_processed, and nothing is kept", async () => {
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+    const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes())]);
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    const response = await client.fetch("/transcriptions", { method: "POST", body, headers });
+    expect((await errorOf(response, 422)).error).toBe("uploaded_file_cannot_be_processed");
+  });
+
+  test("a Content-Digest that does not fit: 422 uploaded_file_cannot_be_processed; one that fits is taken", async () => {
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+    const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes()), Buffer.from("\r\n--x--\r\n")]);
+    const send = (digestOf: Uint8Array) => {
+      const digest = new Bun.CryptoHasher("sha256").update(digestOf).digest("base64");
+      const headers = { "content-type": "multipart/form-data; boundary=x", "content-digest": `sha-256=:${digest}:` };
+      return client.fetch("/transcriptions", { method: "POST", body, headers });
+    };
+    expect((await errorOf(await send(body.subarray(1)), 422)).error).toBe("uploaded_file_cannot_be_processed");
+    expect((await send(body)).status).toBe(201);
+  });
+
+  test("no answer names a file, a path or what was sent", async () => {
+    const response = await post(["file", new Blob(["hello, this is no recording"]), "secret-name.mp3"]);
+    const text = await response.text();
+    for (const hidden of ["secret-name", "incoming", "/tmp", ".part", "ffmpeg", "hello"])
+      expect(text).not.toContain(hidden);
+  });
+});

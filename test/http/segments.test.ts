@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { bodyOf, errorOf } from "../support/client.ts";
+import { segmentPageContract } from "../support/contract.ts";
+import { ApiServer } from "./support.ts";
+
+const server = new ApiServer();
+afterAll(() => server[Symbol.dispose]());
+const client = server.client("first");
+const completed = server.enterCompleted(client.accountId, 250);
+
+const page = async (query: string) =>
+  bodyOf(await client.fetch(`/transcriptions/${completed}/segments${query}`), 200, segmentPageContract);
+
+describe("pages of segments", () => {
+  test("the first page has 100 where nothing is said", async () => {
+    const { data, has_more, next_cursor } = await page("");
+    expect(data.map((segment) => segment.index)).toEqual(Array.from({ length: 100 }, (_, index) => index));
+    expect(has_more).toBe(true);
+    expect(next_cursor).not.toBe("");
+  });
+
+  for (const limit of [1, 7, 125, 249, 250, 251, 1000]) {
+    test(`pages of ${limit} join to the whole, nothing twice and nothing left out`, async () => {
+      const segments = await client.segments(completed, limit);
+      expect(segments.map((segment) => segment.text)).toEqual(
+        Array.from({ length: 250 }, (_, index) => `Segment ${index}.`),
+      );
+    });
+  }
+
+  test("the last page says so with an empty cursor", async () => {
+    expect(await page("?limit=250")).toMatchObject({ has_more: false, next_cursor: "" });
+    const { next_cursor } = await page("?limit=249");
+    expect(await page(`?limit=249&cursor=${next_cursor}`)).toMatchObject({ has_more: false, next_cursor: "" });
+  });
+
+  const invalid: [string, string][] = [
+    ["limit=0", "limit"],
+    ["limit=1001", "limit"],
+    ["limit=-1", "limit"],
+    ["limit=abc", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=", "limit"],
+    ["limit=1e2", "limit"],
+    ["limit=0x10", "limit"],
+    ["limit=99999999999999999999", "limit"],
+    ["limit=%2010", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["cursor=junk", "cursor"],
+    ["cursor=", "cursor"],
+    ["cursor=MTA", "cursor"],
+    ["cursor=%F0%9F%98%80", "cursor"],
+    ["cursor=a&cursor=b", "cursor"],
+  ];
+  for (const [query, field] of invalid) {
+    test(`?${query} is refused under ${field}, never clamped`, async () => {
+      const response = await client.fetch(`/transcriptions/${completed}/segments?${query}`);
+      const { error, errors } = await errorOf(response, 422);
+      expect(error).toBe("validation_failed");
+      expect(Object.keys(errors ?? {})).toEqual([field]);
+    });
+  }
+
+  test("two faults are told at once, each under its name", async () => {
+    const response = await client.fetch(`/transcriptions/${completed}/segments?limit=0&cursor=a&cursor=b`);
+    expect(Object.keys((await errorOf(response, 422)).errors ?? {}).sort()).toEqual(["cursor", "limit"]);
+  });
+
+  test("an unknown parameter is ignored", async () => {
+    expect((await page("?limit=1&colour=blue")).data).toHaveLength(1);
+  });
+});
+
+describe("a transcript that is not there yet", () => {
+  test("queued or processing: 409 transcription_is_not_ready", async () => {
+    const processing = server.enterProcessing(client.accountId);
+    const response = await client.fetch(`/transcriptions/${processing}/segments`);
+    expect((await errorOf(response, 409)).error).toBe("transcription_is_not_ready");
+  });
+
+  test("failed: 409 transcription_is_not_ready, and the record says why", async () => {
+    const failed = server.enterProcessing(client.accountId);
+    server.recordings.fail(failed, { reason: "internal", cause: "disk_full" });
+    const response = await client.fetch(`/transcriptions/${failed}/segments`);
+    expect((await errorOf(response, 409)).error).toBe("transcription_is_not_ready");
+    const record = await (await client.fetch(`/transcriptions/${failed}`)).text();
+    expect(JSON.parse(record)).toMatchObject({ status: "failed", failure_reason: "internal" });
+    expect(record).not.toContain("disk_full");
+  });
+});
