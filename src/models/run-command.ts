@@ -14,6 +14,8 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   const [program = ""] = command;
   if (!Bun.which(program)) throw new CommandError(`${program} is not installed`);
   const child = Bun.spawn([...command], {
+    // Named, since Bun otherwise hands on the environment that it was itself started with.
+    env: process.env,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -54,7 +54,7 @@ function toNativeOptions(
     initialPrompt: options.initialPrompt ?? "",
     threads: checkThreads(options.threads),
     beamSize,
-    audioContext: checkAudioContext(samples, options.audioContext),
+    audioContext: toAudioContext(samples, options.audioContext),
     temperatureIncrement: options.temperatureIncrement ?? 0.2,
     entropyThreshold: options.entropyThreshold ?? 2.4,
     logProbThreshold: options.logProbThreshold ?? -1,
@@ -72,17 +72,24 @@ function checkThreads(threads: number): number {
   return threads;
 }
 
-function checkAudioContext(samples: Float32Array, audioContext: number | undefined): number {
+/**
+ * Under flash attention whisper.cpp reads keys up to the next multiple of 256, and what lies there is left over from
+ * earlier calls; so the context is rounded up to one.
+ */
+const contextStep = 256;
+
+function toAudioContext(samples: Float32Array, audioContext: number | undefined): number {
   if (audioContext === undefined) {
     return 0;
   }
-  const needed = Math.min(encoderPositions, Math.ceil(samples.length / samplesPerPosition));
+  // a position more than the samples fill: the spectrum has a frame that reaches over their end
+  const needed = Math.min(encoderPositions, Math.ceil(samples.length / samplesPerPosition) + 1);
   if (!Number.isInteger(audioContext) || audioContext < needed || audioContext > encoderPositions) {
     throw new RangeError(
       `the audio context must be a whole number from ${needed}, which covers the samples, to ${encoderPositions}`,
     );
   }
-  return audioContext;
+  return Math.min(encoderPositions, Math.ceil(audioContext / contextStep) * contextStep);
 }
 
 function mostProbable(probabilities: Record<string, number>): LanguageDetection {

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConversionError, convertCtranslate2 } from "../../../src/models/index.ts";
 import { encode, type FakeModel, fakeVocabulary, fakeWhisper, SIZES, serialise } from "./ctranslate2-file.ts";
 import { type GgmlFile, readGgml } from "./ggml-file.ts";
+
+// Thousands of small conversions: seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 let folder: string;
 
