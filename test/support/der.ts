@@ -34,7 +34,7 @@ export function diarizationErrors(reference: readonly NamedTurn[], found: readon
       for (const other of said) row[foundNames.indexOf(other)] = (row[foundNames.indexOf(other)] ?? 0) + seconds;
     }
   }
-  errors.confusionSeconds = both - bestMatch(together);
+  errors.confusionSeconds = Math.max(0, both - bestMatch(together));
   return errors;
 }
 

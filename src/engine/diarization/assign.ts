@@ -1,4 +1,5 @@
-import { dot, unit } from "./vectors.ts";
+import { characteristic } from "./characteristic.ts";
+import { dot } from "./vectors.ts";
 import type { Voice } from "./voices.ts";
 
 /** Clusters that are tried for a voice: with three voices in a window, the best choice never needs a fourth. */
@@ -10,7 +11,7 @@ const TRIED = 3;
  */
 export function assignWindow(voices: readonly Voice[], centroids: readonly Float32Array[]): number[] {
   const ranked = voices.map((voice) => {
-    const direction = unit(voice.embedding);
+    const direction = characteristic(voice.embedding);
     return centroids
       .map((centroid, cluster) => ({ cluster, likeness: dot(direction, centroid) }))
       .sort((a, b) => b.likeness - a.likeness)

@@ -1,52 +1,84 @@
-import { unit, type WeightedVector, weightedMean } from "./vectors.ts";
+import type { BlockActivity } from "./activity.ts";
+import { characteristic } from "./characteristic.ts";
+import { FRAME_SAMPLES, HOP_FRAMES, SAMPLE_RATE, WINDOW_FRAMES } from "./grid.ts";
+import { type Link, LinkFinder } from "./links.ts";
+import { join, mergeGroups, type VoiceGroup } from "./merge.ts";
+import { unit } from "./vectors.ts";
+import type { Voice } from "./voices.ts";
 import { clustersAt, clustersOf, wardMerges } from "./ward.ts";
 
 /**
- * Ward cost at which two clusters are two people. On the dialogues, 1.8 to 1.95 gives every count right, 1.7 splits
- * voices, 2.1 begins to merge alike ones.
+ * Ward cost up to which voices are one person's without further thought. Between 1.8 and 2.2 makes no difference on the
+ * built dialogues; above, short turns of the AMI excerpts are lost in longer ones.
  */
-const SPLIT_COST = 1.9;
-/** Part of all speech that a speaker must have. */
-const SMALLEST_PART = 0.03;
-/** Points that are clustered at once, and to how many they are reduced when there are more: what bounds cost and memory. */
-const MOST_POINTS = 1200;
-const REDUCED_POINTS = 300;
+const CERTAIN_COST = 2;
+/** Voices that are clustered at once (some 20 minutes of talk), and the groups they may leave at most. */
+const PART_VOICES = 1200;
+const PART_GROUPS = 200;
+/** Groups that a recording may have at most before they are compared: what bounds the last step. */
+const MOST_GROUPS = 600;
+/** A speaker has at least this much clean speech, or this part of all, whichever is less. */
+const SMALLEST_SECONDS = 3;
+const SMALLEST_PART = 0.02;
 
-/** Gathers the voices of a recording, however long, as at most 1200 weighted points. */
+/** Seconds of speech that a clean frame of a voice stands for: each moment is heard by some five windows. */
+const SECONDS_PER_FRAME = ((FRAME_SAMPLES / SAMPLE_RATE) * HOP_FRAMES) / WINDOW_FRAMES;
+
+/**
+ * Gathers the voices of a recording and finds how many people they belong to. Clusters some 20 minutes at a time, then
+ * the people found in each: cost grows linearly with the length, memory is bounded.
+ */
 export class VoiceGathering {
-  private points: WeightedVector[] = [];
+  private voices: VoiceGroup[] = [];
+  private links = new LinkFinder();
+  private found: VoiceGroup[] = [];
 
-  add(vector: Float32Array): void {
-    this.points.push({ vector: unit(vector), weight: 1 });
-    if (this.points.length >= MOST_POINTS) this.points = reduce(this.points, REDUCED_POINTS);
+  /** Takes the voices of the next window (`window` counts from the block's first). */
+  add(activity: BlockActivity, window: number, voices: readonly Voice[]): void {
+    this.links.add(activity, window, voices);
+    for (const voice of voices) {
+      const seconds = voice.cleanFrames * SECONDS_PER_FRAME;
+      this.voices.push({ sum: characteristic(voice.embedding), voices: 1, seconds });
+    }
+    if (this.voices.length >= PART_VOICES) this.settle();
   }
 
-  /** One centroid of unit length per speaker; `count` where their number is known. Empty where there are no voices. */
+  /** The speakers' centroids, of unit length; `count` where their number is known. Empty where there are no voices. */
   speakers(count?: number): Float32Array[] {
-    if (this.points.length === 0) return [];
-    const merges = wardMerges(this.points);
-    const labels =
-      count === undefined
-        ? clustersAt(merges, this.points.length, SPLIT_COST)
-        : clustersOf(merges, this.points.length, count);
-    const clusters = means(this.points, labels);
-    const total = clusters.reduce((sum, { weight }) => sum + weight, 0);
-    const large = count === undefined ? clusters.filter(({ weight }) => weight >= SMALLEST_PART * total) : clusters;
-    return (large.length > 0 ? large : clusters).map(({ vector }) => unit(vector));
+    // A recording of one part is merged down to `count` with all that is known about its voices.
+    const isWhole = this.found.length === 0;
+    this.settle(isWhole ? count : undefined);
+    const groups = isWhole ? this.found : mergeGroups(this.found, [], [], count);
+    const total = groups.reduce((sum, group) => sum + group.seconds, 0);
+    const smallest = count === undefined ? Math.min(SMALLEST_SECONDS, SMALLEST_PART * total) : 0;
+    return groups.filter((group) => group.seconds >= smallest).map((group) => unit(group.sum));
+  }
+
+  /** Turns the voices gathered so far into people. */
+  private settle(count?: number): void {
+    if (this.voices.length === 0) return;
+    const { labels, groups } = certainGroups(this.voices, PART_GROUPS);
+    const between = (links: readonly Link[]) =>
+      links.map(({ a, b }) => ({ a: labels[a] ?? 0, b: labels[b] ?? 0 })).filter(({ a, b }) => a !== b);
+    this.found.push(...mergeGroups(groups, between(this.links.same), between(this.links.apart), count));
+    if (this.found.length > MOST_GROUPS) this.found = certainGroups(this.found, MOST_GROUPS / 2).groups;
+    this.voices = [];
+    this.links = new LinkFinder();
   }
 }
 
-function reduce(points: readonly WeightedVector[], clusters: number): WeightedVector[] {
-  return means(points, clustersOf(wardMerges(points), points.length, clusters));
-}
-
-function means(points: readonly WeightedVector[], labels: readonly number[]): WeightedVector[] {
-  const members: WeightedVector[][] = [];
-  points.forEach((point, index) => {
+/** Groups by Ward's method: what is certainly one person's, and at most `most` groups. */
+function certainGroups(voices: readonly VoiceGroup[], most: number): { labels: number[]; groups: VoiceGroup[] } {
+  const points = voices.map(({ sum, voices: weight }) => ({ vector: sum.map((value) => value / weight), weight }));
+  const merges = wardMerges(points);
+  const certain = clustersAt(merges, points.length, CERTAIN_COST);
+  const isFew = certain.every((label) => label < most);
+  const labels = isFew ? certain : clustersOf(merges, points.length, most);
+  const groups: VoiceGroup[] = [];
+  voices.forEach((voice, index) => {
     const label = labels[index] ?? 0;
-    const cluster = members[label] ?? [];
-    cluster.push(point);
-    members[label] = cluster;
+    const group = groups[label];
+    groups[label] = group === undefined ? voice : join(group, voice);
   });
-  return members.map(weightedMean);
+  return { labels, groups };
 }

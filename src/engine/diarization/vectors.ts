@@ -16,14 +16,3 @@ export function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector));
   return length > 0 ? vector.map((value) => value / length) : vector.slice();
 }
-
-/** The weighted mean of points, with the sum of their weights. */
-export function weightedMean(points: readonly WeightedVector[]): WeightedVector {
-  const weight = points.reduce((total, point) => total + point.weight, 0);
-  const vector = new Float32Array(points[0]?.vector.length ?? 0);
-  for (const point of points) {
-    const part = point.weight / weight;
-    for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) + part * (point.vector[i] ?? 0);
-  }
-  return { vector, weight };
-}

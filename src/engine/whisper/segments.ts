@@ -1,6 +1,7 @@
 import type { NativePiece, NativeSegment, NativeTranscript } from "./addon.ts";
+import type { Stretch } from "./silences.ts";
 import type { WhisperSegment, WhisperWord } from "./types.ts";
-import { type TimedSpan, wordTimes } from "./word-times.ts";
+import { wordTimes } from "./word-times.ts";
 import { groupWords } from "./words.ts";
 
 /** Makes segments of what the native code read; those without text are left out. */
@@ -19,7 +20,7 @@ export function toSegments(transcript: NativeTranscript, samples: Float32Array):
   });
 }
 
-function toWord(text: string, pieces: NativePiece[], span: TimedSpan | undefined): WhisperWord {
+function toWord(text: string, pieces: NativePiece[], span: Stretch | undefined): WhisperWord {
   const probability = pieces.reduce((sum, piece) => sum + piece.probability, 0) / pieces.length;
   return { text, startSeconds: span?.startSeconds ?? 0, endSeconds: span?.endSeconds ?? 0, probability };
 }

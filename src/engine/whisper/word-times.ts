@@ -1,16 +1,40 @@
 import type { NativePiece, NativeSegment } from "./addon.ts";
+import { findSilences, type Stretch } from "./silences.ts";
 
-export interface TimedSpan {
-  startSeconds: number;
-  endSeconds: number;
+/** A word's pieces and the segment that it stands in. */
+export interface UntimedWord {
+  pieces: NativePiece[];
+  segment: NativeSegment;
 }
 
-/** Works out when each word of a transcription was spoken. */
-export function wordTimes(
-  words: { pieces: NativePiece[]; segment: NativeSegment }[],
-  samples: Float32Array,
-): TimedSpan[] {
-  const durationSeconds = samples.length / 16000;
+/** No word is shorter. */
+const shortestSeconds = 0.02;
+/** Longest a word may last: a start, and so much for each letter. Read, slow speech stays below it. */
+const longestSeconds = { base: 0.4, perLetter: 0.1 };
+/** Sound that is long enough for two words. */
+const shareableSeconds = 0.12;
+/** Speech that follows this closely is part of the same sound. */
+const contiguousSeconds = 0.03;
+
+/**
+ * Works out when each word was spoken, in seconds from the start of the samples.
+ *
+ * Alignment gives the moment at which a token was over and the next began, so a pause always counts to the word
+ * before it. Pauses that can be heard are taken out of the words; what speech a word then has on both sides of a pause
+ * is shared with its neighbours. The times are in order and each word ends before the next begins.
+ */
+export function wordTimes(words: UntimedWord[], samples: Float32Array): Stretch[] {
+  const durationSeconds = samples.length / 16_000;
+  const rough = roughTimes(words, durationSeconds);
+  const refined = withoutPauses(rough, findSilences(samples));
+  return inOrder(
+    refined.map((span, i) => notTooLong(span, letters(words[i]), i === 0)),
+    durationSeconds,
+  );
+}
+
+/** The times as the native code has them, without gaps where they are aligned. */
+function roughTimes(words: UntimedWord[], durationSeconds: number): Stretch[] {
   let before = 0;
   return words.map(({ pieces, segment }) => {
     const aligned = pieces.at(-1)?.alignedEnd ?? -1;
@@ -18,7 +42,105 @@ export function wordTimes(
     const guessedEnd = pieces.at(-1)?.guessedEnd ?? -1;
     const start = aligned >= 0 ? before : Math.max(before, (guessedStart >= 0 ? guessedStart : segment.start) / 100);
     const end = (aligned >= 0 ? aligned : guessedEnd >= 0 ? guessedEnd : segment.end) / 100;
-    before = Math.min(durationSeconds, Math.max(start + 0.02, end));
-    return { startSeconds: Math.min(start, durationSeconds), endSeconds: before };
+    before = Math.min(durationSeconds, Math.max(start, end));
+    return { startSeconds: start, endSeconds: before };
   });
+}
+
+/** Leaves each word one stretch of sound, the longest it has, and gives the rest to the neighbour it touches. */
+function withoutPauses(rough: Stretch[], silences: Stretch[]): Stretch[] {
+  const refined = rough.map((span) => ({ ...span }));
+  let first = 0;
+  for (const [i, span] of rough.entries()) {
+    while ((silences[first]?.endSeconds ?? Number.POSITIVE_INFINITY) <= span.startSeconds) {
+      first++;
+    }
+    const sounds = soundsWithin(span, silences, first);
+    const kept = sounds.reduce<Stretch | undefined>(
+      (best, sound) => (length(sound) > length(best) ? sound : best),
+      undefined,
+    );
+    const [previous, word] = [refined[i - 1], refined[i]];
+    if (word === undefined) {
+      continue;
+    }
+    if (kept === undefined) {
+      shareSound(previous, word);
+      continue;
+    }
+    Object.assign(word, kept);
+    const [leading, trailing] = [sounds.at(0), sounds.at(-1)];
+    if (leading !== undefined && leading !== kept && previous !== undefined && touches(previous, leading)) {
+      previous.endSeconds = leading.endSeconds;
+    }
+    const next = rough[i + 1];
+    if (trailing !== undefined && trailing !== kept && next !== undefined && touches(trailing, next)) {
+      next.startSeconds = trailing.startSeconds;
+    }
+  }
+  return refined;
+}
+
+/** A word in silence was spoken before it: alignment is late more often than early. */
+function shareSound(previous: Stretch | undefined, word: Stretch): void {
+  if (previous === undefined || length(previous) < shareableSeconds) {
+    return;
+  }
+  const middle = (previous.startSeconds + previous.endSeconds) / 2;
+  Object.assign(word, { startSeconds: middle, endSeconds: previous.endSeconds });
+  previous.endSeconds = middle;
+}
+
+/** What of the span is not silence; `first` is the first silence that may reach into it. */
+function soundsWithin(span: Stretch, silences: Stretch[], first: number): Stretch[] {
+  const sounds: Stretch[] = [];
+  let at = span.startSeconds;
+  for (let i = first; i < silences.length; i++) {
+    const silence = silences[i];
+    if (silence === undefined || silence.startSeconds >= span.endSeconds) {
+      break;
+    }
+    if (silence.startSeconds > at) {
+      sounds.push({ startSeconds: at, endSeconds: silence.startSeconds });
+    }
+    at = Math.max(at, silence.endSeconds);
+  }
+  if (at < span.endSeconds) {
+    sounds.push({ startSeconds: at, endSeconds: span.endSeconds });
+  }
+  return sounds;
+}
+
+/** Where no pause can be heard, in noise or music, a long silence still must not count to a word. */
+function notTooLong(span: Stretch, letterCount: number, isFirst: boolean): Stretch {
+  const longest = longestSeconds.base + longestSeconds.perLetter * letterCount;
+  if (length(span) <= longest) {
+    return span;
+  }
+  return isFirst
+    ? { startSeconds: span.endSeconds - longest, endSeconds: span.endSeconds }
+    : { startSeconds: span.startSeconds, endSeconds: span.startSeconds + longest };
+}
+
+function inOrder(spans: Stretch[], durationSeconds: number): Stretch[] {
+  let before = 0;
+  return spans.map((span, i) => {
+    const room = (spans.length - 1 - i) * shortestSeconds;
+    const start = Math.max(before, Math.min(span.startSeconds, durationSeconds - room - shortestSeconds));
+    const end = Math.max(start + shortestSeconds, Math.min(span.endSeconds, durationSeconds - room));
+    before = end;
+    return { startSeconds: start, endSeconds: end };
+  });
+}
+
+function letters(word: UntimedWord | undefined): number {
+  return word?.pieces.reduce((sum, piece) => sum + piece.text.length, 0) ?? 0;
+}
+
+function length(span: Stretch | undefined): number {
+  return span === undefined ? 0 : span.endSeconds - span.startSeconds;
+}
+
+function touches(earlier: Stretch, later: Stretch): boolean {
+  return later.startSeconds - earlier.endSeconds <= contiguousSeconds;
 }
