@@ -71,9 +71,21 @@ function readEnvironment(environment: LoadSettingsOptions["environment"]): [stri
 }
 
 function parseText(entry: SettingEntry, text: string, origin: string): unknown {
-  const numeric = entry.schema[Kind] === "Integer" || entry.schema[Kind] === "Number";
-  const value = numeric && text.trim() !== "" ? Number(text) : text;
-  return checked(entry, value, origin);
+  return checked(entry, valueOf(entry.schema, text), origin);
+}
+
+/** A value as the environment and flags write it; lists with commas. */
+function valueOf(schema: TSchema, text: string): unknown {
+  switch (schema[Kind]) {
+    case "Integer":
+      return text.trim() === "" ? text : Number(text);
+    case "Boolean":
+      return text === "true" ? true : text === "false" ? false : text;
+    case "Array":
+      return text === "" ? [] : text.split(",").map((item) => item.trim());
+    default:
+      return text;
+  }
 }
 
 function checked(entry: SettingEntry, value: unknown, origin: string): unknown {
@@ -83,6 +95,8 @@ function checked(entry: SettingEntry, value: unknown, origin: string): unknown {
 
 function expected(schema: TSchema): string {
   if (schema[Kind] === "Integer") return `a whole number from ${schema.minimum} to ${schema.maximum}`;
+  if (schema[Kind] === "Boolean") return "true or false";
+  if (schema[Kind] === "Array") return "a list of texts";
   if (schema[Kind] === "Union") {
     return `one of ${(schema.anyOf as TSchema[]).map((choice) => String(choice.const)).join(", ")}`;
   }

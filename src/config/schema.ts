@@ -20,6 +20,14 @@ function integer(
   return Type.Integer(options);
 }
 
+function flag(options: { default: boolean; description: string } & SettingAnnotations) {
+  return Type.Boolean(options);
+}
+
+function list(options: { default: string[]; description: string } & SettingAnnotations) {
+  return Type.Array(Type.String({ minLength: 1 }), options);
+}
+
 function group<T extends Record<string, TSchema>>(properties: T, description: string) {
   return Type.Object(properties, { additionalProperties: false, description });
 }
@@ -87,8 +95,78 @@ export const settingsSchema = group(
           maximum: 100_000,
           description: "Recordings that one account may have queued or processing at a time.",
         }),
+        audio_minutes_per_day: integer({
+          default: 1200,
+          minimum: 0,
+          maximum: 10_000_000,
+          description: "Minutes of audio that one account may have processed in a day (UTC).",
+        }),
+        creates_per_hour: integer({
+          default: 60,
+          minimum: 0,
+          maximum: 1_000_000,
+          description: "Recordings that one account may create within an hour.",
+        }),
+        creates_per_day: integer({
+          default: 500,
+          minimum: 0,
+          maximum: 1_000_000,
+          description: "Recordings that one account may create within 24 hours.",
+        }),
+        requests_per_minute: integer({
+          default: 120,
+          minimum: 1,
+          maximum: 1_000_000,
+          description: "Requests that one key may make within a minute.",
+        }),
+        failed_authentications_per_minute: integer({
+          default: 20,
+          minimum: 1,
+          maximum: 1_000_000,
+          description: "Failed authentications that one address (IPv6: /64) may make within a minute.",
+        }),
       },
-      "What is refused.",
+      "What is refused. Those of accounts and keys can be set for an account: transcribe accounts limits.",
+    ),
+    fetch: group(
+      {
+        enabled: flag({ default: true, description: "Whether a recording may be sent as a link." }),
+        allow: list({
+          default: [],
+          description:
+            "Hosts (media.example.org, *.example.org) and networks (10.1.0.0/16) that links may lead to although their addresses are not public.",
+        }),
+        timeout_seconds: integer({
+          default: 3600,
+          minimum: 1,
+          maximum: 86_400,
+          description: "Longest time that fetching a link may take, in seconds.",
+        }),
+        stall_seconds: integer({
+          default: 30,
+          minimum: 1,
+          maximum: 3600,
+          description: "Longest time that a link may send nothing, in seconds.",
+        }),
+      },
+      "Recordings that are sent as a link.",
+    ),
+    retention: group(
+      {
+        audio_days: integer({
+          default: 7,
+          minimum: 0,
+          maximum: 36_500,
+          description: "Days that a recording itself is kept after it has ended; 0 removes it at once.",
+        }),
+        completed_days: integer({
+          default: 0,
+          minimum: 0,
+          maximum: 36_500,
+          description: "Days after which a recording that has ended is deleted with its text; 0 keeps it for ever.",
+        }),
+      },
+      "What is kept for how long.",
     ),
     engine: group(
       {

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
-import { access, basePath } from "./access.ts";
+import { type AccessOptions, access, basePath } from "./access.ts";
 import { errorEnvelope } from "./error-envelope.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import { languageRoutes } from "./languages.ts";
 import { refuseOtherMethods } from "./methods.ts";
 import { type TranscriptionServices, transcriptionRoutes } from "./transcriptions.ts";
 
-export interface AppOptions extends TranscriptionServices {
+export interface AppOptions extends TranscriptionServices, AccessOptions {
   readonly log: Logger;
   readonly readiness: Readiness;
 }
@@ -19,7 +19,7 @@ export interface AppOptions extends TranscriptionServices {
 export function createApp(options: AppOptions) {
   const app = new Elysia({ strictPath: true, normalize: false })
     .use(errorEnvelope(options.log))
-    .use(access(options.store))
+    .use(access(options))
     .use(healthRoutes(options.readiness))
     .group(basePath, (api) => api.use(transcriptionRoutes(options)).use(languageRoutes(options.languages)));
   refuseOtherMethods(app);

@@ -1,128 +1,193 @@
 import { rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ApiKey } from "../accounts/index.ts";
+import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import { probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import { type DataDirectory, syncDirectory } from "../storage/index.ts";
-import type { Recording, Recordings } from "../transcriptions/index.ts";
+import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
+import { basePath } from "./access.ts";
+import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField } from "./errors.ts";
-import { type ReceivedFile, type ReceivedUpload, receiveUpload } from "./upload/index.ts";
+import { fingerprintOf, Idempotency, type IdempotentCreate, replay } from "./idempotency.ts";
+import { type RateLimit, rateLimited } from "./rate-limits.ts";
+import { type Caller, callerOf, contextOf } from "./request-context.ts";
+import type { ToTranscription } from "./resources.ts";
+import { type ReceivedUpload, receiveUpload } from "./upload/index.ts";
 import { toUploadError } from "./upload-errors.ts";
+import { UploadPlaces } from "./upload-places.ts";
 
 export interface CreateServices {
   readonly recordings: Recordings;
+  readonly answers: KeptAnswers;
+  readonly usage: Usage;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
   readonly languages: readonly Language[];
   readonly ffmpegPath: string;
   readonly limits: Settings["limits"];
+  readonly fetchEnabled: boolean;
+  readonly checkUrl: CheckUrl;
+  readonly toTranscription: ToTranscription;
+  readonly now: () => number;
+  /** Why no work is taken now, in plain words; null when it is. */
+  readonly refusal: () => string | null;
 }
-
-/** Takes an upload in and enters it as a recording of the key's account. @throws {ApiError} and leaves nothing behind */
-export type CreateTranscription = (request: Request, key: ApiKey) => Promise<Recording>;
 
 /** What a body may hold beside its recording: other parts, and the multipart form itself. */
 const bodyAllowanceBytes = 64 * 1024 * 1024;
 
-export function createTranscriptionWith(services: CreateServices): CreateTranscription {
-  const { recordings, dataDirectory, limits } = services;
-  const places = new UploadPlaces(recordings, limits.recordings_per_account);
-  return async (request, key) => {
-    const giveBack = places.take(key.accountId);
+/**
+ * POST /transcriptions, from its first byte to its answer, in the contract's order: size, Idempotency-Key, rate limits,
+ * concurrency, the body, its fields, the fingerprint. What is refused leaves nothing behind.
+ */
+export class TranscriptionCreator {
+  readonly #services: CreateServices;
+  readonly #places: UploadPlaces;
+  readonly #idempotency: Idempotency;
+
+  constructor(services: CreateServices) {
+    this.#services = services;
+    this.#places = new UploadPlaces(services.recordings);
+    this.#idempotency = new Idempotency(services.answers, services.now);
+  }
+
+  /** @throws {ApiError} */
+  async create(request: Request): Promise<Response> {
+    const { limits, refusal } = this.#services;
+    const reason = refusal();
+    if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
+    const maxBodyBytes = limits.upload_bytes + bodyAllowanceBytes;
+    if (Number(request.headers.get("content-length") ?? 0) > maxBodyBytes) {
+      throw toUploadError({ kind: "body_too_large" }, limits.upload_bytes);
+    }
+    const caller = callerOf(request);
+    using idempotent = this.#idempotency.begin(request, caller);
+    const giveBack = idempotent.known === null ? this.#admit(request, caller) : () => {};
     try {
-      const upload = await receiveUpload(request, {
-        directory: dataDirectory.incoming,
-        maxFileBytes: limits.upload_bytes,
-        maxBodyBytes: limits.upload_bytes + bodyAllowanceBytes,
-      });
-      if (!upload.ok) throw toUploadError(upload.failure, limits.upload_bytes);
-      await using received = upload;
-      const file = requireFile(received);
-      const language = chosenLanguage(services.languages, received.fields.language);
-      await requireAudio(services, file.path);
-      return await enter(services, key, file, language);
+      return await this.#receive(request, caller, idempotent, maxBodyBytes);
     } finally {
       giveBack();
     }
-  };
-}
-
-/** The file is in its place before the record says so; a file without a record is swept away at the next start. */
-async function enter(
-  { recordings, queue, dataDirectory }: CreateServices,
-  key: ApiKey,
-  file: ReceivedFile,
-  language: Language | null,
-): Promise<Recording> {
-  const id = Bun.randomUUIDv7();
-  await rename(file.path, dataDirectory.uploadPath(id));
-  await syncDirectory(dirname(dataDirectory.uploadPath(id)));
-  const recording = recordings.create({
-    id,
-    accountId: key.accountId,
-    pinnedLanguage: language?.code ?? null,
-    sourceName: withoutExtension(file.name),
-    sizeBytes: file.sizeBytes,
-  });
-  queue.add(id);
-  return recording;
-}
-
-function requireFile({ fields, file }: ReceivedUpload): ReceivedFile {
-  if (fields.url !== undefined && file !== null) throw invalidField("url", "Send either a file or a url, not both.");
-  if (fields.url !== undefined)
-    throw invalidField("url", "This server does not fetch links yet; send the file itself.");
-  if (file === null) throw invalidField("url", "Send a recording: a file, or a url.");
-  return file;
-}
-
-function chosenLanguage(languages: readonly Language[], code: string | undefined): Language | null {
-  if (code === undefined) return null;
-  const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
-  if (language === undefined) throw invalidField("language", "This is no language code of GET /languages.");
-  return language;
-}
-
-async function requireAudio({ ffmpegPath, limits }: CreateServices, path: string): Promise<void> {
-  const probed = await probeRecording(ffmpegPath, path);
-  if (!probed.ok) throw invalidField("file", probed.reason);
-  if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
-    throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
-  }
-}
-
-function withoutExtension(name: string): string {
-  const stem = name.replace(/\.[^.]*$/, "");
-  return stem === "" ? name : stem;
-}
-
-/** Places of an account: a recording that is queued or processing has one, and so has an upload on its way in. */
-class UploadPlaces {
-  readonly #recordings: Recordings;
-  readonly #limit: number;
-  readonly #uploading = new Map<string, number>();
-
-  constructor(recordings: Recordings, limit: number) {
-    this.#recordings = recordings;
-    this.#limit = limit;
   }
 
-  /** @returns a function that gives the place back; a recording that was entered counts by itself then */
-  take(accountId: string): () => void {
-    const uploading = this.#uploading.get(accountId) ?? 0;
-    if (uploading + this.#recordings.countOpen(accountId) >= this.#limit) {
-      throw new ApiError(
-        "concurrency_limit",
-        `${this.#limit} recordings of this account are queued or processing; send this one when one of them has ended.`,
-      );
+  /** Rate limits, then a place. A create that is refused spends nothing. */
+  #admit(request: Request, { account }: Caller): () => void {
+    const own = parseAccountLimits(account.limits);
+    const spent = this.#createLimits(account.id, own);
+    const context = contextOf(request);
+    context.limits = [...context.limits, ...spent];
+    const exceeded = spent.find(({ remaining }) => remaining === 0);
+    if (exceeded !== undefined) {
+      const window = exceeded.windowSeconds === 3600 ? "an hour" : "24 hours";
+      throw rateLimited(`This account may create ${exceeded.limit} recordings within ${window}.`, exceeded.retryMilliseconds);
     }
-    this.#uploading.set(accountId, uploading + 1);
-    return () => {
-      const left = (this.#uploading.get(accountId) ?? 1) - 1;
-      if (left === 0) this.#uploading.delete(accountId);
-      else this.#uploading.set(accountId, left);
-    };
+    return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits.recordings_per_account);
   }
+
+  #createLimits(accountId: string, own: AccountLimits): RateLimit[] {
+    const { limits, usage, now } = this.#services;
+    const window = (name: string, limit: number, windowMilliseconds: number): RateLimit => ({
+      name,
+      limit,
+      windowSeconds: windowMilliseconds / 1000,
+      ...usage.creates(accountId, { limit, windowMilliseconds }, now()),
+    });
+    return [
+      window("creates-hour", own.creates_per_hour ?? limits.creates_per_hour, createWindows.hour),
+      window("creates-day", own.creates_per_day ?? limits.creates_per_day, createWindows.day),
+    ];
+  }
+
+  async #receive(
+    request: Request,
+    caller: Caller,
+    idempotent: IdempotentCreate,
+    maxBodyBytes: number,
+  ): Promise<Response> {
+    const { limits, dataDirectory } = this.#services;
+    const upload = await receiveUpload(request, {
+      directory: dataDirectory.incoming,
+      maxFileBytes: limits.upload_bytes,
+      maxBodyBytes,
+    });
+    if (!upload.ok) {
+      const error = toUploadError(upload.failure, limits.upload_bytes);
+      // Such a body has no bytes to compare by: its fault is what a second one has in common with it.
+      return this.#refuse(idempotent, upload.failure.kind, error);
+    }
+    await using received = upload;
+    const fingerprint = fingerprintOf({
+      sha256: received.file?.sha256 ?? null,
+      name: received.file?.name ?? null,
+      url: received.fields.url ?? null,
+      language: received.fields.language ?? null,
+    });
+    if (idempotent.known !== null) return replay(idempotent.known, fingerprint, locationOf);
+    try {
+      return await this.#enter(caller, received, idempotent, fingerprint);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return this.#refuse(idempotent, fingerprint, error);
+    }
+  }
+
+  #refuse(idempotent: IdempotentCreate, fingerprint: string, error: ApiError): Response {
+    if (idempotent.known !== null && error.status === 422) return replay(idempotent.known, fingerprint, locationOf);
+    this.#idempotency.keepRefusal(idempotent, fingerprint, error);
+    throw error;
+  }
+
+  /** The file is in its place before the record says so; a file without a record is swept away at the next start. */
+  async #enter(
+    { key, account }: Caller,
+    received: ReceivedUpload,
+    { scope }: IdempotentCreate,
+    fingerprint: string,
+  ): Promise<Response> {
+    const { recordings, answers, usage, queue, languages, checkUrl, fetchEnabled, toTranscription, now } = this.#services;
+    const source = sourceOf(received, checkUrl, fetchEnabled);
+    const language = languageOf(languages, received.fields.language);
+    const id = Bun.randomUUIDv7();
+    if (source.type === "file") await this.#store(source.file.path, id);
+    let body = "";
+    const values = {
+      id,
+      accountId: account.id,
+      workspaceId: key.workspaceId,
+      pinnedLanguage: language?.code ?? null,
+      ...described(source),
+    };
+    const recording = recordings.create(values, (writer, created) => {
+      usage.spendCreate(writer, account.id, now());
+      body = JSON.stringify(toTranscription(created));
+      if (scope !== null) answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
+    });
+    queue.add(recording);
+    const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };
+    return new Response(body, { status: 201, headers });
+  }
+
+  async #store(path: string, id: string): Promise<void> {
+    const { ffmpegPath, limits, dataDirectory } = this.#services;
+    const probed = await probeRecording(ffmpegPath, path);
+    if (!probed.ok) throw invalidField("file", probed.reason);
+    if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
+      throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
+    }
+    const uploadPath = dataDirectory.uploadPath(id);
+    await rename(path, uploadPath);
+    await syncDirectory(dirname(uploadPath));
+  }
+}
+
+function described(source: Source): Pick<Recording, "sourceName" | "sourceUrl" | "sizeBytes"> {
+  return source.type === "file"
+    ? { sourceName: withoutExtension(source.file.name), sourceUrl: null, sizeBytes: source.file.sizeBytes }
+    : { sourceName: null, sourceUrl: source.url, sizeBytes: null };
+}
+
+function locationOf(recordingId: string): string {
+  return `${basePath}/transcriptions/${recordingId}`;
 }

@@ -1,19 +1,23 @@
 import { invalidField } from "./errors.ts";
 
-/** An opaque cursor that names the index a page begins at. */
-export function encodeCursor(index: number): string {
-  return Buffer.from(`i${index}`).toString("base64url");
+/**
+ * Cursors are opaque to clients: a letter for what they count by, and where the page begins.
+ */
+export function encodeCursor(kind: "i" | "r", position: string): string {
+  return Buffer.from(kind + position).toString("base64url");
 }
 
 /**
- * @returns the index; 0 without a cursor
+ * @param shape what a position may be
+ * @returns the position; null without a cursor
  * @throws 422 under `cursor`
  */
-export function decodeCursor(cursor: string | undefined): number {
-  if (cursor === undefined) return 0;
-  const index = /^i(0|[1-9]\d{0,8})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (index === undefined || encodeCursor(Number(index)) !== cursor) {
-    throw invalidField("cursor", "It is not a cursor of ours; take next_cursor of the page before as it is.");
+export function decodeCursor(kind: "i" | "r", shape: RegExp, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const text = Buffer.from(cursor, "base64url").toString();
+  const position = text.slice(1);
+  if (text[0] !== kind || !shape.test(position) || encodeCursor(kind, position) !== cursor) {
+    throw invalidField("cursor", "It is not a cursor of this list; take next_cursor of the page before as it is.");
   }
-  return Number(index);
+  return position;
 }

@@ -3,53 +3,70 @@ const statuses = {
   bad_request: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
+  subscription_required: 403,
+  insufficient_scope: 403,
+  account_restricted: 403,
+  guest_account_not_supported: 403,
+  workspace_scope_mismatch: 403,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
   concurrency_limit: 409,
+  idempotency_key_reused: 409,
+  idempotency_request_in_progress: 409,
+  transcription_still_processing: 409,
   transcription_is_not_ready: 409,
   file_too_large: 413,
   validation_failed: 422,
   uploaded_file_cannot_be_processed: 422,
+  playlist_not_acceptable: 422,
+  rate_limited: 429,
   internal_error: 500,
   service_unavailable: 503,
 } as const;
 
 export type ErrorCode = keyof typeof statuses;
+export const errorCodes = Object.keys(statuses) as ErrorCode[];
 
 /** Field name → what is wrong with it. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+interface ErrorDetails {
+  readonly headers?: Record<string, string>;
+  /** With `validation_failed` alone. */
+  readonly errors?: FieldErrors;
+  /** With `insufficient_scope` alone: what the key lacks. */
+  readonly required?: readonly string[];
+  /** With the 403s that gate access: where to read about it, on this server. */
+  readonly docs?: string;
+  readonly cause?: unknown;
+}
 
 /** What a client is told instead of an answer: the one error that leaves this program over HTTP. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly errors: FieldErrors | undefined;
+  readonly details: ErrorDetails;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    more: { headers?: Record<string, string>; errors?: FieldErrors; cause?: unknown } = {},
-  ) {
-    super(message, { cause: more.cause });
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
     this.code = code;
-    this.headers = more.headers ?? {};
-    this.errors = more.errors;
+    this.details = details;
   }
 
   get status(): number {
     return statuses[this.code];
   }
 
-  /** The error envelope. */
+  /** The error envelope, as it is sent. */
+  toJson(): string {
+    const { errors, required, docs } = this.details;
+    return JSON.stringify({ error: this.code, message: this.message, errors, required, docs });
+  }
+
   toResponse(): Response {
-    const body = {
-      error: this.code,
-      message: this.message,
-      ...(this.errors === undefined ? {} : { errors: this.errors }),
-    };
-    return Response.json(body, { status: this.status, headers: this.headers });
+    const headers = { "Content-Type": "application/json;charset=utf-8", ...this.details.headers };
+    return new Response(this.toJson(), { status: this.status, headers });
   }
 }
 

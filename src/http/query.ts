@@ -1,6 +1,51 @@
-import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { Kind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { ApiError } from "./errors.ts";
+import { type Status, statusSchema } from "../transcriptions/index.ts";
+import { ApiError, invalidField } from "./errors.ts";
+
+const cursor = Type.Optional(Type.String({ description: "next_cursor of the page before" }));
+
+export const segmentQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "a whole number from 1 to 1000" }),
+  cursor,
+});
+
+export const listQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "a whole number from 1 to 100" }),
+  cursor,
+  status: Type.Optional(Type.String({ description: "one status, or several by comma" })),
+  created_after: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
+  created_before: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
+});
+
+/** @throws 422 under `status` */
+export function parseStatuses(text: string | undefined): Status[] | undefined {
+  const statuses = text?.split(",");
+  if (statuses?.every((status) => Value.Check(statusSchema, status)) ?? true) return statuses as Status[] | undefined;
+  const known = statusSchema.anyOf.map((choice) => choice.const).join(", ");
+  throw invalidField("status", `It must be one of ${known}, or several by comma.`);
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * An ISO 8601 date or time; without an offset it is UTC.
+ * @returns milliseconds since the epoch
+ * @throws 422 under its name
+ */
+export function parseTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const zoned = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`;
+  const time = isoTime.test(text) && isDate(text.slice(0, 10)) ? Date.parse(zoned) : Number.NaN;
+  if (Number.isNaN(time)) throw invalidField(name, "It must be an ISO 8601 time, such as 2026-11-21T08:00:00Z.");
+  return time;
+}
+
+/** Whether a day exists: `Date` takes the 30th of February for the 2nd of March. */
+function isDate(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
 
 /**
  * Reads a request's query by its schema, whose properties are whole numbers and texts. A number is decimal digits and

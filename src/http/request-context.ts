@@ -1,11 +1,22 @@
-import type { ApiKey } from "../accounts/index.ts";
+import type { Account, ApiKey } from "../accounts/index.ts";
+import type { RateLimit } from "./rate-limits.ts";
+
+/** Who makes a request: a key that is in force, and its account. */
+export interface Caller {
+  readonly key: ApiKey;
+  readonly account: Account;
+}
 
 /** What is known of a request beside the request itself. */
 export interface RequestContext {
   /** The client's `X-Request-Id`, or ours. */
   readonly requestId: string;
+  /** Where it comes from; empty where there is no socket. */
+  address: string;
   /** Set once the request has shown a key that is in force. */
-  key: ApiKey | null;
+  caller: Caller | null;
+  /** The limits that the request came under, for the answer's headers. */
+  limits: readonly RateLimit[];
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -18,8 +29,23 @@ export function contextOf(request: Request): RequestContext {
   const sent = request.headers.get("x-request-id");
   const context: RequestContext = {
     requestId: sent !== null && clientIdShape.test(sent) ? sent : crypto.randomUUID(),
-    key: null,
+    address: "",
+    caller: null,
+    limits: [],
   };
   contexts.set(request, context);
   return context;
+}
+
+/** Makes a request that stands in for another one share its context. */
+export function shareContext(request: Request, with_: Request): Request {
+  contexts.set(request, contextOf(with_));
+  return request;
+}
+
+/** The caller of a request that has passed `access`. */
+export function callerOf(request: Request): Caller {
+  const { caller } = contextOf(request);
+  if (caller === null) throw new Error("a route under the base path was reached without a key");
+  return caller;
 }

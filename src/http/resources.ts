@@ -1,4 +1,4 @@
-import { type Static, t } from "elysia";
+import { type Static, Type } from "@sinclair/typebox";
 import {
   failureReasonSchema,
   type Recording,
@@ -9,42 +9,54 @@ import {
 } from "../transcriptions/index.ts";
 
 /** The public form of a recording. */
-export const transcriptionSchema = t.Object({
-  id: t.String({ format: "uuid" }),
+export const transcriptionSchema = Type.Object({
+  id: Type.String({ format: "uuid" }),
   status: statusSchema,
-  title: t.Union([t.String(), t.Null()]),
-  language: t.Union([t.String(), t.Null()]),
-  duration_seconds: t.Union([t.Integer(), t.Null()]),
-  created_at: t.String({ format: "date-time" }),
-  updated_at: t.String({ format: "date-time" }),
-  source: t.Object({
-    type: t.Union([t.Literal("file"), t.Literal("url")]),
-    name: t.Union([t.String(), t.Null()]),
-    url: t.Union([t.String(), t.Null()]),
+  title: Type.Union([Type.String(), Type.Null()]),
+  language: Type.Union([Type.String(), Type.Null()]),
+  duration_seconds: Type.Union([Type.Integer(), Type.Null()]),
+  created_at: Type.String({ format: "date-time" }),
+  updated_at: Type.String({ format: "date-time" }),
+  source: Type.Object({
+    type: Type.Union([Type.Literal("file"), Type.Literal("url")]),
+    name: Type.Union([Type.String(), Type.Null()]),
+    url: Type.Union([Type.String(), Type.Null()]),
   }),
-  workspace: t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]),
-  progress: t.Object({
-    step: t.Union([stepSchema, t.Null()]),
-    percent: t.Union([t.Integer({ minimum: 0, maximum: 100 }), t.Null()]),
-    indeterminate: t.Boolean(),
+  workspace: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()]),
+  progress: Type.Object({
+    step: Type.Union([stepSchema, Type.Null()]),
+    percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()]),
+    indeterminate: Type.Boolean(),
   }),
-  failure_reason: t.Union([failureReasonSchema, t.Null()]),
+  failure_reason: Type.Union([failureReasonSchema, Type.Null()]),
 });
 export type TranscriptionResource = Static<typeof transcriptionSchema>;
 
-export const segmentSchema = t.Object({
-  index: t.Integer({ minimum: 0 }),
-  start: t.Number({ minimum: 0 }),
-  end: t.Number({ minimum: 0 }),
-  speaker: t.String({ pattern: "^[A-Z]+$" }),
-  text: t.String({ minLength: 1 }),
+export const segmentSchema = Type.Object({
+  index: Type.Integer({ minimum: 0 }),
+  start: Type.Number({ minimum: 0 }),
+  end: Type.Number({ minimum: 0 }),
+  speaker: Type.String({ pattern: "^[A-Z]+$" }),
+  text: Type.String({ minLength: 1 }),
 });
 export type SegmentResource = Static<typeof segmentSchema>;
 
-export const segmentPageSchema = t.Object({
-  data: t.Array(segmentSchema),
-  has_more: t.Boolean(),
-  next_cursor: t.String(),
+/** A recording as the list shows it: of its progress the step alone. */
+export const listedTranscriptionSchema = Type.Composite([
+  Type.Omit(transcriptionSchema, ["progress"]),
+  Type.Object({ progress: Type.Pick(transcriptionSchema.properties.progress, ["step"]) }),
+]);
+
+export const transcriptionPageSchema = Type.Object({
+  data: Type.Array(listedTranscriptionSchema),
+  has_more: Type.Boolean(),
+  next_cursor: Type.String(),
+});
+
+export const segmentPageSchema = Type.Object({
+  data: Type.Array(segmentSchema),
+  has_more: Type.Boolean(),
+  next_cursor: Type.String(),
 });
 
 /** ISO 8601 with milliseconds and the offset spelled out. */
@@ -52,7 +64,15 @@ function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "+00:00");
 }
 
-export function toTranscription(recording: Recording): TranscriptionResource {
+/** Makes a recording's public form. */
+export type ToTranscription = (recording: Recording) => TranscriptionResource;
+
+/** @param workspaceOf looks a workspace up by its id */
+export function transcriptionMapper(workspaceOf: (id: string) => { id: string; name: string } | null): ToTranscription {
+  return (recording) => toTranscription(recording, recording.workspaceId === null ? null : workspaceOf(recording.workspaceId));
+}
+
+function toTranscription(recording: Recording, workspace: { id: string; name: string } | null): TranscriptionResource {
   return {
     id: recording.id,
     status: recording.status,
@@ -61,8 +81,12 @@ export function toTranscription(recording: Recording): TranscriptionResource {
     duration_seconds: recording.durationSeconds === null ? null : Math.round(recording.durationSeconds),
     created_at: timestamp(recording.createdAt),
     updated_at: timestamp(recording.updatedAt),
-    source: { type: "file", name: recording.sourceName, url: null },
-    workspace: null,
+    source: {
+      type: recording.sourceUrl === null ? "file" : "url",
+      name: recording.sourceName,
+      url: recording.sourceUrl,
+    },
+    workspace: workspace === null ? null : { id: workspace.id, name: workspace.name },
     progress: toProgress(recording),
     failure_reason: recording.failureReason,
   };

@@ -1,7 +1,8 @@
 import type { Server } from "bun";
 import type { Logger } from "../telemetry/index.ts";
 import type { App } from "./app.ts";
-import { contextOf } from "./request-context.ts";
+import { rateLimitHeaders } from "./rate-limits.ts";
+import { contextOf, shareContext } from "./request-context.ts";
 
 export interface ServerOptions {
   readonly app: App;
@@ -28,23 +29,25 @@ export function startServer(options: ServerOptions): Server<undefined> {
     idleTimeout: idleSeconds,
     async fetch(request, server) {
       const startedAt = now();
-      const { requestId } = contextOf(request);
+      const context = contextOf(request);
+      context.address = server.requestIP(request)?.address ?? "";
       // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
       // that falls silent is ended by the upload's own watch.
       server.timeout(request, 0);
       const response = await answer(app, request);
       const headers = response.headers;
-      headers.set("X-Request-Id", requestId);
+      headers.set("X-Request-Id", context.requestId);
       headers.set("X-Content-Type-Options", "nosniff");
+      for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
       if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
       log.info({
         event: "http.request",
-        requestId,
+        requestId: context.requestId,
         method: request.method,
         path: new URL(request.url).pathname,
         status: response.status,
         milliseconds: now() - startedAt,
-        keyId: contextOf(request).key?.id,
+        keyId: context.caller?.key.id,
       });
       server.timeout(request, idleSeconds);
       return response;
@@ -55,7 +58,7 @@ export function startServer(options: ServerOptions): Server<undefined> {
 /** HEAD is GET without the body (RFC 9110, 9.3.2). */
 async function answer(app: App, request: Request): Promise<Response> {
   if (request.method !== "HEAD") return app.handle(request);
-  const get = new Request(request.url, { method: "GET", headers: request.headers });
+  const get = shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request);
   const { status, headers } = await app.handle(get);
   return new Response(null, { status, headers });
 }

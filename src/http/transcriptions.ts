@@ -1,68 +1,132 @@
-import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Language } from "../engine/index.ts";
-import type { Store } from "../storage/index.ts";
+import { type DataDirectory, type Store, syncDirectory } from "../storage/index.ts";
 import { type Recording, type Recordings, readSegments } from "../transcriptions/index.ts";
-import { basePath, keyOf } from "./access.ts";
-import type { CreateTranscription } from "./create-transcription.ts";
+import { requireScope } from "./access.ts";
+import type { TranscriptionCreator } from "./create-transcription.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { readQuery } from "./query.ts";
-import { segmentPageSchema, toSegment, toTranscription, transcriptionSchema } from "./resources.ts";
+import { listQuery, parseStatuses, parseTime, readQuery, segmentQuery } from "./query.ts";
+import { callerOf } from "./request-context.ts";
+import {
+  segmentPageSchema,
+  type ToTranscription,
+  toSegment,
+  transcriptionPageSchema,
+  transcriptionSchema,
+} from "./resources.ts";
 
 export interface TranscriptionServices {
   readonly store: Store;
   readonly recordings: Recordings;
+  readonly dataDirectory: DataDirectory;
   readonly languages: readonly Language[];
-  readonly createTranscription: CreateTranscription;
+  readonly creator: TranscriptionCreator;
+  readonly toTranscription: ToTranscription;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const segmentIndex = /^(0|[1-9]\d{0,8})$/;
 
-const segmentQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "a whole number from 1 to 1000" }),
-  cursor: Type.Optional(Type.String({ description: "next_cursor of the page before" })),
-});
+/** /transcriptions: create and list; one recording: read, delete, its segments. Exports have a file of their own. */
+export function transcriptionRoutes(services: TranscriptionServices) {
+  const { store, recordings, dataDirectory, creator, toTranscription } = services;
+  return new Elysia({ name: "transcriptions", prefix: "/transcriptions" })
+    .post(
+      "",
+      ({ request }) => {
+        requireScope(request, "transcriptions:write");
+        return creator.create(request);
+      },
+      // The body is a recording of any size: it is streamed to disk, never parsed into memory.
+      { parse: "none" },
+    )
+    .get(
+      "",
+      ({ request }) => {
+        requireScope(request, "transcriptions:read");
+        const { limit, cursor, ...query } = readQuery(request, listQuery);
+        const { key, account } = callerOf(request);
+        const filter = {
+          accountId: account.id,
+          workspaceId: key.workspaceId ?? undefined,
+          statuses: parseStatuses(query.status),
+          createdAfter: parseTime("created_after", query.created_after),
+          createdBefore: parseTime("created_before", query.created_before),
+          beforeId: decodeCursor("r", uuid, cursor) ?? undefined,
+        };
+        const rows = recordings.list(filter, limit + 1);
+        const page = rows.slice(0, limit);
+        const last = page.at(-1);
+        const hasMore = rows.length > limit && last !== undefined;
+        const data = page.map((recording) => {
+          const { progress, ...rest } = toTranscription(recording);
+          return { ...rest, progress: { step: progress.step } };
+        });
+        return { data, has_more: hasMore, next_cursor: hasMore ? encodeCursor("r", last.id) : "" };
+      },
+      { response: { 200: transcriptionPageSchema } },
+    )
+    .get(
+      "/:id",
+      ({ request, params }) => {
+        requireScope(request, "transcriptions:read");
+        return toTranscription(requireRecording(recordings, request, params.id));
+      },
+      { response: { 200: transcriptionSchema } },
+    )
+    .delete("/:id", async ({ request, params }) => {
+      requireScope(request, "transcriptions:delete");
+      const { id } = requireRecording(recordings, request, params.id);
+      if (!recordings.delete(id)) throw undeletable(recordings, id);
+      dataDirectory.removeRecording(id);
+      await syncDirectory(dataDirectory.uploads);
+      return new Response(null, { status: 204 });
+    })
+    .get(
+      "/:id/segments",
+      ({ request, params }) => {
+        requireScope(request, "transcriptions:read");
+        const recording = requireRecording(recordings, request, params.id);
+        const { limit, cursor } = readQuery(request, segmentQuery);
+        const from = Number(decodeCursor("i", segmentIndex, cursor) ?? 0);
+        requireCompleted(recording);
+        const rows = readSegments(store, recording.id, from, limit + 1);
+        const hasMore = rows.length > limit;
+        return {
+          data: rows.slice(0, limit).map(toSegment),
+          has_more: hasMore,
+          next_cursor: hasMore ? encodeCursor("i", String(from + limit)) : "",
+        };
+      },
+      { response: { 200: segmentPageSchema } },
+    );
+}
 
-/** POST /transcriptions, GET /transcriptions/{id}, GET /transcriptions/{id}/segments. */
-export function transcriptionRoutes({ store, recordings, createTranscription }: TranscriptionServices) {
-  /** @throws 404 for what is unknown, not an id, or another account's: all the same to the caller */
-  const requireRecording = (request: Request, { id = "" }: Readonly<Record<string, string>>): Recording => {
-    const recording = uuid.test(id) ? recordings.get(id) : null;
-    if (recording === null || recording.accountId !== keyOf(request).accountId) throw notFound();
-    return recording;
-  };
+/**
+ * The recording a request names, if its key may see it.
+ * @throws 404 for what is unknown, not an id, or another account's: all the same to the caller
+ * @throws 403 for one of this account's in another workspace than the key's
+ */
+export function requireRecording(recordings: Recordings, request: Request, id: string): Recording {
+  const { key, account } = callerOf(request);
+  const recording = uuid.test(id) ? recordings.get(id) : null;
+  if (recording === null || recording.accountId !== account.id) throw notFound();
+  if (key.workspaceId !== null && recording.workspaceId !== key.workspaceId) {
+    throw new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");
+  }
+  return recording;
+}
 
-  return (
-    new Elysia({ name: "transcriptions", prefix: "/transcriptions" })
-      .post(
-        "",
-        async ({ request, set }) => {
-          const recording = await createTranscription(request, keyOf(request));
-          set.status = 201;
-          set.headers.location = `${basePath}/transcriptions/${recording.id}`;
-          return toTranscription(recording);
-        },
-        // The body is a recording of any size: it is streamed to disk, never parsed into memory.
-        { parse: "none", response: { 201: transcriptionSchema } },
-      )
-      // Runs before validation: who may not see a recording is told nothing of its requests' form.
-      .derive(({ request, params }) => ({ recording: requireRecording(request, params) }))
-      .get("/:id", ({ recording }) => toTranscription(recording), { response: { 200: transcriptionSchema } })
-      .get(
-        "/:id/segments",
-        ({ recording, request }) => {
-          const { limit, cursor } = readQuery(request, segmentQuery);
-          if (recording.status !== "completed") {
-            throw new ApiError("transcription_is_not_ready", `The transcription is ${recording.status}.`);
-          }
-          const from = decodeCursor(cursor);
-          const rows = readSegments(store, recording.id, from, limit + 1);
-          const data = rows.slice(0, limit).map(toSegment);
-          const hasMore = rows.length > limit;
-          return { data, has_more: hasMore, next_cursor: hasMore ? encodeCursor(from + limit) : "" };
-        },
-        { response: { 200: segmentPageSchema } },
-      )
-  );
+/** @throws 409 for one that has not completed */
+export function requireCompleted(recording: Recording): void {
+  if (recording.status === "completed") return;
+  throw new ApiError("transcription_is_not_ready", `The transcription is ${recording.status}.`);
+}
+
+function undeletable(recordings: Recordings, id: string): ApiError {
+  const recording = recordings.get(id);
+  if (recording === null) return notFound();
+  if (recording.heldAt !== null) return new ApiError("forbidden", "The operator keeps this recording from being deleted.");
+  return new ApiError("transcription_still_processing", `The transcription is ${recording.status}; delete it when it has ended.`);
 }

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import type { Usage } from "../accounts/index.ts";
 import { type Engine, EngineCrashError, type Language } from "../engine/index.ts";
 import type { DataDirectory, Store } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -8,6 +9,7 @@ import { buildSegments } from "./build-segments.ts";
 import { type DecodeOptions, decode } from "./decode.ts";
 import { detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
+import { type FetchOptions, fetchSource } from "./fetch.ts";
 import { chooseLanguage } from "./language.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import { transcribe } from "./transcribe.ts";
@@ -18,7 +20,13 @@ export interface PipelineServices {
   readonly dataDirectory: DataDirectory;
   readonly engine: Pick<Engine, "run">;
   readonly languages: readonly Language[];
+  readonly fetchOptions: FetchOptions;
   readonly decodeOptions: DecodeOptions;
+  readonly usage: Usage;
+  /** Seconds of audio that an account may have processed in a UTC day. */
+  readonly audioAllowanceSeconds: (accountId: string) => number;
+  /** Whether a recording's audio goes as soon as it has ended. */
+  readonly dropsAudio: boolean;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -33,35 +41,61 @@ const shares = {
 } as const;
 
 /**
- * Works off one recording: decode → detect → transcribe → diarize → finalize, from its last checkpoint on. It ends as
- * `completed` or `failed`; when the signal aborts it is left as it is, for a later start.
+ * Works off one recording: fetch → decode → detect → transcribe → diarize → finalize, from its last checkpoint on. It ends
+ * as `completed` or `failed`; when the signal aborts because the server stops it is left as it is, for a later start.
  */
 export async function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<void> {
-  const { recordings, dataDirectory, log, now } = services;
-  const recording = recordings.claim(id);
-  if (recording === null) return;
+  const { recordings, dataDirectory, usage, log, now } = services;
   const startedAt = now();
-  log.info({ event: "recording.started", recordingId: id });
+  const ended = (event: string, facts: object) =>
+    log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
   try {
+    const recording = await begin(services, id, signal);
+    if (recording === null) return;
+    log.info({ event: "recording.started", recordingId: id });
     const segments = await transcript(services, recording, signal);
     recordings.complete(id, segments);
-    log.info({
-      event: "recording.completed",
-      recordingId: id,
-      milliseconds: now() - startedAt,
-      segments: segments.length,
-    });
+    ended("recording.completed", { segments: segments.length });
   } catch (error) {
-    if (signal.aborted) {
-      log.info({ event: "recording.parked", recordingId: id });
+    if (signal.aborted && isOpen(recordings.get(id))) {
+      ended("recording.parked", {});
       return;
     }
     const failure = failureOf(error);
-    recordings.fail(id, failure);
+    const failed = recordings.fail(id, failure, () => {
+      if (failure.reason === "internal") usage.refundAudio(id);
+    });
     const detail = error instanceof Error ? error.message : String(error);
-    log.warn({ event: "recording.failed", recordingId: id, ...failure, detail, milliseconds: now() - startedAt });
+    // A command that ends a recording has written its failure already.
+    if (failed) ended("recording.failed", { ...failure, detail });
+    else ended("recording.cancelled", {});
   }
   dataDirectory.removeWork(id);
+  if (services.dropsAudio) dataDirectory.removeRecording(id);
+}
+
+function isOpen(recording: Recording | null): boolean {
+  return recording?.status === "queued" || recording?.status === "processing";
+}
+
+/**
+ * What comes before processing, while the recording is still `queued`: a link is fetched, the account's allowance is asked.
+ * @returns null when the recording was ended meanwhile
+ */
+async function begin(services: PipelineServices, id: string, signal: AbortSignal): Promise<Recording | null> {
+  const { recordings, dataDirectory, usage, now } = services;
+  const waiting = recordings.get(id);
+  if (waiting === null || !isOpen(waiting)) return null;
+  if (!usage.admit(waiting.accountId, id, services.audioAllowanceSeconds(waiting.accountId), now())) {
+    throw new RecordingFailure({ reason: "quota_exceeded" }, "the account has no allowance left today");
+  }
+  if (waiting.sourceUrl !== null && waiting.sizeBytes === null) {
+    recordings.progress(id, "fetch", null);
+    const outputPath = dataDirectory.uploadPath(id);
+    const sizeBytes = await fetchSource(waiting.sourceUrl, outputPath, services.fetchOptions, signal);
+    recordings.fetched(id, sizeBytes);
+  }
+  return recordings.claim(id);
 }
 
 async function transcript(services: PipelineServices, recording: Recording, signal: AbortSignal) {
@@ -84,7 +118,9 @@ async function transcript(services: PipelineServices, recording: Recording, sign
   };
 
   const pcm = await decode(step("decode"), services.decodeOptions);
-  recordings.describe(id, { durationSeconds: pcm.sampleCount / 16_000 });
+  const durationSeconds = pcm.sampleCount / 16_000;
+  recordings.describe(id, { durationSeconds });
+  services.usage.chargeAudio(id, durationSeconds);
 
   const detecting = { ...step("detect"), pcm };
   const { chunks, activityDirectory } = await detect(detecting);

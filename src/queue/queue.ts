@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
-import type { Recordings } from "../transcriptions/index.ts";
+import type { Recording, Recordings } from "../transcriptions/index.ts";
+import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
 
 /** Works off one recording to its end; never throws for a fault of the recording. Stops early when the signal aborts. */
 export type ProcessRecording = (recordingId: string, signal: AbortSignal) => Promise<void>;
@@ -9,10 +10,16 @@ export interface RecordingQueueOptions {
   readonly process: ProcessRecording;
   /** Recordings processed at once. */
   readonly slots: number;
+  readonly priorityOf: FairnessRules["priorityOf"];
+  readonly now: () => number;
+  /** How often is looked whether a running recording was ended by command. */
+  readonly watchMilliseconds?: number;
 }
 
-/** A recording that had begun before a restart goes before those that had not. */
-const priorities = { resumed: 1, new: 0 } as const;
+interface Running {
+  readonly accountId: string;
+  readonly controller: AbortController;
+}
 
 /**
  * The recordings in hand, in memory, filled from the database, which is the truth: nothing is lost with this object. A
@@ -20,50 +27,71 @@ const priorities = { resumed: 1, new: 0 } as const;
  */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
-  readonly #queue: PQueue;
-  readonly #stopping = new AbortController();
+  readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
+  readonly #running = new Map<string, Running>();
   readonly #enqueued = new Set<string>();
+  readonly #watch: Timer;
+  #stopped = false;
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
-    this.#queue = new PQueue({ concurrency: options.slots });
+    const runningOf = (accountId: string) =>
+      [...this.#running.values()].filter((running) => running.accountId === accountId).length;
+    const { priorityOf, now } = options;
+    this.#queue = new PQueue({
+      concurrency: options.slots,
+      queueClass: fairQueueClass({ priorityOf, now, runningOf }),
+    });
+    this.#watch = setInterval(() => this.#abortEnded(), options.watchMilliseconds ?? 1000);
+    this.#watch.unref();
   }
 
-  /** Takes up what an earlier server left: what was being processed first, then what waited, oldest first. */
+  /** Takes up what an earlier server left: what was being processed first, then what waited. */
   recover(): number {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.listOpen();
     recordings.requeueAll();
-    for (const id of processing) this.#add(id, priorities.resumed);
-    for (const id of queued) this.#add(id, priorities.new);
+    for (const recording of processing) this.#add(recording, true);
+    for (const recording of queued) this.#add(recording, false);
     return processing.length + queued.length;
   }
 
   /** Adds a recording that was just created. */
-  add(recordingId: string): void {
-    this.#add(recordingId, priorities.new);
+  add(recording: Recording): void {
+    this.#add(recording, false);
   }
 
   /** Tells the running recordings to stop at their next checkpoint and waits until they have; the rest stays `queued`. */
   async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#watch);
     this.#queue.clear();
-    this.#stopping.abort(new QueueStoppedError());
+    for (const { controller } of this.#running.values()) controller.abort(new QueueStoppedError());
     await this.#queue.onIdle();
   }
 
-  #add(recordingId: string, priority: number): void {
-    if (this.#enqueued.has(recordingId) || this.#stopping.signal.aborted) return;
-    this.#enqueued.add(recordingId);
-    void this.#queue.add(
-      async () => {
-        try {
-          await this.#options.process(recordingId, this.#stopping.signal);
-        } finally {
-          this.#enqueued.delete(recordingId);
-        }
-      },
-      { priority },
-    );
+  #add({ id, accountId, createdAt }: Recording, resumed: boolean): void {
+    if (this.#enqueued.has(id) || this.#stopped) return;
+    this.#enqueued.add(id);
+    const run = async () => {
+      const controller = new AbortController();
+      this.#running.set(id, { accountId, controller });
+      try {
+        await this.#options.process(id, controller.signal);
+      } finally {
+        this.#running.delete(id);
+        this.#enqueued.delete(id);
+      }
+    };
+    void this.#queue.add(run, { recordingId: id, accountId, waitingSince: createdAt, resumed });
+  }
+
+  /** Commands end recordings in the database; what runs here is told so. */
+  #abortEnded(): void {
+    for (const [id, { controller }] of this.#running) {
+      const status = this.#options.recordings.get(id)?.status;
+      if (status !== "queued" && status !== "processing") controller.abort(new RecordingEndedError());
+    }
   }
 }
 
@@ -72,5 +100,13 @@ export class QueueStoppedError extends Error {
   override readonly name = "QueueStoppedError";
   constructor() {
     super("the server is stopping");
+  }
+}
+
+/** The reason a recording's signal is aborted with when a command has ended it. */
+export class RecordingEndedError extends Error {
+  override readonly name = "RecordingEndedError";
+  constructor() {
+    super("the recording was ended by command");
   }
 }

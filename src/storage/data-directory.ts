@@ -21,6 +21,8 @@ export class DataDirectory {
   readonly root: string;
   readonly databasePath: string;
   readonly incoming: string;
+  readonly uploads: string;
+  /** What the server notes for itself. */
   readonly state: string;
 
   /** Makes what is missing, readable by its owner alone. */
@@ -28,16 +30,17 @@ export class DataDirectory {
     this.root = resolve(root);
     this.databasePath = join(this.root, "transcribe.db");
     this.incoming = join(this.root, "incoming");
+    this.uploads = join(this.root, "uploads");
     this.state = join(this.root, "state");
     const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
     if (fresh) chmodSync(this.root, 0o700);
-    for (const directory of [this.incoming, join(this.root, "uploads"), join(this.root, "work"), this.state]) {
+    for (const directory of [this.incoming, this.uploads, join(this.root, "work"), this.state]) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     }
   }
 
   uploadPath(recordingId: string): string {
-    return join(this.root, "uploads", recordingId);
+    return join(this.uploads, recordingId);
   }
 
   workDirectory(recordingId: string): string {
@@ -49,6 +52,12 @@ export class DataDirectory {
     rmSync(this.workDirectory(recordingId), { recursive: true, force: true });
   }
 
+  /** Removes every file of a recording. */
+  removeRecording(recordingId: string): void {
+    this.removeWork(recordingId);
+    rmSync(this.uploadPath(recordingId), { force: true });
+  }
+
   /**
    * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
    * @param isOpen whether a recording is queued or processing
@@ -57,7 +66,7 @@ export class DataDirectory {
   sweep(isOpen: (id: string) => boolean, isKnown: (id: string) => boolean): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
     for (const id of readdirSync(join(this.root, "work"))) if (!isOpen(id)) this.removeWork(id);
-    for (const id of readdirSync(join(this.root, "uploads"))) {
+    for (const id of readdirSync(this.uploads)) {
       if (!isKnown(id)) rmSync(this.uploadPath(id), { force: true });
     }
   }

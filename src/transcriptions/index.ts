@@ -1,5 +1,6 @@
 export { Checkpoints } from "./checkpoints.ts";
-export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
+export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
+export { type NewRecording, type Recording, type RecordingFilter, Recordings, type Writer } from "./recordings.ts";
 export { readSegments, type Segment, type StoredSegment, speakerLabel, type Word } from "./segments.ts";
 export {
   type Failure,

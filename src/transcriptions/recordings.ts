@@ -1,18 +1,39 @@
-import { and, count, eq, inArray } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
-import type { Segment } from "./segments.ts";
-import { writeSegments } from "./segments.ts";
-import type { Failure, Step } from "./states.ts";
+import { forgetAnswer } from "./kept-answers.ts";
+import { type Segment, writeSegments } from "./segments.ts";
+import type { Failure, Status, Step } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
 
 export interface NewRecording {
   readonly id: string;
   readonly accountId: string;
+  readonly workspaceId: string | null;
   readonly pinnedLanguage: string | null;
   readonly sourceName: string | null;
-  readonly sizeBytes: number;
+  /** Null for an upload. */
+  readonly sourceUrl: string | null;
+  /** Null for a link: it has not been fetched. */
+  readonly sizeBytes: number | null;
 }
+
+/** Which recordings a list shows. */
+export interface RecordingFilter {
+  /** Undefined: everyone's. */
+  readonly accountId?: string | undefined;
+  /** Undefined: of all workspaces and of none. */
+  readonly workspaceId?: string | undefined;
+  readonly statuses?: readonly Status[] | undefined;
+  /** Milliseconds since the epoch, both exclusive. */
+  readonly createdAfter?: number | undefined;
+  readonly createdBefore?: number | undefined;
+  /** Only those that were created before this one. */
+  readonly beforeId?: string | undefined;
+}
+
+/** What a statement in the same transaction writes with. */
+export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
 
 /**
  * The records of all recordings. Their states change only through the named transitions here; each is one statement that
@@ -44,27 +65,92 @@ export class Recordings {
     return row?.open ?? 0;
   }
 
-  /** Ids of all that have not ended, by state, oldest first. */
-  listOpen(): { processing: string[]; queued: string[] } {
-    const idsOf = (status: "queued" | "processing") =>
+  /** All that have not ended, by state, oldest first. */
+  listOpen(): { processing: Recording[]; queued: Recording[] } {
+    const inState = (status: Status) =>
       this.#store
-        .select({ id: tables.recordings.id })
+        .select()
         .from(tables.recordings)
         .where(eq(tables.recordings.status, status))
         .orderBy(tables.recordings.id)
-        .all()
-        .map((row) => row.id);
-    return { processing: idsOf("processing"), queued: idsOf("queued") };
+        .all();
+    return { processing: inState("processing"), queued: inState("queued") };
   }
 
-  /** Enters a recording, `queued`. Durable when this returns. */
-  create(values: NewRecording): Recording {
-    const now = this.#now();
+  /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
+  list(filter: RecordingFilter, limit: number): Recording[] {
+    const { recordings } = tables;
     return this.#store
-      .insert(tables.recordings)
-      .values({ ...values, status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now })
-      .returning()
-      .get();
+      .select()
+      .from(recordings)
+      .where(
+        and(
+          filter.accountId === undefined ? undefined : eq(recordings.accountId, filter.accountId),
+          filter.workspaceId === undefined ? undefined : eq(recordings.workspaceId, filter.workspaceId),
+          filter.statuses === undefined ? undefined : inArray(recordings.status, [...filter.statuses]),
+          filter.createdAfter === undefined ? undefined : gt(recordings.createdAt, filter.createdAfter),
+          filter.createdBefore === undefined ? undefined : lt(recordings.createdAt, filter.createdBefore),
+          filter.beforeId === undefined ? undefined : lt(recordings.id, filter.beforeId),
+        ),
+      )
+      .orderBy(desc(recordings.id))
+      .limit(limit)
+      .all();
+  }
+
+  /**
+   * Enters a recording, `queued`. Durable when this returns.
+   * @param also what belongs to the same act, in the same transaction
+   */
+  create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
+    const now = this.#now();
+    return this.#store.transaction((transaction) => {
+      const recording = transaction
+        .insert(tables.recordings)
+        .values({ ...values, status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now })
+        .returning()
+        .get();
+      also(transaction, recording);
+      return recording;
+    });
+  }
+
+  /**
+   * Removes a recording that has ended, with its text. Nothing of it stays in the database's files; its own files are the
+   * caller's to remove.
+   * @returns false when it is open, held or not there
+   */
+  delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
+    const { recordings } = tables;
+    const deleted = this.#store.transaction((transaction) => {
+      const row = transaction
+        .delete(recordings)
+        .where(and(eq(recordings.id, id), inArray(recordings.status, ["completed", "failed"]), isNull(recordings.heldAt)))
+        .returning({ id: recordings.id })
+        .get();
+      if (row === undefined) return false;
+      forgetAnswer(transaction, id);
+      also(transaction);
+      return true;
+    });
+    // What was deleted is overwritten in the database file; the log of earlier writes still holds it until it is cut.
+    if (deleted) this.#store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return deleted;
+  }
+
+  /** Keeps a recording from being deleted, or lets go of it. False when that is how it was. */
+  setHold(id: string, held: boolean, also: (writer: Writer) => void = () => {}): boolean {
+    const { recordings } = tables;
+    return this.#store.transaction((transaction) => {
+      const row = transaction
+        .update(recordings)
+        .set({ heldAt: held ? this.#now() : null })
+        .where(and(eq(recordings.id, id), held ? isNull(recordings.heldAt) : isNotNull(recordings.heldAt)))
+        .returning({ id: recordings.id })
+        .get();
+      if (row !== undefined) also(transaction);
+      return row !== undefined;
+    });
   }
 
   /** `queued` → `processing`. Null when it is not queued (any more). One that a dead server left behind is claimed again. */
@@ -88,10 +174,11 @@ export class Recordings {
       .run();
   }
 
-  /** Says how far a recording is; `percent` never goes down. */
+  /** Says how far a recording is; `percent` never goes down. A link is fetched while its recording is still `queued`. */
   progress(id: string, step: Step, percent: number | null): void {
     const recording = this.get(id);
-    if (recording?.status !== "processing") return;
+    const status = step === "fetch" ? "queued" : "processing";
+    if (recording?.status !== status) return;
     this.#store
       .update(tables.recordings)
       .set({
@@ -99,8 +186,13 @@ export class Recordings {
         percent: percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent),
         updatedAt: this.#now(),
       })
-      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing")))
+      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)))
       .run();
+  }
+
+  /** Enters the size of a link's recording that was fetched. */
+  fetched(id: string, sizeBytes: number): void {
+    this.#store.update(tables.recordings).set({ sizeBytes }).where(eq(tables.recordings.id, id)).run();
   }
 
   /** What a step found out about the recording. */
@@ -129,7 +221,7 @@ export class Recordings {
   }
 
   /** `queued` or `processing` → `failed`. False when it had ended already. */
-  fail(id: string, failure: Failure): boolean {
+  fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
     return this.#store.transaction((transaction) => {
       const done = transaction
         .update(tables.recordings)
@@ -146,6 +238,7 @@ export class Recordings {
         .get();
       if (done === undefined) return false;
       transaction.delete(tables.checkpoints).where(eq(tables.checkpoints.recordingId, id)).run();
+      also(transaction);
       return true;
     });
   }

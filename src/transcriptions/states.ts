@@ -38,6 +38,8 @@ export type InternalCause =
   | "recording_too_long"
   | "disk_full"
   | "engine_crashed"
+  | "fetch_failed"
+  | "cancelled"
   | "unexpected";
 
 /** Why a recording failed: what the client is told, and what the operator is. */

@@ -1,0 +1,37 @@
+import type { Language } from "../engine/index.ts";
+import { ApiError, invalidField } from "./errors.ts";
+import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
+
+/** What shall be transcribed: a file that is here, or a link that is yet to be fetched. */
+export type Source =
+  | { readonly type: "file"; readonly file: ReceivedFile }
+  | { readonly type: "url"; readonly url: string };
+
+/** What is known of a link by its text alone. */
+export type CheckUrl = (text: string) => { ok: true; url: URL } | { ok: false; kind: "invalid" | "playlist"; reason: string };
+
+/** @throws 422 under `url` for neither, both, or a link that can't be one; 422 for a playlist */
+export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, fetchEnabled: boolean): Source {
+  if (fields.url !== undefined && file !== null) throw invalidField("url", "Send either a file or a url, not both.");
+  if (file !== null) return { type: "file", file };
+  if (fields.url === undefined) throw invalidField("url", "Send a recording: a file, or a url.");
+  if (!fetchEnabled) throw invalidField("url", "This server fetches no links; send the file itself.");
+  const checked = checkUrl(fields.url);
+  if (checked.ok) return { type: "url", url: checked.url.href };
+  if (checked.kind === "playlist") throw new ApiError("playlist_not_acceptable", checked.reason);
+  throw invalidField("url", checked.reason);
+}
+
+/** @throws 422 under `language` for a code that the model does not know */
+export function languageOf(languages: readonly Language[], code: string | undefined): Language | null {
+  if (code === undefined) return null;
+  const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
+  if (language === undefined) throw invalidField("language", "This is no language code of GET /languages.");
+  return language;
+}
+
+/** A file's name without its extension. */
+export function withoutExtension(name: string): string {
+  const stem = name.replace(/\.[^.]*$/, "");
+  return stem === "" ? name : stem;
+}

@@ -1,0 +1,75 @@
+import { and, eq, gt, lte } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/** Whose an Idempotency-Key is. */
+export interface AnswerScope {
+  readonly accountId: string;
+  /** Of the API key; null for none. */
+  readonly workspaceId: string | null;
+  readonly key: string;
+}
+
+/** The first answer to a create. */
+export interface KeptAnswer {
+  /** SHA-256 over what the body held. */
+  readonly fingerprint: string;
+  readonly status: number;
+  /** Null when the recording was deleted since. */
+  readonly body: string | null;
+  readonly recordingId: string | null;
+}
+
+const keptMilliseconds = 24 * 3_600_000;
+
+/** First answers to creates with an Idempotency-Key, kept for 24 hours. */
+export class KeptAnswers {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  find(scope: AnswerScope, now: number): KeptAnswer | null {
+    const { keptAnswers } = tables;
+    return (
+      this.#store
+        .select({
+          fingerprint: keptAnswers.fingerprint,
+          status: keptAnswers.status,
+          body: keptAnswers.body,
+          recordingId: keptAnswers.recordingId,
+        })
+        .from(keptAnswers)
+        .where(and(matches(scope), gt(keptAnswers.createdAt, now - keptMilliseconds)))
+        .get() ?? null
+    );
+  }
+
+  /** Keeps an answer; pass a transaction's writer to keep it together with what it tells of. */
+  keep(scope: AnswerScope, answer: KeptAnswer, now: number, writer: Pick<Store, "insert" | "delete"> = this.#store): void {
+    const { keptAnswers } = tables;
+    writer
+      .delete(keptAnswers)
+      .where(lte(keptAnswers.createdAt, now - keptMilliseconds))
+      .run();
+    writer
+      .insert(keptAnswers)
+      .values({ ...scope, workspaceId: scope.workspaceId ?? "", ...answer, createdAt: now })
+      .run();
+  }
+}
+
+/** Empties the answer that told of a recording; its key gives 404 from then on. */
+export function forgetAnswer(writer: Pick<Store, "update">, recordingId: string): void {
+  const { keptAnswers } = tables;
+  writer.update(keptAnswers).set({ body: null }).where(eq(keptAnswers.recordingId, recordingId)).run();
+}
+
+function matches({ accountId, workspaceId, key }: AnswerScope) {
+  const { keptAnswers } = tables;
+  return and(
+    eq(keptAnswers.accountId, accountId),
+    eq(keptAnswers.workspaceId, workspaceId ?? ""),
+    eq(keptAnswers.key, key),
+  );
+}
