@@ -65,7 +65,7 @@ function createHandlers(diarization: DiarizationModels, states: StatePool, threa
     async transcribe({ pcm, span, language }, signal) {
       const samples = await readSpan(pcm, span);
       const { segments } = await states.use(signal, (state) =>
-        state.transcribe(samples, { language, threads, beamSize: 1, suppressNonSpeech: true }),
+        state.transcribe(samples, { language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true }),
       );
       const shift = span.startSeconds;
       return {

@@ -1,4 +1,4 @@
-import { frameSeconds } from "./grid.ts";
+import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE } from "./grid.ts";
 
 /** A stretch in which one speaker speaks. */
 export interface Turn {
@@ -8,10 +8,20 @@ export interface Turn {
   speaker: number;
 }
 
-/** A speaker speaks in a frame from this probability on. */
-const HEARD = 0.45;
-/** Pauses of one speaker up to this length belong to the turn. */
-const PAUSE_SECONDS = 0.6;
+/**
+ * A speaker speaks in a frame from this probability on. 0.4 to 0.6 differ little: 6.9 to 7.7 % on the built dialogues,
+ * 28.7 to 29.5 % on the AMI excerpts; against the words' times, which are tighter, 0.5 beats 0.4 by two points.
+ */
+const HEARD = 0.5;
+/** A speaker's pauses up to this length belong to the turn, whoever speaks in them. */
+const PAUSE_SECONDS = 0.5;
+/**
+ * So do pauses up to this length in which nobody else speaks: 1.2 s against 0.6 s took the built dialogues from 9.2 to
+ * 7.2 % and changed nothing on the AMI excerpts; from 1.6 s on these get worse.
+ */
+const QUIET_PAUSE_SECONDS = 1.2;
+
+const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
 
 interface Open {
   startFrame: number;
@@ -22,29 +32,39 @@ interface Open {
 export class TurnFinder {
   private readonly turns: Turn[] = [];
   private readonly open: (Open | undefined)[];
-  private readonly pauseFrames: number;
 
   constructor(
     speakers: number,
     private readonly totalSeconds: number,
   ) {
     this.open = Array.from({ length: speakers }, () => undefined);
-    this.pauseFrames = Math.round(PAUSE_SECONDS / (frameSeconds(1) - frameSeconds(0)));
   }
 
   /** Takes the next frame: a probability per speaker. */
   add(frame: number, probabilities: Float64Array): void {
     if (frameSeconds(frame) >= this.totalSeconds) return;
-    for (let speaker = 0; speaker < this.open.length; speaker++) {
-      if ((probabilities[speaker] ?? 0) < HEARD) continue;
+    const heard = this.open.flatMap((_, speaker) => ((probabilities[speaker] ?? 0) >= HEARD ? [speaker] : []));
+    // All are judged by the frames before, so that it makes no difference which speaker has the lower number.
+    const goesOn = heard.map((speaker) => this.isPause(speaker, frame));
+    for (const [index, speaker] of heard.entries()) {
       const open = this.open[speaker];
-      if (open !== undefined && frame - open.endFrame < this.pauseFrames) {
+      if (open !== undefined && goesOn[index]) {
         open.endFrame = frame + 1;
-        continue;
+      } else {
+        this.close(speaker);
+        this.open[speaker] = { startFrame: frame, endFrame: frame + 1 };
       }
-      this.close(speaker);
-      this.open[speaker] = { startFrame: frame, endFrame: frame + 1 };
     }
+  }
+
+  /** Whether what lies between a speaker's open turn and this frame is a pause in the turn. */
+  private isPause(speaker: number, frame: number): boolean {
+    const end = this.open[speaker]?.endFrame ?? Number.NEGATIVE_INFINITY;
+    const seconds = (frame - end) / FRAMES_PER_SECOND;
+    if (seconds >= QUIET_PAUSE_SECONDS) return false;
+    return (
+      seconds < PAUSE_SECONDS || !this.open.some((other, index) => index !== speaker && (other?.endFrame ?? 0) > end)
+    );
   }
 
   /** All turns in order of their starts; speakers without one have no number. */

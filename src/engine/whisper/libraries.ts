@@ -10,10 +10,15 @@ export interface CpuLibrary {
   score: number;
 }
 
-/** The CPU variants of the directory that this CPU can run by its own word, best first. */
+/** Whether a file of this name is a variant of the CPU backend. */
+export function isCpuLibrary(file: string): boolean {
+  return /^libggml-cpu-.+\.so$/.test(file);
+}
+
+/** The CPU variants of the directory that this CPU can run by ggml's word, best first. */
 export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLibrary[] {
   return readdirSync(nativeDirectory)
-    .filter((file) => /^libggml-cpu-.+\.so$/.test(file))
+    .filter(isCpuLibrary)
     .map((file) => ({ file, score: addon.cpuScore(join(nativeDirectory, file)) }))
     .filter((library) => library.score > 0)
     .sort((a, b) => b.score - a.score || a.file.localeCompare(b.file));

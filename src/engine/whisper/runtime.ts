@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { NativeAddon } from "./addon.ts";
-import { type CpuLibrary, cpuLibraries, gpuLibraries } from "./libraries.ts";
+import { cpuLibraries, gpuLibraries } from "./libraries.ts";
 import { createModel } from "./model.ts";
 import { alignmentHeads, readModelHeader } from "./model-header.ts";
 import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
@@ -36,9 +36,9 @@ export function loadWhisper(options: LoadWhisperOptions): WhisperRuntime {
   return runtime;
 }
 
-/** Lists the CPU variants in the directory that this CPU can run by ggml's word, best first. Loads none of them. */
-export function listCpuLibraries(nativeDirectory: string): CpuLibrary[] {
-  return cpuLibraries(openAddon(nativeDirectory), nativeDirectory);
+/** ggml's rating of a variant for this CPU, 0 where it can't run here; opens the library, which may crash. */
+export function rateCpuLibrary(nativeDirectory: string, cpuLibrary: string): number {
+  return openAddon(nativeDirectory).cpuScore(join(nativeDirectory, cpuLibrary));
 }
 
 function createRuntime(options: LoadWhisperOptions): WhisperRuntime {

@@ -1,0 +1,43 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+const verdictSchema = Type.Object({
+  /** File name of the variant, for people who read the file. */
+  library: Type.String(),
+  /** ggml's rating for this CPU; 0: not for this CPU. */
+  score: Type.Number({ minimum: 0 }),
+  state: Type.Union([Type.Literal("untested"), Type.Literal("works"), Type.Literal("failed")]),
+  /** Why it failed, else empty. */
+  reason: Type.String(),
+});
+
+/** What is known about a variant on this machine. */
+export type Verdict = Static<typeof verdictSchema>;
+
+const fileSchema = Type.Object({
+  version: Type.Literal(1),
+  /** By a hash of the CPU, the model and the libraries. */
+  verdicts: Type.Record(Type.String(), verdictSchema),
+});
+
+/** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
+export async function readVerdicts(path: string): Promise<Record<string, Verdict>> {
+  try {
+    const content: unknown = JSON.parse(await readFile(path, "utf8"));
+    return Value.Check(fileSchema, content) ? content.verdicts : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Adds verdicts to those that the file holds by now; a reader never sees half of it. */
+export async function addVerdicts(path: string, verdicts: Record<string, Verdict>): Promise<void> {
+  const all = { ...(await readVerdicts(path)), ...verdicts };
+  const content: Static<typeof fileSchema> = { version: 1, verdicts: all };
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(content, null, 2)}\n`);
+  await rename(temporary, path);
+}
