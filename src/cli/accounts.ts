@@ -1,37 +1,178 @@
-import { Command } from "commander";
-import { type Account, createAccount, listAccounts } from "../accounts/index.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import {
+  type Account,
+  type AccountChanges,
+  type AccountLimits,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  type LimitName,
+  limitNames,
+  listAccounts,
+  parseAccountLimits,
+  requireAccount,
+  type Standing,
+} from "../accounts/index.ts";
+import { Recordings } from "../transcriptions/index.ts";
+import { auditor } from "./auditor.ts";
+import { CommandError } from "./command-error.ts";
 import { date, print, table } from "./output.ts";
-import { addSettingsOptions, openStoreOf } from "./settings-options.ts";
+import { parseMoment } from "./parse-time.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "./settings-options.ts";
+import { wholeNumber } from "./whole-number.ts";
 
-/** transcribe accounts create|list */
+interface ChangeOptions {
+  readonly standing?: Standing;
+  readonly subscription?: string;
+  readonly priority?: number;
+  readonly json?: boolean;
+}
+
+/** transcribe accounts create|list|set|limits|delete */
 export function accountsCommand(): Command {
-  const create = addSettingsOptions(new Command("create"), ["storage.data_dir"])
+  return new Command("accounts")
+    .description("Who may use the API.")
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(setCommand())
+    .addCommand(limitsCommand())
+    .addCommand(deleteCommand());
+}
+
+function createCommand(): Command {
+  return addChangeOptions(addSettingsOptions(new Command("create"), ["storage.data_dir"]))
     .description("Make an account. Its recordings are seen with its keys alone.")
     .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'")
-    .option("--json", "print the account as JSON")
-    .action((name: string, options: { json?: boolean }, command: Command) => {
-      const account = createAccount(openStoreOf(command), name, Date.now());
-      print(
-        options.json === true,
-        toJson(account),
-        () => `account ${account.name} made; next: transcribe keys create --account ${account.name}`,
-      );
+    .action((name: string, options: ChangeOptions, command: Command) => {
+      const account = createAccount(openStoreOf(command), name, auditor(), changesOf(options));
+      const next = `transcribe keys create --account ${account.name}`;
+      print(options.json === true, toJson(account), () => `account ${account.name} made; next: ${next}`);
     });
-  const list = addSettingsOptions(new Command("list"), ["storage.data_dir"])
+}
+
+function listCommand(): Command {
+  return addSettingsOptions(new Command("list"), ["storage.data_dir"])
     .description("List the accounts.")
     .option("--json", "print them as JSON")
     .action((options: { json?: boolean }, command: Command) => {
       const accounts = listAccounts(openStoreOf(command));
       print(options.json === true, accounts.map(toJson), () =>
         table(
-          ["NAME", "ID", "CREATED"],
-          accounts.map((account) => [account.name, account.id, date(account.createdAt)]),
+          ["NAME", "STANDING", "SUBSCRIBED UNTIL", "PRIORITY", "ID", "CREATED"],
+          accounts.map((account) => [
+            account.name,
+            account.standing,
+            account.subscribedUntil === null ? "for ever" : date(account.subscribedUntil),
+            String(account.priority),
+            account.id,
+            date(account.createdAt),
+          ]),
         ),
       );
     });
-  return new Command("accounts").description("Who may use the API.").addCommand(create).addCommand(list);
+}
+
+function setCommand(): Command {
+  return addChangeOptions(addSettingsOptions(new Command("set"), ["storage.data_dir"]))
+    .description("Change an account's standing, subscription or priority.")
+    .argument("<account>", "its name or id")
+    .action((name: string, options: ChangeOptions, command: Command) => {
+      const store = openStoreOf(command);
+      const changes = changesOf(options);
+      if (Object.keys(changes).length === 0) throw new CommandError("say what to change: --standing, --subscription or --priority");
+      const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
+      print(options.json === true, toJson(account), () => `account ${account.name} changed`);
+    });
+}
+
+function limitsCommand(): Command {
+  const command = addSettingsOptions(new Command("limits"), ["storage.data_dir"])
+    .description("Show or set an account's own limits; the others are the settings'.")
+    .argument("<account>", "its name or id")
+    .option("--json", "print the account as JSON");
+  for (const name of limitNames) {
+    command.option(`--${name.replaceAll("_", "-")} <number|default>`, `in place of limits.${name}`, limitValue);
+  }
+  return command.action((name: string, options: Record<string, unknown>, self: Command) => {
+    const store = openStoreOf(self);
+    const account = requireAccount(store, name);
+    const given = Object.fromEntries(
+      limitNames.flatMap((limit) => {
+        const value = options[limit.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+        return value === undefined ? [] : [[limit, value]];
+      }),
+    ) as Partial<Record<LimitName, number | null>>;
+    const changed =
+      Object.keys(given).length === 0
+        ? account
+        : changeAccount(store, account, auditor(), { limits: merged(parseAccountLimits(account.limits), given) });
+    const limits = parseAccountLimits(changed.limits);
+    print(options.json === true, toJson(changed), () =>
+      table(["LIMIT", "VALUE"], limitNames.map((limit) => [limit, String(limits[limit] ?? "default")])),
+    );
+  });
+}
+
+function deleteCommand(): Command {
+  return addSettingsOptions(new Command("delete"), ["storage.data_dir"])
+    .description("Delete an account with its keys, workspaces, recordings and texts. What is running is cancelled.")
+    .argument("<account>", "its name or id")
+    .requiredOption("--yes", "it can't be undone")
+    .option("--json", "print the account as JSON")
+    .action((name: string, options: { json?: boolean }, command: Command) => {
+      const store = openStoreOf(command);
+      const directory = dataDirectoryOf(command);
+      const account = requireAccount(store, name);
+      const recordings = new Recordings(store, Date.now);
+      const ids = recordings.idsOf(account.id);
+      deleteAccount(store, account, auditor());
+      for (const id of ids) directory.removeRecording(id);
+      store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      print(options.json === true, toJson(account), () => `account ${account.name} and ${ids.length} recordings deleted`);
+    });
+}
+
+function addChangeOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--standing <standing>", "what it may do").choices(["active", "guest", "restricted"]))
+    .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d")
+    .option("--priority <number>", "its recordings go before those of accounts with a lower one (default: 0)", wholeNumber)
+    .option("--json", "print the account as JSON");
+}
+
+function changesOf({ standing, subscription, priority }: ChangeOptions): AccountChanges {
+  return {
+    ...(standing === undefined ? {} : { standing }),
+    ...(subscription === undefined ? {} : { subscribedUntil: subscriptionEnd(subscription) }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+function subscriptionEnd(text: string): number | null {
+  if (text === "forever") return null;
+  return text === "none" ? 0 : parseMoment(text, Date.now());
+}
+
+/** A number, or null for the settings' own. */
+function limitValue(text: string): number | null {
+  if (text === "default") return null;
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number, or default.");
+  return Number(text);
+}
+
+function merged(limits: AccountLimits, given: Partial<Record<LimitName, number | null>>): AccountLimits {
+  const all = Object.entries({ ...limits, ...given }).filter((entry): entry is [string, number] => entry[1] !== null);
+  return Object.fromEntries(all);
 }
 
 function toJson(account: Account) {
-  return { id: account.id, name: account.name, created_at: date(account.createdAt) };
+  return {
+    id: account.id,
+    name: account.name,
+    standing: account.standing,
+    subscribed_until: account.subscribedUntil === null ? null : date(account.subscribedUntil),
+    priority: account.priority,
+    limits: parseAccountLimits(account.limits),
+    created_at: date(account.createdAt),
+  };
 }

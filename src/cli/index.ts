@@ -3,12 +3,15 @@ import { AccountsError } from "../accounts/index.ts";
 import { programVersion, SettingsError } from "../config/index.ts";
 import { DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./accounts.ts";
+import { auditCommand } from "./audit.ts";
 import { ClientError } from "./client.ts";
 import { CommandError } from "./command-error.ts";
 import { keysCommand } from "./keys.ts";
 import { quickstartCommand } from "./quickstart.ts";
+import { recordingsCommand } from "./recordings.ts";
 import { serveCommand } from "./serve.ts";
 import { submitCommand } from "./submit.ts";
+import { workspacesCommand } from "./workspaces.ts";
 
 const exitCodes = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong.`;
@@ -25,9 +28,17 @@ export async function runCli(args: readonly string[]): Promise<number> {
     .addHelpText("after", exitCodes)
     .showHelpAfterError("(transcribe --help lists the commands)")
     .exitOverride();
-  for (const command of [serveCommand(), accountsCommand(), keysCommand(), submitCommand(), quickstartCommand()]) {
-    program.addCommand(exitOverrideAll(command));
-  }
+  const commands = [
+    serveCommand(),
+    accountsCommand(),
+    workspacesCommand(),
+    keysCommand(),
+    recordingsCommand(),
+    auditCommand(),
+    submitCommand(),
+    quickstartCommand(),
+  ];
+  for (const command of commands) program.addCommand(exitOverrideAll(command));
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;

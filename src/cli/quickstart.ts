@@ -6,6 +6,7 @@ import { ownCommand, type Settings } from "../config/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { startAppliance } from "./appliance.ts";
+import { auditor } from "./auditor.ts";
 import { CommandError } from "./command-error.ts";
 import { baseUrlOf, findRunningServer, type RunningServer } from "./running-server.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
@@ -78,10 +79,10 @@ async function isReady({ origin }: RunningServer): Promise<boolean> {
 function firstKey(store: Store, directory: DataDirectory): { key: string; isNew: boolean } {
   const path = keyPath(directory);
   const kept = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
-  if (authenticate(store, kept) !== null) return { key: kept, isNew: false };
-  const now = Date.now();
-  const account = listAccounts(store)[0] ?? createAccount(store, "first", now);
-  const { secret } = createKey(store, account, "quickstart", now);
+  const by = auditor();
+  if (authenticate(store, kept, by.now) !== null) return { key: kept, isNew: false };
+  const account = listAccounts(store)[0] ?? createAccount(store, "first", by);
+  const { secret } = createKey(store, account, { name: "quickstart" }, by);
   writeFileSync(path, `${secret}\n`, { mode: 0o600 });
   return { key: secret, isNew: true };
 }

@@ -31,9 +31,13 @@ export function settingsOf(command: Command): Settings {
   return loadSettings({ file, environment: process.env, flags });
 }
 
+export function dataDirectoryOf(command: Command): DataDirectory {
+  return new DataDirectory(settingsOf(command).storage.data_dir);
+}
+
 /** The database of a command's data directory; commands work with the server up or down. */
 export function openStoreOf(command: Command): Store {
-  return openDatabase(new DataDirectory(settingsOf(command).storage.data_dir).databasePath);
+  return openDatabase(dataDirectoryOf(command).databasePath);
 }
 
 function camelCase(flag: string): string {

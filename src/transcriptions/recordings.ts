@@ -77,6 +77,16 @@ export class Recordings {
     return { processing: inState("processing"), queued: inState("queued") };
   }
 
+  /** Ids of all of an account's recordings. */
+  idsOf(accountId: string): string[] {
+    const rows = this.#store
+      .select({ id: tables.recordings.id })
+      .from(tables.recordings)
+      .where(eq(tables.recordings.accountId, accountId))
+      .all();
+    return rows.map((row) => row.id);
+  }
+
   /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
   list(filter: RecordingFilter, limit: number): Recording[] {
     const { recordings } = tables;

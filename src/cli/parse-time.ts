@@ -1,0 +1,19 @@
+import { CommandError } from "./command-error.ts";
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time as people write it: `30m`, `12h`, `7d`. @throws {CommandError} */
+export function parseDuration(text: string): number {
+  const [, amount, unit = ""] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  const milliseconds = Number(amount) * (units[unit] ?? Number.NaN);
+  if (Number.isNaN(milliseconds)) throw new CommandError(`"${text}" is no length of time; write 30m, 12h or 7d`);
+  return milliseconds;
+}
+
+/** A point in time: a date or time in ISO 8601, or a length of time from now. @throws {CommandError} */
+export function parseMoment(text: string, now: number): number {
+  if (/^\d+[mhd]$/.test(text)) return now + parseDuration(text);
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new CommandError(`"${text}" is no time; write 2026-12-31, 2026-12-31T12:00:00Z or 90d`);
+  return time;
+}

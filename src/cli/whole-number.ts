@@ -1,0 +1,7 @@
+import { InvalidArgumentError } from "commander";
+
+/** Reads an option that takes a whole number, maybe a negative one. */
+export function wholeNumber(text: string): number {
+  if (!/^-?\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number.");
+  return Number(text);
+}

@@ -1,0 +1,38 @@
+import { readdirSync } from "node:fs";
+import type { DataDirectory } from "../storage/index.ts";
+import type { Recordings } from "./recordings.ts";
+
+export interface RetentionRules {
+  /** Days that the recording itself is kept after its end. */
+  readonly audioDays: number;
+  /** Days that the record and its text are kept; 0: for ever. */
+  readonly completedDays: number;
+}
+
+const day = 86_400_000;
+
+/** Removes what has been kept long enough. A recording under an operator's hold stays whole. */
+export function applyRetention(
+  recordings: Recordings,
+  dataDirectory: DataDirectory,
+  rules: RetentionRules,
+  now: number,
+): void {
+  for (const id of readdirSync(dataDirectory.uploads)) {
+    const recording = recordings.get(id);
+    if (recording === null || recording.heldAt !== null) continue;
+    const ended = recording.status === "completed" || recording.status === "failed";
+    if (ended && recording.updatedAt <= now - rules.audioDays * day) dataDirectory.removeRecording(id);
+  }
+  if (rules.completedDays === 0) return;
+  const createdBefore = now - rules.completedDays * day;
+  const batch = 500;
+  for (let beforeId: string | undefined; ; ) {
+    const old = recordings.list({ statuses: ["completed", "failed"], createdBefore, beforeId }, batch);
+    for (const recording of old) {
+      if (recording.updatedAt < createdBefore && recordings.delete(recording.id)) dataDirectory.removeRecording(recording.id);
+    }
+    beforeId = old.at(-1)?.id;
+    if (old.length < batch) return;
+  }
+}
