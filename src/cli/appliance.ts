@@ -8,7 +8,7 @@ import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Recordings } from "../transcriptions/index.ts";
-import { prepareWorker } from "./prepare-worker.ts";
+import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 
 /** A running server: everything there is, put together. */
@@ -40,8 +40,12 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   const languages = readModelLanguages(whisperModel);
   const engine = new Engine({
     command: ownCommand("__worker"),
-    prepare: () =>
-      prepareWorker({ whisperModel, threads, verdictsPath: join(dataDirectory.state, "devices.json"), log }),
+    prepare: workerPreparation({
+      whisperModel,
+      threads,
+      verdictsPath: join(dataDirectory.state, "devices.json"),
+      log,
+    }),
     // On a CPU an operation uses all threads well; two at once wait for each other at every step.
     lanes: 1,
     log,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { programFiles } from "../config/index.ts";
-import type { WorkerStart } from "../engine/index.ts";
+import { ownCommand, programFiles } from "../config/index.ts";
+import { chooseCpuLibrary, leaveOutCpuLibrary, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
 export interface PrepareWorkerOptions {
@@ -12,11 +12,26 @@ export interface PrepareWorkerOptions {
   readonly log: Logger;
 }
 
-/** What a worker shall load. @throws an Error that says what is missing and how to get it */
-export async function prepareWorker({ whisperModel, threads }: PrepareWorkerOptions): Promise<WorkerStart> {
+/**
+ * Says what a worker shall load: the parts as they lie here, and the best CPU variant that passes its self-test. One that
+ * a worker died of by an illegal instruction is left out from then on.
+ */
+export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
+  const { whisperModel, threads, verdictsPath, log } = options;
   const { nativeDirectory, segmentationModel, embeddingModel } = programFiles;
-  for (const path of [whisperModel, segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node")]) {
-    if (!existsSync(path)) throw new Error(`${path} is missing; run scripts/setup`);
-  }
-  return { type: "start", nativeDirectory, cpuLibrary: "", whisperModel, segmentationModel, embeddingModel, threads };
+  const choice = { command: ownCommand("__selftest"), nativeDirectory, whisperModel, verdictsPath };
+  let cpuLibrary = "";
+  return async (death) => {
+    for (const path of [whisperModel, segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node")]) {
+      if (!existsSync(path)) throw new Error(`${path} is missing; run scripts/setup`);
+    }
+    if (death?.signal === "SIGILL" && cpuLibrary !== "") {
+      log.error({ event: "engine.cpu_variant_left_out", cpuLibrary });
+      await leaveOutCpuLibrary(choice, cpuLibrary, "a worker met an illegal instruction");
+    }
+    const { leftOut, ...chosen } = await chooseCpuLibrary(choice);
+    cpuLibrary = chosen.cpuLibrary;
+    if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
+    return { type: "start", nativeDirectory, cpuLibrary, whisperModel, segmentationModel, embeddingModel, threads };
+  };
 }

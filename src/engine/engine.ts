@@ -7,13 +7,19 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
-  /** What a worker shall load; asked before each start, so that a CPU variant that crashed can be left out. */
-  readonly prepare: () => Promise<Start>;
+  /** What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left out. */
+  readonly prepare: (death: WorkerDeath | null) => Promise<Start>;
   /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
   readonly lanes: number;
   readonly log: Logger;
   /** Waits before a worker is started again after one that did not become ready, by number of tries. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
+}
+
+/** How a worker ended. */
+export interface WorkerDeath {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
 }
 
 interface Task {
@@ -42,6 +48,7 @@ export class Engine {
   #worker: WorkerProcess | null = null;
   #state: EngineState = "starting";
   #trouble: string | null = null;
+  #lastDeath: WorkerDeath | null = null;
   #failures = 0;
   #restarts = 0;
   #nextId = 1;
@@ -123,7 +130,7 @@ export class Engine {
 
   async #startWorker(): Promise<void> {
     try {
-      const start = await this.#options.prepare();
+      const start = await this.#options.prepare(this.#lastDeath);
       if (this.#state === "closed") return;
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
@@ -165,8 +172,9 @@ export class Engine {
     this.#pump();
   }
 
-  #workerEnded(how: { exitCode: number | null; signal: string | null }): void {
+  #workerEnded(how: WorkerDeath): void {
     if (this.#state === "closed") return;
+    this.#lastDeath = how;
     const wasReady = this.#state === "ready";
     this.#worker = null;
     this.#restarts += 1;

@@ -1,5 +1,6 @@
+export { chooseCpuLibrary, leaveOutCpuLibrary } from "./devices/index.ts";
 export { blockCount } from "./diarization/grid.ts";
-export { Engine, type EngineOptions } from "./engine.ts";
+export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError, EngineOperationError } from "./errors.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {

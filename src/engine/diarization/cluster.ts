@@ -17,7 +17,7 @@ interface Recording {
 
 /** What is known about a recording's speakers. */
 export interface ClusterOptions {
-  /** Their number; found out where it is left out. */
+  /** Their number at most, where it is known; else it is found out. */
   speakers?: number;
 }
 

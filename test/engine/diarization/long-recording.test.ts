@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/engine/diarization/grid.ts";
+import { cluster } from "../../../src/engine/diarization/index.ts";
+import { EMBEDDING_SIZE } from "../../../src/engine/diarization/models.ts";
+import type { Voice } from "../../../src/engine/diarization/voices.ts";
+import { withBlocks } from "./fake-recording.ts";
+
+/** Numbers in [0, 1) that look random and are the same every time (Lehmer's generator). */
+function numbers(seed: number): () => number {
+  let state = (seed * 48_271 + 11) % 2_147_483_647;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** A voice of its own for each seed, as the embedding model gives them: no negative numbers. */
+function voiceOf(seed: number): Float32Array {
+  const next = numbers(seed + 100);
+  for (let i = 0; i < 10; i++) next();
+  return Float32Array.from({ length: EMBEDDING_SIZE }, () => Math.max(0, next() - 0.5));
+}
+
+/** Frames of a turn: a whole number of windows' steps, so that turns change between windows. */
+const TURN_FRAMES = 10 * HOP_FRAMES;
+
+function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => number) {
+  const frames = Math.round((hours * 3600) / 0.016875 / TURN_FRAMES) * TURN_FRAMES;
+  const turns = frames / TURN_FRAMES;
+  const isPause = (frame: number) => frame % TURN_FRAMES >= TURN_FRAMES - 2 * HOP_FRAMES;
+  const speaker = (frame: number) => speakerOf(Math.floor(frame / TURN_FRAMES), turns);
+  const voices = (window: number): Voice[] => {
+    const first = window * HOP_FRAMES;
+    const middle = first + Math.floor(WINDOW_FRAMES / 2);
+    if (isPause(middle)) return [];
+    const noise = numbers(window + 1);
+    const embedding = voiceOf(speaker(middle)).map((value) => value + 0.2 * noise());
+    return [{ window, local: 0, slices: 3, cleanFrames: 200, embedding }];
+  };
+  return {
+    frames,
+    turns,
+    activity: (frame: number, local: number) => (local === 0 && !isPause(frame) ? 1 : 0),
+    voices,
+  };
+}
+
+test("a voice keeps its number from the first hour to the last, though others spoke all the time between", async () => {
+  const speakerOf = (turn: number, turns: number) => (turn < 20 || turn >= turns - 20 ? 0 : 1 + (turn % 3));
+  const found = await withBlocks(fakeTalk(3, speakerOf), (pcm, activity, embeddings) =>
+    cluster(pcm, activity, embeddings),
+  );
+  expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0, 1, 2, 3]));
+  expect(found[0]?.speaker).toBe(0);
+  expect(found.at(-1)?.speaker).toBe(0);
+  expect(found[Math.floor(found.length / 2)]?.speaker).not.toBe(0);
+});
+
+test("one voice stays one voice, however long it speaks", async () => {
+  const found = await withBlocks(
+    fakeTalk(2, () => 0),
+    (pcm, activity, embeddings) => cluster(pcm, activity, embeddings),
+  );
+  expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0]));
+});
+
+test("who speaks for half a minute in two hours is still somebody", async () => {
+  const speakerOf = (turn: number, turns: number) => (turn >= turns / 2 && turn < turns / 2 + 3 ? 9 : turn % 2);
+  const found = await withBlocks(fakeTalk(2, speakerOf), (pcm, activity, embeddings) =>
+    cluster(pcm, activity, embeddings),
+  );
+  expect(new Set(found.map((turn) => turn.speaker)).size).toBe(3);
+});
+
+test("silence has no turns", async () => {
+  const silence = { frames: 10_000, activity: () => 0 };
+  expect(await withBlocks(silence, (pcm, activity, embeddings) => cluster(pcm, activity, embeddings))).toEqual([]);
+});
