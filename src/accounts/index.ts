@@ -11,7 +11,16 @@ export {
 } from "./accounts.ts";
 export { type AuditEntry, type Auditor, audit, readAudit } from "./audit.ts";
 export { AccountsError } from "./errors.ts";
-export { type ApiKey, authenticate, createKey, listKeys, requireKey, revokeKey, rotateKey } from "./keys.ts";
+export {
+  type ApiKey,
+  authenticate,
+  createKey,
+  listKeys,
+  type NewKey,
+  requireKey,
+  revokeKey,
+  rotateKey,
+} from "./keys.ts";
 export { LastUse } from "./last-use.ts";
 export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
 export { parseScopes, type Scope, scopes } from "./scopes.ts";

@@ -5,7 +5,7 @@ import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
-import { parseScopes, type Scope, scopes as allScopes } from "./scopes.ts";
+import { scopes as allScopes, parseScopes, type Scope } from "./scopes.ts";
 import type { Workspace } from "./workspaces.ts";
 
 type Row = typeof tables.apiKeys.$inferSelect;
@@ -26,7 +26,12 @@ export interface NewKey {
  * Makes a key for an account.
  * @returns the record, and the secret, which is nowhere kept
  */
-export function createKey(store: Store, account: Account, values: NewKey, by: Auditor): { key: ApiKey; secret: string } {
+export function createKey(
+  store: Store,
+  account: Account,
+  values: NewKey,
+  by: Auditor,
+): { key: ApiKey; secret: string } {
   const secret = formatKey(randomBytes(32));
   return store.transaction((transaction) => {
     const row = transaction

@@ -55,7 +55,10 @@ export class Usage {
 
   /** Enters a create, in the transaction that makes the recording. */
   spendCreate(writer: Pick<Store, "insert" | "delete">, accountId: string, now: number): void {
-    writer.delete(tables.creates).where(lte(tables.creates.createdAt, now - day)).run();
+    writer
+      .delete(tables.creates)
+      .where(lte(tables.creates.createdAt, now - day))
+      .run();
     writer.insert(tables.creates).values({ accountId, createdAt: now }).run();
   }
 
@@ -78,18 +81,17 @@ export class Usage {
       const begun = transaction.select().from(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId));
       if (begun.get() !== undefined) return true;
       if (this.audioSeconds(accountId, now) >= allowanceSeconds) return false;
-      transaction.insert(tables.audioUsage).values({ accountId, day: utcDay(now), recordingId, seconds: 0 }).run();
+      transaction
+        .insert(tables.audioUsage)
+        .values({ accountId, day: utcDay(now), recordingId, seconds: 0 })
+        .run();
       return true;
     });
   }
 
   /** Charges a recording that was admitted, when its length is known. */
   chargeAudio(recordingId: string, seconds: number): void {
-    this.#store
-      .update(tables.audioUsage)
-      .set({ seconds })
-      .where(eq(tables.audioUsage.recordingId, recordingId))
-      .run();
+    this.#store.update(tables.audioUsage).set({ seconds }).where(eq(tables.audioUsage.recordingId, recordingId)).run();
   }
 
   /** Gives a recording's charge back. */

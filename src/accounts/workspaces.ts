@@ -53,10 +53,7 @@ export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor)
     if (inUse !== undefined) {
       throw new AccountsError(`workspace ${workspace.name} still has keys or recordings; delete those first`);
     }
-    transaction
-      .delete(tables.workspaces)
-      .where(eq(tables.workspaces.id, workspace.id))
-      .run();
+    transaction.delete(tables.workspaces).where(eq(tables.workspaces.id, workspace.id)).run();
     audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
   });
 }

@@ -79,7 +79,8 @@ function setCommand(): Command {
     .action((name: string, options: ChangeOptions, command: Command) => {
       const store = openStoreOf(command);
       const changes = changesOf(options);
-      if (Object.keys(changes).length === 0) throw new CommandError("say what to change: --standing, --subscription or --priority");
+      if (Object.keys(changes).length === 0)
+        throw new CommandError("say what to change: --standing, --subscription or --priority");
       const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
       print(options.json === true, toJson(account), () => `account ${account.name} changed`);
     });
@@ -108,7 +109,10 @@ function limitsCommand(): Command {
         : changeAccount(store, account, auditor(), { limits: merged(parseAccountLimits(account.limits), given) });
     const limits = parseAccountLimits(changed.limits);
     print(options.json === true, toJson(changed), () =>
-      table(["LIMIT", "VALUE"], limitNames.map((limit) => [limit, String(limits[limit] ?? "default")])),
+      table(
+        ["LIMIT", "VALUE"],
+        limitNames.map((limit) => [limit, String(limits[limit] ?? "default")]),
+      ),
     );
   });
 }
@@ -128,7 +132,11 @@ function deleteCommand(): Command {
       deleteAccount(store, account, auditor());
       for (const id of ids) directory.removeRecording(id);
       store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      print(options.json === true, toJson(account), () => `account ${account.name} and ${ids.length} recordings deleted`);
+      print(
+        options.json === true,
+        toJson(account),
+        () => `account ${account.name} and ${ids.length} recordings deleted`,
+      );
     });
 }
 
@@ -136,7 +144,11 @@ function addChangeOptions(command: Command): Command {
   return command
     .addOption(new Option("--standing <standing>", "what it may do").choices(["active", "guest", "restricted"]))
     .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d")
-    .option("--priority <number>", "its recordings go before those of accounts with a lower one (default: 0)", wholeNumber)
+    .option(
+      "--priority <number>",
+      "its recordings go before those of accounts with a lower one (default: 0)",
+      wholeNumber,
+    )
     .option("--json", "print the account as JSON");
 }
 

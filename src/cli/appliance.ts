@@ -1,13 +1,15 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
 import { ownCommand, programFiles, type Settings } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
-import { createApp, createTranscriptionWith, startServer } from "../http/index.ts";
-import { processRecording } from "../pipeline/index.ts";
+import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
+import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { DataDirectory, openDatabase } from "../storage/index.ts";
+import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { Recordings } from "../transcriptions/index.ts";
+import { applyRetention, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 
@@ -19,13 +21,16 @@ export interface Appliance {
   stop(): Promise<void>;
 }
 
+const minute = 60_000;
+
 /**
  * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
  * server left, and listens.
- * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {CommandError} when a part of the program is missing
+ * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {SettingsError} for a list of hosts that is none
  */
 export function startAppliance(settings: Settings, log: Logger): Appliance {
   const now = Date.now;
+  const { limits } = settings;
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
   const store = openDatabase(dataDirectory.databasePath);
@@ -36,63 +41,70 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   );
 
   const whisperModel = settings.engine.whisper_model || programFiles.whisperModel;
-  const threads = settings.engine.threads || availableParallelism();
   const languages = readModelLanguages(whisperModel);
-  const engine = new Engine({
-    command: ownCommand("__worker"),
-    prepare: workerPreparation({
-      whisperModel,
-      threads,
-      verdictsPath: join(dataDirectory.state, "devices.json"),
-      log,
-    }),
-    // On a CPU an operation uses all threads well; two at once wait for each other at every step.
-    lanes: 1,
-    log,
-  });
+  const engine = startEngine(settings, whisperModel, join(dataDirectory.state, "devices.json"), log);
+  const usage = new Usage(store);
+  const allow = parseAllowList(settings.fetch.allow);
 
-  const decodeOptions = { ffmpegPath: programFiles.ffmpeg, maxSeconds: settings.limits.recording_seconds };
-  const services = { store, recordings, dataDirectory, engine, languages, decodeOptions, log, now };
+  const services: PipelineServices = {
+    ...{ store, recordings, dataDirectory, engine, languages, usage, log, now },
+    fetchOptions: {
+      allow,
+      maxBytes: limits.upload_bytes,
+      timeoutSeconds: settings.fetch.timeout_seconds,
+      stallSeconds: settings.fetch.stall_seconds,
+    },
+    decodeOptions: { ffmpegPath: programFiles.ffmpeg, maxSeconds: limits.recording_seconds },
+    audioAllowanceSeconds: (accountId) =>
+      60 * (ownLimits(store, accountId).audio_minutes_per_day ?? limits.audio_minutes_per_day),
+    dropsAudio: settings.retention.audio_days === 0,
+  };
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
     process: (id, signal) => processRecording(services, id, signal),
+    priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
+    now,
   });
   const recovered = queue.recover();
 
-  const createTranscription = createTranscriptionWith({
-    recordings,
-    queue,
-    dataDirectory,
-    languages,
+  let stopping = false;
+  const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
+  const lastUse = new LastUse(store);
+  const creator = new TranscriptionCreator({
+    ...{ recordings, usage, queue, dataDirectory, languages, limits, toTranscription, now },
+    answers: new KeptAnswers(store),
     ffmpegPath: programFiles.ffmpeg,
-    limits: settings.limits,
+    fetchEnabled: settings.fetch.enabled,
+    checkUrl: (text) => checkRecordingUrl(text, allow),
+    refusal: () => (stopping ? "The server is stopping; it takes work again in a moment." : null),
   });
   const app = createApp({
-    store,
-    recordings,
-    languages,
-    createTranscription,
-    log,
-    readiness: () => readinessOf(engine),
+    ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, log, now },
+    readiness: () => (stopping ? "the server is stopping" : engineTrouble(engine)),
   });
-  const server = startServer({
-    app,
-    host: settings.server.host,
-    port: settings.server.port,
-    log,
-    now,
-  });
-  const origin = originOf(settings.server.host, server.port ?? settings.server.port);
+  const { host, port } = settings.server;
+  const server = startServer({ app, host, port, log, now });
+
+  const retention = { audioDays: settings.retention.audio_days, completedDays: settings.retention.completed_days };
+  const chores = setInterval(() => lastUse.flush(), minute);
+  const cleaning = setInterval(() => applyRetention(recordings, dataDirectory, retention, now()), 60 * minute);
+  applyRetention(recordings, dataDirectory, retention, now());
+
+  const origin = originOf(host, server.port ?? port);
   announceServer(dataDirectory, { pid: process.pid, origin });
   log.info({ event: "server.listening", origin, recovered });
 
   return {
     origin,
     async stop() {
+      stopping = true;
+      clearInterval(chores);
+      clearInterval(cleaning);
       await server.stop();
       await queue.stop();
       await engine.close();
+      lastUse.flush();
       withdrawServer(dataDirectory);
       store.$client.close();
       unlock();
@@ -101,9 +113,24 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   };
 }
 
-function readinessOf(engine: Engine): string | null {
+function startEngine(settings: Settings, whisperModel: string, verdictsPath: string, log: Logger): Engine {
+  const threads = settings.engine.threads || availableParallelism();
+  return new Engine({
+    command: ownCommand("__worker"),
+    prepare: workerPreparation({ whisperModel, threads, verdictsPath, log }),
+    // On a CPU an operation uses all threads well; two at once wait for each other at every step.
+    lanes: 1,
+    log,
+  });
+}
+
+function engineTrouble(engine: Engine): string | null {
   const { state, trouble } = engine.status();
   return state === "ready" ? null : (trouble ?? "the models are being loaded");
+}
+
+function ownLimits(store: Store, accountId: string) {
+  return parseAccountLimits(getAccount(store, accountId)?.limits ?? "{}");
 }
 
 function isOpen(status: string | undefined): boolean {

@@ -129,7 +129,8 @@ function remove({ recordings, recording: { id, status, heldAt }, by, removeFiles
 
 function requireRecording(recordings: Recordings, id: string): Recording {
   const recording = recordings.get(id);
-  if (recording === null) throw new CommandError(`there is no recording ${id}; list them with: transcribe recordings list`);
+  if (recording === null)
+    throw new CommandError(`there is no recording ${id}; list them with: transcribe recordings list`);
   return recording;
 }
 

@@ -25,13 +25,18 @@ export function workspacesCommand(): Command {
       const workspace = createWorkspace(store, requireAccount(store, options.account), name, auditor());
       print(options.json === true, toJson(workspace), () => `workspace ${workspace.name} made`);
     });
-  const list = subcommand("list", "List an account's workspaces.").action((options: WorkspaceOptions, command: Command) => {
-    const store = openStoreOf(command);
-    const workspaces = listWorkspaces(store, requireAccount(store, options.account));
-    print(options.json === true, workspaces.map(toJson), () =>
-      table(["NAME", "ID", "CREATED"], workspaces.map(({ name, id, createdAt }) => [name, id, date(createdAt)])),
-    );
-  });
+  const list = subcommand("list", "List an account's workspaces.").action(
+    (options: WorkspaceOptions, command: Command) => {
+      const store = openStoreOf(command);
+      const workspaces = listWorkspaces(store, requireAccount(store, options.account));
+      print(options.json === true, workspaces.map(toJson), () =>
+        table(
+          ["NAME", "ID", "CREATED"],
+          workspaces.map(({ name, id, createdAt }) => [name, id, date(createdAt)]),
+        ),
+      );
+    },
+  );
   const remove = subcommand("delete", "Delete a workspace that has neither keys nor recordings.")
     .argument("<name>", "its name or id")
     .action((name: string, options: WorkspaceOptions, command: Command) => {

@@ -71,11 +71,11 @@ function readEnvironment(environment: LoadSettingsOptions["environment"]): [stri
 }
 
 function parseText(entry: SettingEntry, text: string, origin: string): unknown {
-  return checked(entry, valueOf(entry.schema, text), origin);
+  return checked(entry, parsedValue(entry.schema, text), origin);
 }
 
 /** A value as the environment and flags write it; lists with commas. */
-function valueOf(schema: TSchema, text: string): unknown {
+function parsedValue(schema: TSchema, text: string): unknown {
   switch (schema[Kind]) {
     case "Integer":
       return text.trim() === "" ? text : Number(text);

@@ -8,7 +8,9 @@ export type Source =
   | { readonly type: "url"; readonly url: string };
 
 /** What is known of a link by its text alone. */
-export type CheckUrl = (text: string) => { ok: true; url: URL } | { ok: false; kind: "invalid" | "playlist"; reason: string };
+export type CheckUrl = (
+  text: string,
+) => { ok: true; url: URL } | { ok: false; kind: "invalid" | "playlist"; reason: string };
 
 /** @throws 422 under `url` for neither, both, or a link that can't be one; 422 for a playlist */
 export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, fetchEnabled: boolean): Source {

@@ -81,7 +81,10 @@ export class TranscriptionCreator {
     const exceeded = spent.find(({ remaining }) => remaining === 0);
     if (exceeded !== undefined) {
       const window = exceeded.windowSeconds === 3600 ? "an hour" : "24 hours";
-      throw rateLimited(`This account may create ${exceeded.limit} recordings within ${window}.`, exceeded.retryMilliseconds);
+      throw rateLimited(
+        `This account may create ${exceeded.limit} recordings within ${window}.`,
+        exceeded.retryMilliseconds,
+      );
     }
     return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits.recordings_per_account);
   }
@@ -146,7 +149,8 @@ export class TranscriptionCreator {
     { scope }: IdempotentCreate,
     fingerprint: string,
   ): Promise<Response> {
-    const { recordings, answers, usage, queue, languages, checkUrl, fetchEnabled, toTranscription, now } = this.#services;
+    const { recordings, answers, usage, queue, languages, checkUrl, fetchEnabled, toTranscription, now } =
+      this.#services;
     const source = sourceOf(received, checkUrl, fetchEnabled);
     const language = languageOf(languages, received.fields.language);
     const id = Bun.randomUUIDv7();

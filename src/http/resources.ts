@@ -69,7 +69,8 @@ export type ToTranscription = (recording: Recording) => TranscriptionResource;
 
 /** @param workspaceOf looks a workspace up by its id */
 export function transcriptionMapper(workspaceOf: (id: string) => { id: string; name: string } | null): ToTranscription {
-  return (recording) => toTranscription(recording, recording.workspaceId === null ? null : workspaceOf(recording.workspaceId));
+  return (recording) =>
+    toTranscription(recording, recording.workspaceId === null ? null : workspaceOf(recording.workspaceId));
 }
 
 function toTranscription(recording: Recording, workspace: { id: string; name: string } | null): TranscriptionResource {

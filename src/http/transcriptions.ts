@@ -127,6 +127,10 @@ export function requireCompleted(recording: Recording): void {
 function undeletable(recordings: Recordings, id: string): ApiError {
   const recording = recordings.get(id);
   if (recording === null) return notFound();
-  if (recording.heldAt !== null) return new ApiError("forbidden", "The operator keeps this recording from being deleted.");
-  return new ApiError("transcription_still_processing", `The transcription is ${recording.status}; delete it when it has ended.`);
+  if (recording.heldAt !== null)
+    return new ApiError("forbidden", "The operator keeps this recording from being deleted.");
+  return new ApiError(
+    "transcription_still_processing",
+    `The transcription is ${recording.status}; delete it when it has ended.`,
+  );
 }

@@ -25,7 +25,9 @@ export interface DecodedContext extends StepContext {
 /** The recording ends here, and not as `completed`: thrown by a step, turned into the record's failure by the pipeline. */
 export class RecordingFailure extends Error {
   override readonly name = "RecordingFailure";
-  readonly failure: { reason: "no_speech" | "too_short" | "quota_exceeded" } | { reason: "internal"; cause: InternalCause };
+  readonly failure:
+    | { reason: "no_speech" | "too_short" | "quota_exceeded" }
+    | { reason: "internal"; cause: InternalCause };
 
   constructor(failure: RecordingFailure["failure"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,1 +1,1 @@
-export { type ProcessRecording, QueueStoppedError, RecordingQueue } from "./queue.ts";
+export { type ProcessRecording, QueueStoppedError, RecordingEndedError, RecordingQueue } from "./queue.ts";

@@ -46,7 +46,12 @@ export class KeptAnswers {
   }
 
   /** Keeps an answer; pass a transaction's writer to keep it together with what it tells of. */
-  keep(scope: AnswerScope, answer: KeptAnswer, now: number, writer: Pick<Store, "insert" | "delete"> = this.#store): void {
+  keep(
+    scope: AnswerScope,
+    answer: KeptAnswer,
+    now: number,
+    writer: Pick<Store, "insert" | "delete"> = this.#store,
+  ): void {
     const { keptAnswers } = tables;
     writer
       .delete(keptAnswers)

@@ -135,7 +135,9 @@ export class Recordings {
     const deleted = this.#store.transaction((transaction) => {
       const row = transaction
         .delete(recordings)
-        .where(and(eq(recordings.id, id), inArray(recordings.status, ["completed", "failed"]), isNull(recordings.heldAt)))
+        .where(
+          and(eq(recordings.id, id), inArray(recordings.status, ["completed", "failed"]), isNull(recordings.heldAt)),
+        )
         .returning({ id: recordings.id })
         .get();
       if (row === undefined) return false;

@@ -30,7 +30,8 @@ export function applyRetention(
   for (let beforeId: string | undefined; ; ) {
     const old = recordings.list({ statuses: ["completed", "failed"], createdBefore, beforeId }, batch);
     for (const recording of old) {
-      if (recording.updatedAt < createdBefore && recordings.delete(recording.id)) dataDirectory.removeRecording(recording.id);
+      if (recording.updatedAt < createdBefore && recordings.delete(recording.id))
+        dataDirectory.removeRecording(recording.id);
     }
     beforeId = old.at(-1)?.id;
     if (old.length < batch) return;

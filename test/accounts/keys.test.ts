@@ -10,6 +10,9 @@ import {
 } from "../../src/accounts/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 
+/** The operator, at a time. */
+const at = (now: number) => ({ actor: "operator", now });
+
 describe("keys", () => {
   let store: Store;
   beforeEach(() => {
@@ -17,59 +20,59 @@ describe("keys", () => {
   });
 
   test("open their account and nothing else", () => {
-    const account = createAccount(store, "acme", 1);
-    const { key, secret } = createKey(store, account, "ci", 2);
-    expect(authenticate(store, secret)).toEqual(key);
+    const account = createAccount(store, "acme", at(1));
+    const { key, secret } = createKey(store, account, { name: "ci" }, at(2));
+    expect(authenticate(store, secret, 10)).toEqual(key);
     expect(key.accountId).toBe(account.id);
   });
 
   test("are recognisable, of one length, and never the same", () => {
-    const account = createAccount(store, "acme", 1);
-    const secrets = Array.from({ length: 200 }, () => createKey(store, account, "k", 2).secret);
+    const account = createAccount(store, "acme", at(1));
+    const secrets = Array.from({ length: 200 }, () => createKey(store, account, { name: "k" }, at(2)).secret);
     for (const secret of secrets) expect(secret).toMatch(/^trs_[0-9A-Za-z]{49}$/);
     expect(new Set(secrets).size).toBe(200);
   });
 
   test("are nowhere in the database", () => {
-    const { secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
+    const { secret } = createKey(store, createAccount(store, "acme", at(1)), { name: "ci" }, at(2));
     expect(Buffer.from(store.$client.serialize()).includes(secret.slice(12))).toBe(false);
   });
 
   test("are refused from the moment they are revoked", () => {
-    const { key, secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
-    expect(revokeKey(store, key.id, 3).revokedAt).toBe(3);
-    expect(authenticate(store, secret)).toBeNull();
-    expect(revokeKey(store, key.id, 4).revokedAt).toBe(3);
+    const { key, secret } = createKey(store, createAccount(store, "acme", at(1)), { name: "ci" }, at(2));
+    expect(revokeKey(store, key.id, at(3)).revokedAt).toBe(3);
+    expect(authenticate(store, secret, 10)).toBeNull();
+    expect(revokeKey(store, key.id, at(4)).revokedAt).toBe(3);
   });
 
   test("with a typing error, of another database, or cut off are refused", () => {
-    const { secret } = createKey(store, createAccount(store, "acme", 1), "ci", 2);
+    const { secret } = createKey(store, createAccount(store, "acme", at(1)), { name: "ci" }, at(2));
     const elsewhere = openDatabase(":memory:");
-    const stranger = createKey(elsewhere, createAccount(elsewhere, "acme", 1), "ci", 2);
+    const stranger = createKey(elsewhere, createAccount(elsewhere, "acme", at(1)), { name: "ci" }, at(2));
     const typo = secret.slice(0, 20) + (secret[20] === "a" ? "b" : "a") + secret.slice(21);
     for (const bad of [typo, secret.slice(0, -1), `${secret}x`, secret.toLowerCase(), "", "trs_", stranger.secret]) {
-      expect(authenticate(store, bad)).toBeNull();
+      expect(authenticate(store, bad, 10)).toBeNull();
     }
   });
 
   test("are listed by account, without their secrets", () => {
-    const acme = createAccount(store, "acme", 1);
-    const other = createAccount(store, "other", 1);
-    const { secret } = createKey(store, acme, "ci", 2);
-    createKey(store, other, "app", 2);
+    const acme = createAccount(store, "acme", at(1));
+    const other = createAccount(store, "other", at(1));
+    const { secret } = createKey(store, acme, { name: "ci" }, at(2));
+    createKey(store, other, { name: "app" }, at(2));
     expect(listKeys(store, acme)).toHaveLength(1);
     expect(listKeys(store, null)).toHaveLength(2);
     expect(JSON.stringify(listKeys(store, null))).not.toContain(secret.slice(12));
   });
 
   test.each(["", " ", "a b", "-a", "a".repeat(65), "näme"])("an account can't be named %p", (name) => {
-    expect(() => createAccount(store, name, 1)).toThrow(AccountsError);
+    expect(() => createAccount(store, name, at(1))).toThrow(AccountsError);
   });
 
   test("two accounts can't have one name, and an unknown one is said to be unknown", () => {
-    createAccount(store, "acme", 1);
-    expect(() => createAccount(store, "acme", 2)).toThrow("already");
+    createAccount(store, "acme", at(1));
+    expect(() => createAccount(store, "acme", at(2))).toThrow("already");
     expect(() => requireAccount(store, "nobody")).toThrow("transcribe accounts create nobody");
-    expect(() => revokeKey(store, "nothing", 1)).toThrow("transcribe keys list");
+    expect(() => revokeKey(store, "nothing", at(1))).toThrow("transcribe keys list");
   });
 });

@@ -64,7 +64,7 @@ describe("who may not come in", () => {
   test("a key that is revoked is refused with the next request, and others are not", async () => {
     const leaked = server.client("first");
     expect((await leaked.fetch("/languages")).status).toBe(200);
-    revokeKey(server.store, leaked.keyId, Date.now());
+    revokeKey(server.store, leaked.keyId, { actor: "operator", now: Date.now() });
     expect((await errorOf(await leaked.fetch("/languages"), 401)).error).toBe("invalid_api_key");
     expect((await client.fetch("/languages")).status).toBe(200);
   });

@@ -1,18 +1,32 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createAccount, createKey, requireAccount } from "../../src/accounts/index.ts";
-import { createApp, createTranscriptionWith, startServer } from "../../src/http/index.ts";
+import {
+  type Auditor,
+  createAccount,
+  createKey,
+  getWorkspace,
+  LastUse,
+  type NewKey,
+  requireAccount,
+  Usage,
+} from "../../src/accounts/index.ts";
+import type { Settings } from "../../src/config/index.ts";
+import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../src/http/index.ts";
+import { checkRecordingUrl, parseAllowList } from "../../src/media/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Recordings, type Segment } from "../../src/transcriptions/index.ts";
+import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
+import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export interface ApiServerOptions {
   readonly uploadBytes?: number;
   readonly recordingsPerAccount?: number;
   readonly recordingSeconds?: number;
+  readonly fetchEnabled?: boolean;
+  readonly limits?: Partial<Settings["limits"]>;
 }
 
 const languages = [
@@ -31,6 +45,8 @@ export class ApiServer implements Disposable {
   readonly queued: string[] = [];
   /** Why the server is not ready; null when it is. */
   trouble: string | null = null;
+  /** The server's clock; a test may set it forward. */
+  now: () => number = Date.now;
   readonly #directory = temporaryDirectory();
   readonly #server: ReturnType<typeof startServer>;
 
@@ -39,27 +55,34 @@ export class ApiServer implements Disposable {
     mkdirSync(root);
     const dataDirectory = new DataDirectory(root);
     this.store = openDatabase(":memory:");
-    this.recordings = new Recordings(this.store, Date.now);
+    this.recordings = new Recordings(this.store, () => this.now());
     const log = createLogger("silent");
     const limits = {
       upload_bytes: options.uploadBytes ?? 10_000_000,
       recording_seconds: options.recordingSeconds ?? 18 * 3600,
       recordings_per_account: options.recordingsPerAccount ?? 5,
+      audio_minutes_per_day: 1200,
+      creates_per_hour: 60,
+      creates_per_day: 500,
+      requests_per_minute: 120,
+      failed_authentications_per_minute: 20,
+      ...options.limits,
     };
-    const createTranscription = createTranscriptionWith({
-      recordings: this.recordings,
-      queue: { add: (id) => this.queued.push(id) },
-      dataDirectory,
-      languages,
-      ffmpegPath,
-      limits,
+    const now = () => this.now();
+    const { store, recordings } = this;
+    const usage = new Usage(store);
+    const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
+    const creator = new TranscriptionCreator({
+      ...{ recordings, usage, dataDirectory, languages, ffmpegPath, limits, toTranscription, now },
+      answers: new KeptAnswers(store),
+      queue: { add: ({ id }) => this.queued.push(id) },
+      fetchEnabled: options.fetchEnabled ?? true,
+      checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
+      refusal: () => this.trouble,
     });
     const app = createApp({
-      store: this.store,
-      recordings: this.recordings,
-      languages,
-      createTranscription,
-      log,
+      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, now },
+      lastUse: new LastUse(store),
       readiness: () => this.trouble,
     });
     this.#server = startServer({
@@ -67,7 +90,7 @@ export class ApiServer implements Disposable {
       host: "127.0.0.1",
       port: 0,
       log,
-      now: Date.now,
+      now,
     });
   }
 
@@ -84,23 +107,31 @@ export class ApiServer implements Disposable {
   }
 
   /** A client with a new key of that account, which is made when there is none. */
-  client(account: string): TestClient & { readonly keyId: string; readonly accountId: string } {
+  client(
+    account: string,
+    values: Partial<NewKey> = {},
+  ): TestClient & { readonly keyId: string; readonly accountId: string } {
     const { id: accountId } = this.#account(account);
-    const { key, secret } = createKey(this.store, this.#account(account), "test", Date.now());
+    const { key, secret } = createKey(
+      this.store,
+      this.#account(account),
+      { name: "test", ...values },
+      this.#operator(),
+    );
     return Object.assign(new TestClient(this.baseUrl, secret), { keyId: key.id, accountId });
   }
 
   /** Enters a recording that is being processed. @returns its id */
-  enterProcessing(accountId: string): string {
+  enterProcessing(accountId: string, values: Partial<NewRecording> = {}): string {
     const id = Bun.randomUUIDv7();
-    this.recordings.create({ id, accountId, pinnedLanguage: null, sourceName: "talk", sizeBytes: 1000 });
+    this.recordings.create(newRecording(id, accountId, values));
     this.recordings.claim(id);
     return id;
   }
 
   /** Enters a recording that is completed with segments of one second each. @returns its id */
-  enterCompleted(accountId: string, segmentCount: number): string {
-    const id = this.enterProcessing(accountId);
+  enterCompleted(accountId: string, segmentCount: number, values: Partial<NewRecording> = {}): string {
+    const id = this.enterProcessing(accountId, values);
     const segments = Array.from({ length: segmentCount }, (_, index): Segment => {
       const word = { text: ` Segment ${index}.`, startSeconds: index, endSeconds: index + 0.9, probability: 0.9 };
       return { index, startSeconds: index, endSeconds: index + 0.9, speaker: 0, text: word.text.trim(), words: [word] };
@@ -120,11 +151,15 @@ export class ApiServer implements Disposable {
     this.#directory[Symbol.dispose]();
   }
 
+  #operator(): Auditor {
+    return { actor: "operator", now: this.now() };
+  }
+
   #account(name: string) {
     try {
       return requireAccount(this.store, name);
     } catch {
-      return createAccount(this.store, name, Date.now());
+      return createAccount(this.store, name, this.#operator());
     }
   }
 }

@@ -3,18 +3,25 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { RecordingQueue } from "../../src/queue/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+const priorityOf = () => 0;
+const now = Date.now;
+const missing = () => {
+  throw new Error("the recording is not there");
+};
 
 describe("the queue", () => {
   let recordings: Recordings;
   let accountId: string;
   const create = () => {
     const id = Bun.randomUUIDv7();
-    return recordings.create({ id, accountId, pinnedLanguage: null, sourceName: null, sizeBytes: 1 }).id;
+    return recordings.create(newRecording(id, accountId)).id;
   };
   beforeEach(() => {
     const store = openDatabase(":memory:");
     recordings = new Recordings(store, Date.now);
-    accountId = createAccount(store, "acme", 1).id;
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
 
   test("processes as many at once as there are slots, and all in the end", async () => {
@@ -23,7 +30,7 @@ describe("the queue", () => {
     const done: string[] = [];
     const ids = Array.from({ length: 12 }, create);
     const queue = new RecordingQueue({
-      recordings,
+      ...{ recordings, priorityOf, now },
       slots: 5,
       process: async (id) => {
         running += 1;
@@ -43,7 +50,13 @@ describe("the queue", () => {
     const ids = [create(), create(), create()];
     recordings.claim(ids[1] ?? "");
     const order: string[] = [];
-    const queue = new RecordingQueue({ recordings, slots: 1, process: async (id) => void order.push(id) });
+    const queue = new RecordingQueue({
+      recordings,
+      priorityOf,
+      now,
+      slots: 1,
+      process: async (id) => void order.push(id),
+    });
     expect(queue.recover()).toBe(3);
     while (order.length < 3) await Bun.sleep(1);
     expect(order).toEqual([ids[1] ?? "", ids[0] ?? "", ids[2] ?? ""]);
@@ -53,9 +66,15 @@ describe("the queue", () => {
   test("does not process a recording twice that is added twice", async () => {
     const id = create();
     const seen: string[] = [];
-    const queue = new RecordingQueue({ recordings, slots: 2, process: async (each) => void seen.push(each) });
+    const queue = new RecordingQueue({
+      recordings,
+      priorityOf,
+      now,
+      slots: 2,
+      process: async (each) => void seen.push(each),
+    });
     queue.recover();
-    queue.add(id);
+    queue.add(recordings.get(id) ?? missing());
     await queue.stop();
     expect(seen).toEqual([id]);
   });
@@ -65,7 +84,7 @@ describe("the queue", () => {
     const seen: string[] = [];
     let ended = false;
     const queue = new RecordingQueue({
-      recordings,
+      ...{ recordings, priorityOf, now },
       slots: 1,
       process: async (id, signal) => {
         seen.push(id);

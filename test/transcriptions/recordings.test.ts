@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { Checkpoints, Recordings, readSegments, type Segment, speakerLabel } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
 
 const segment: Segment = {
   index: 0,
@@ -18,13 +19,12 @@ describe("a recording", () => {
   let recordings: Recordings;
   let clock = 1000;
   let accountId: string;
-  const create = (id = Bun.randomUUIDv7()) =>
-    recordings.create({ id, accountId, pinnedLanguage: null, sourceName: "talk", sizeBytes: 10 });
+  const create = (id = Bun.randomUUIDv7()) => recordings.create(newRecording(id, accountId));
 
   beforeEach(() => {
     store = openDatabase(":memory:");
     recordings = new Recordings(store, () => clock++);
-    accountId = createAccount(store, "acme", 1).id;
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
 
   test("goes from queued by processing to completed, with its segments", () => {
@@ -98,9 +98,13 @@ describe("a recording", () => {
   test("that was being processed comes back before those that waited", () => {
     const ids = [create().id, create().id, create().id];
     recordings.claim(ids[2] ?? "");
-    expect(recordings.listOpen()).toEqual({ processing: [ids[2] ?? ""], queued: ids.slice(0, 2) });
+    const open = () => {
+      const { processing, queued } = recordings.listOpen();
+      return { processing: processing.map(({ id }) => id), queued: queued.map(({ id }) => id) };
+    };
+    expect(open()).toEqual({ processing: [ids[2] ?? ""], queued: ids.slice(0, 2) });
     recordings.requeueAll();
-    expect(recordings.listOpen()).toEqual({ processing: [], queued: ids });
+    expect(open()).toEqual({ processing: [], queued: ids });
   });
 
   test("takes more segments than one statement can hold", () => {

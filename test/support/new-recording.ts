@@ -1,0 +1,15 @@
+import type { NewRecording } from "../../src/transcriptions/index.ts";
+
+/** An upload of an account, in no workspace. */
+export function newRecording(id: string, accountId: string, values: Partial<NewRecording> = {}): NewRecording {
+  return {
+    id,
+    accountId,
+    workspaceId: null,
+    pinnedLanguage: null,
+    sourceName: "talk",
+    sourceUrl: null,
+    sizeBytes: 1000,
+    ...values,
+  };
+}
