@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
-import { ownCommand, programFiles, type Settings } from "../config/index.ts";
+import { ownCommand, programFiles, programVersion, type Settings } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
@@ -53,6 +53,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
       maxBytes: limits.upload_bytes,
       timeoutSeconds: settings.fetch.timeout_seconds,
       stallSeconds: settings.fetch.stall_seconds,
+      userAgent: `transcribe/${programVersion}`,
     },
     decodeOptions: { ffmpegPath: programFiles.ffmpeg, maxSeconds: limits.recording_seconds },
     audioAllowanceSeconds: (accountId) =>

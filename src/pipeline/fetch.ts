@@ -6,6 +6,7 @@ export interface FetchOptions {
   readonly maxBytes: number;
   readonly timeoutSeconds: number;
   readonly stallSeconds: number;
+  readonly userAgent: string;
 }
 
 /**
@@ -27,6 +28,7 @@ export async function fetchSource(
       maxSeconds: options.timeoutSeconds,
       stallSeconds: options.stallSeconds,
       allow: options.allow,
+      userAgent: options.userAgent,
       signal,
     });
     return sizeBytes;

@@ -73,7 +73,12 @@ describe.if(ready)("POST /transcriptions", () => {
         ["url", "https://media.example/a.mp3"],
       ],
     ],
-    ["a url, which this version does not fetch", "url", [["url", "https://media.example/a.mp3"]]],
+    ["a url of another scheme", "url", [["url", "ftp://media.example/a.mp3"]]],
+    ["a url that is none", "url", [["url", "media.example/a.mp3"]]],
+    ["a url with credentials", "url", [["url", "https://user:secret@media.example/a.mp3"]]],
+    ["a url of this machine", "url", [["url", "http://127.0.0.1:8080/a.mp3"]]],
+    ["a url of this machine, spelled oddly", "url", [["url", "http://0x7f.1/a.mp3"]]],
+    ["a url that is too long", "url", [["url", `https://media.example/${"a".repeat(2048)}`]]],
     [
       "a language that is none",
       "language",

@@ -12,8 +12,8 @@ const completed = server.enterCompleted(client.accountId, 1);
 
 describe("methods", () => {
   const paths: [string, string][] = [
-    ["/transcriptions", "POST"],
-    [`/transcriptions/${completed}`, "GET, HEAD"],
+    ["/transcriptions", "GET, HEAD, POST"],
+    [`/transcriptions/${completed}`, "DELETE, GET, HEAD"],
     [`/transcriptions/${completed}/segments`, "GET, HEAD"],
     ["/languages", "GET, HEAD"],
   ];
