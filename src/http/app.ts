@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, access, basePath } from "./access.ts";
 import { errorEnvelope } from "./error-envelope.ts";
+import { exportRoutes } from "./exports.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import { languageRoutes } from "./languages.ts";
 import { refuseOtherMethods } from "./methods.ts";
@@ -21,7 +22,7 @@ export function createApp(options: AppOptions) {
     .use(errorEnvelope(options.log))
     .use(access(options))
     .use(healthRoutes(options.readiness))
-    .group(basePath, (api) => api.use(transcriptionRoutes(options)).use(languageRoutes(options.languages)));
+    .group(basePath, (api) => api.use(transcriptionRoutes(options)).use(exportRoutes(options)).use(languageRoutes(options.languages)));
   refuseOtherMethods(app);
   return app;
 }

@@ -1,5 +1,6 @@
-import { Kind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { exportFormatSchema } from "../exports/index.ts";
 import { type Status, statusSchema } from "../transcriptions/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
@@ -17,6 +18,8 @@ export const listQuery = Type.Object({
   created_after: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
   created_before: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
 });
+
+export const exportQuery = Type.Object({ format: exportFormatSchema });
 
 /** @throws 422 under `status` */
 export function parseStatuses(text: string | undefined): Status[] | undefined {
@@ -62,6 +65,7 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
     const [text] = texts;
     const value = text === undefined ? property.default : parse(text, property);
     if (texts.length > 1) errors[name] = ["It must come once."];
+    else if (value === undefined && !isOptional(property)) errors[name] = ["It is required."];
     else if (text !== undefined && !Value.Check(property, value)) {
       errors[name] = [property.description === undefined ? "It is not valid." : `It must be ${property.description}.`];
     } else if (value !== undefined) values[name] = value;
@@ -70,6 +74,10 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
     throw new ApiError("validation_failed", "The request is not valid.", { errors });
   }
   return Value.Decode(schema, values);
+}
+
+function isOptional(schema: TSchema): boolean {
+  return schema[OptionalKind] === "Optional" || schema.default !== undefined;
 }
 
 function parse(text: string, schema: TSchema): unknown {

@@ -2,7 +2,16 @@ export { Checkpoints } from "./checkpoints.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
 export { type NewRecording, type Recording, type RecordingFilter, Recordings, type Writer } from "./recordings.ts";
 export { applyRetention, type RetentionRules } from "./retention.ts";
-export { readSegments, type Segment, type StoredSegment, speakerLabel, type Word } from "./segments.ts";
+export {
+  readSegments,
+  readWholeSegments,
+  type Segment,
+  type StoredSegment,
+  speakerLabel,
+  speakersOf,
+  type WholeSegment,
+  type Word,
+} from "./segments.ts";
 export {
   type Failure,
   type FailureReason,

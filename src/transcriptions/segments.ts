@@ -78,6 +78,40 @@ export function readSegments(store: Store, recordingId: string, fromIndex: numbe
     .all();
 }
 
+/** A segment with its words, as exports read it. */
+export interface WholeSegment extends StoredSegment {
+  /** Text, start and end in milliseconds, probability. */
+  readonly words: [string, number, number, number][];
+}
+
+const wholeRowsPerRead = 500;
+
+/** All segments of a recording with their words, in order; read as they are asked for. */
+export function* readWholeSegments(store: Store, recordingId: string): Generator<WholeSegment> {
+  for (let fromIndex = 0; ; fromIndex += wholeRowsPerRead) {
+    const rows = store
+      .select()
+      .from(tables.segments)
+      .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
+      .orderBy(asc(tables.segments.index))
+      .limit(wholeRowsPerRead)
+      .all();
+    for (const { words, ...segment } of rows) yield { ...segment, words: JSON.parse(words) as WholeSegment["words"] };
+    if (rows.length < wholeRowsPerRead) return;
+  }
+}
+
+/** The speakers of a recording, in order of first appearance. */
+export function speakersOf(store: Store, recordingId: string): number[] {
+  return store
+    .selectDistinct({ speaker: tables.segments.speaker })
+    .from(tables.segments)
+    .where(eq(tables.segments.recordingId, recordingId))
+    .orderBy(tables.segments.speaker)
+    .all()
+    .map((row) => row.speaker);
+}
+
 /** `A` … `Z`, `AA` …: a speaker's public name. */
 export function speakerLabel(speaker: number): string {
   let label = "";

@@ -1,0 +1,142 @@
+/**
+ * How fast the API answers with 10,000 recordings in the database: `bun scripts/bench/api.ts [--json]`.
+ *
+ * The real HTTP server in this process, without an engine: nothing is transcribed, only stored, listed and read. A create
+ * is measured beside its probe, which is a process of its own (ffmpeg) and is shown apart.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAccount, createKey, LastUse, Usage } from "../../src/accounts/index.ts";
+import { loadSettings, programFiles } from "../../src/config/index.ts";
+import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../src/http/index.ts";
+import { probeRecording } from "../../src/media/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { KeptAnswers, Recordings } from "../../src/transcriptions/index.ts";
+
+const recordingCount = 10_000;
+const tries = 300;
+const creates = 40;
+
+const root = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
+const dataDirectory = new DataDirectory(join(root, "data"));
+const store = openDatabase(dataDirectory.databasePath);
+const recordings = new Recordings(store, Date.now);
+const by = { actor: "bench", now: Date.now() };
+const account = createAccount(store, "bench", by);
+const { secret } = createKey(store, account, { name: "bench" }, by);
+
+/** An eighth of a second of silence as a WAV file of about 1 KB (8 kHz, 8 bit). */
+function smallRecording(): Uint8Array {
+  const samples = 1000;
+  const bytes = Buffer.alloc(44 + samples, 128);
+  bytes.write("RIFF", 0);
+  bytes.writeUInt32LE(36 + samples, 4);
+  bytes.write("WAVEfmt ", 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(8000, 24);
+  bytes.writeUInt32LE(8000, 28);
+  bytes.writeUInt16LE(1, 32);
+  bytes.writeUInt16LE(8, 34);
+  bytes.write("data", 36);
+  bytes.writeUInt32LE(samples, 40);
+  return bytes;
+}
+
+function fill(): string[] {
+  const ids: string[] = [];
+  store.transaction(() => {
+    for (let index = 0; index < recordingCount; index++) {
+      const id = Bun.randomUUIDv7();
+      recordings.create({
+        id,
+        accountId: account.id,
+        workspaceId: null,
+        pinnedLanguage: null,
+        sourceName: `recording ${index}`,
+        sourceUrl: null,
+        sizeBytes: 1000,
+      });
+      recordings.claim(id);
+      const segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Hello.", words: [] };
+      recordings.complete(id, [segment]);
+      ids.push(id);
+    }
+  });
+  return ids;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+async function measure(times: number, once: (index: number) => Promise<unknown>): Promise<number> {
+  const taken: number[] = [];
+  for (let index = -10; index < times; index++) {
+    const startedAt = performance.now();
+    await once(Math.abs(index));
+    if (index >= 0) taken.push(performance.now() - startedAt);
+  }
+  return median(taken);
+}
+
+const ids = fill();
+const unlimited = { creates_per_hour: 1e6, creates_per_day: 1e6, requests_per_minute: 1e6, recordings_per_account: 1e5 };
+const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
+const toTranscription = transcriptionMapper(() => null);
+const common = { recordings, dataDirectory, languages: [], limits, toTranscription, now: Date.now };
+const creator = new TranscriptionCreator({
+  ...common,
+  answers: new KeptAnswers(store),
+  usage: new Usage(store),
+  queue: { add: () => {} },
+  ffmpegPath: programFiles.ffmpeg,
+  fetchEnabled: false,
+  checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
+  refusal: () => null,
+});
+const log = createLogger("silent");
+const app = createApp({ ...common, store, creator, lastUse: new LastUse(store), log, readiness: () => null });
+const server = startServer({ app, host: "127.0.0.1", port: 0, log, now: Date.now });
+
+async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const url = `http://127.0.0.1:${server.port}/api/public/v1/transcriptions${path}`;
+  const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${secret}` } });
+  const body = await response.text();
+  if (!response.ok) throw new Error(`${response.status}: ${body}`);
+  return response;
+}
+
+const small = join(root, "small.wav");
+await Bun.write(small, smallRecording());
+const form = () => {
+  const body = new FormData();
+  body.set("file", Bun.file(small), "small.wav");
+  return body;
+};
+
+const probe = await measure(creates, () => probeRecording(programFiles.ffmpeg, small));
+const create = await measure(creates, () => request("", { method: "POST", body: form() }));
+const results = {
+  get_one_ms: await measure(tries, (index) => request(`/${ids[(index * 37) % ids.length]}`)),
+  list_first_page_ms: await measure(tries, () => request("?limit=20")),
+  list_hundred_ms: await measure(tries, () => request("?limit=100")),
+  list_by_status_ms: await measure(tries, () => request("?limit=20&status=completed,failed")),
+  segments_ms: await measure(tries, (index) => request(`/${ids[index]}/segments`)),
+  probe_ms: probe,
+  create_beside_probe_ms: create - probe,
+};
+await server.stop(true);
+store.$client.close();
+rmSync(root, { recursive: true, force: true });
+
+if (process.argv.includes("--json")) {
+  process.stdout.write(`${JSON.stringify({ recordings: recordingCount, ...results }, null, 2)}\n`);
+} else {
+  process.stdout.write(`medians with ${recordingCount} recordings in the database\n`);
+  for (const [name, value] of Object.entries(results)) process.stdout.write(`${name.padEnd(26)}${value.toFixed(2)}\n`);
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { Elysia } from "elysia";
+import { programVersion } from "../config/index.ts";
+import { type ExportFormat, exportFormats, exportTranscript } from "../exports/index.ts";
+import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../transcriptions/index.ts";
+import { requireScope } from "./access.ts";
+import { contentDisposition } from "./content-disposition.ts";
+import { exportQuery, readQuery } from "./query.ts";
+import { requireCompleted, requireRecording, type TranscriptionServices } from "./transcriptions.ts";
+
+/** GET /transcriptions/{id}/export: the transcript as a file. */
+export function exportRoutes({ store, recordings, dataDirectory }: TranscriptionServices) {
+  return new Elysia({ name: "exports" }).get("/transcriptions/:id/export", async ({ request, params }) => {
+    requireScope(request, "transcriptions:read");
+    const recording = requireRecording(recordings, request, params.id);
+    const { format } = readQuery(request, exportQuery);
+    requireCompleted(recording);
+    const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
+    if (matches(request.headers.get("if-none-match"), headers.ETag)) return new Response(null, { status: 304, headers });
+    const document = {
+      title: null,
+      name: recording.sourceName,
+      createdAt: recording.createdAt,
+      durationSeconds: recording.durationSeconds ?? 0,
+      language: recording.language,
+      speakers: speakersOf(store, recording.id).map(speakerLabel),
+      segments: readWholeSegments(store, recording.id),
+    };
+    const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
+    const bytes = await exportTranscript(format, document, options);
+    const { mediaType, extension } = exportFormats[format];
+    return new Response(Uint8Array.from(bytes), {
+      headers: {
+        ...headers,
+        "Content-Type": mediaType,
+        "Content-Disposition": contentDisposition(recording.sourceName ?? "transcript", extension),
+      },
+    });
+  });
+}
+
+/** The same record gives the same bytes in the same version of this program, so neither has to be made to be compared. */
+function entityTag(recording: Recording, format: ExportFormat): string {
+  const identity = JSON.stringify([recording.id, recording.updatedAt, format, programVersion]);
+  return `"${createHash("sha256").update(identity).digest("base64url").slice(0, 27)}"`;
+}
+
+/** `If-None-Match` (RFC 9110, 13.1.2): weak comparison with each tag of a list. */
+function matches(header: string | null, tag: string): boolean {
+  if (header === null) return false;
+  return header.trim() === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
+}
