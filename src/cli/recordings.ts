@@ -1,7 +1,8 @@
+import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
 import { type Auditor, audit, requireAccount, Usage } from "../accounts/index.ts";
 import type { Store } from "../storage/index.ts";
-import { type Recording, Recordings, type Status } from "../transcriptions/index.ts";
+import { type Recording, Recordings, type Status, statusSchema } from "../transcriptions/index.ts";
 import { auditor } from "./auditor.ts";
 import { CommandError } from "./command-error.ts";
 import { date, print, table } from "./output.ts";
@@ -38,7 +39,7 @@ function listCommand(): Command {
       const store = openStoreOf(command);
       const filter = {
         accountId: options.account === undefined ? undefined : requireAccount(store, options.account).id,
-        statuses: options.status === undefined ? undefined : (options.status.split(",") as Status[]),
+        statuses: options.status === undefined ? undefined : statusesOf(options.status),
       };
       const list = new Recordings(store, Date.now).list(filter, options.limit);
       print(options.json === true, list.map(toJson), () =>
@@ -56,6 +57,13 @@ function listCommand(): Command {
         ),
       );
     });
+}
+
+function statusesOf(list: string): Status[] {
+  return list.split(",").map((status) => {
+    if (Value.Check(statusSchema, status)) return status;
+    throw new CommandError(`"${status}" is no status; there are queued, processing, completed and failed`);
+  });
 }
 
 function showCommand(): Command {
