@@ -1,20 +1,22 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import pino from "pino";
 import {
   type Auditor,
   createAccount,
   createKey,
+  createWorkspace,
   getWorkspace,
   LastUse,
   type NewKey,
   requireAccount,
   Usage,
+  type Workspace,
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../../src/media/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
 import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -29,6 +31,9 @@ export interface ApiServerOptions {
   readonly limits?: Partial<Settings["limits"]>;
 }
 
+/** A client with a key of its own. */
+export type KeyClient = TestClient & { readonly keyId: string; readonly accountId: string };
+
 const languages = [
   { code: "de", name: "German", whisperCode: "de" },
   { code: "en", name: "English", whisperCode: "en" },
@@ -40,63 +45,40 @@ const languages = [
  * until a test moves it on.
  */
 export class ApiServer implements Disposable {
-  readonly store: Store;
-  readonly recordings: Recordings;
   readonly queued: string[] = [];
+  /** Everything logged, one object a line. */
+  readonly log: Record<string, unknown>[] = [];
   /** Why the server is not ready; null when it is. */
   trouble: string | null = null;
   /** The server's clock; a test may set it forward. */
   now: () => number = Date.now;
+  readonly dataDirectory: DataDirectory;
+  readonly #options: ApiServerOptions;
   readonly #directory = temporaryDirectory();
-  readonly #server: ReturnType<typeof startServer>;
+  #parts: ReturnType<ApiServer["start"]>;
 
   constructor(options: ApiServerOptions = {}) {
+    this.#options = options;
     const root = join(this.#directory.path, "data");
     mkdirSync(root);
-    const dataDirectory = new DataDirectory(root);
-    this.store = openDatabase(":memory:");
-    this.recordings = new Recordings(this.store, () => this.now());
-    const log = createLogger("silent");
-    const limits = {
-      upload_bytes: options.uploadBytes ?? 10_000_000,
-      recording_seconds: options.recordingSeconds ?? 18 * 3600,
-      recordings_per_account: options.recordingsPerAccount ?? 5,
-      audio_minutes_per_day: 1200,
-      // Out of the way of tests that are not about them.
-      creates_per_hour: 100_000,
-      creates_per_day: 100_000,
-      requests_per_minute: 100_000,
-      failed_authentications_per_minute: 100_000,
-      ...options.limits,
-    };
-    const now = () => this.now();
-    const { store, recordings } = this;
-    const usage = new Usage(store);
-    const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
-    const creator = new TranscriptionCreator({
-      ...{ recordings, usage, dataDirectory, languages, ffmpegPath, limits, toTranscription, now },
-      answers: new KeptAnswers(store),
-      queue: { add: ({ id }) => this.queued.push(id) },
-      fetchEnabled: options.fetchEnabled ?? true,
-      checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
-      refusal: () => this.trouble,
-    });
-    const app = createApp({
-      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, now },
-      lastUse: new LastUse(store),
-      readiness: () => this.trouble,
-    });
-    this.#server = startServer({
-      app,
-      host: "127.0.0.1",
-      port: 0,
-      log,
-      now,
-    });
+    this.dataDirectory = new DataDirectory(root);
+    this.#parts = this.start(0);
+  }
+
+  get store(): Store {
+    return this.#parts.store;
+  }
+
+  get recordings(): Recordings {
+    return this.#parts.recordings;
+  }
+
+  get usage(): Usage {
+    return this.#parts.usage;
   }
 
   get port(): number {
-    return this.#server.port ?? 0;
+    return this.#parts.server.port ?? 0;
   }
 
   get origin(): string {
@@ -107,25 +89,41 @@ export class ApiServer implements Disposable {
     return `${this.origin}/api/public/v1`;
   }
 
+  /** Ends the server and starts another on its database and its port: what was only in memory is gone. */
+  async restart(): Promise<void> {
+    const { port } = this;
+    await this.#parts.server.stop(true);
+    this.store.$client.close();
+    this.#parts = this.start(port);
+  }
+
+  /** Sets the clock forward, from where it stands, and stops it there. */
+  advance(milliseconds: number): void {
+    const now = this.now() + milliseconds;
+    this.now = () => now;
+  }
+
   /** A client with a new key of that account, which is made when there is none. */
-  client(
-    account: string,
-    values: Partial<NewKey> = {},
-  ): TestClient & { readonly keyId: string; readonly accountId: string } {
-    const { id: accountId } = this.#account(account);
-    const { key, secret } = createKey(
-      this.store,
-      this.#account(account),
-      { name: "test", ...values },
-      this.#operator(),
-    );
+  client(account: string, values: Partial<NewKey> = {}): KeyClient {
+    const { id: accountId } = this.account(account);
+    const { key, secret } = createKey(this.store, this.account(account), { name: "test", ...values }, this.operator());
     return Object.assign(new TestClient(this.baseUrl, secret), { keyId: key.id, accountId });
+  }
+
+  /** A new workspace of that account. */
+  workspace(account: string, name: string): Workspace {
+    return createWorkspace(this.store, this.account(account), name, this.operator());
+  }
+
+  /** Enters a recording that waits. @returns its id */
+  enterQueued(accountId: string, values: Partial<NewRecording> = {}): string {
+    const id = Bun.randomUUIDv7();
+    return this.recordings.create(newRecording(id, accountId, values)).id;
   }
 
   /** Enters a recording that is being processed. @returns its id */
   enterProcessing(accountId: string, values: Partial<NewRecording> = {}): string {
-    const id = Bun.randomUUIDv7();
-    this.recordings.create(newRecording(id, accountId, values));
+    const id = this.enterQueued(accountId, values);
     this.recordings.claim(id);
     return id;
   }
@@ -141,26 +139,100 @@ export class ApiServer implements Disposable {
     return id;
   }
 
+  /** Enters a recording that has failed. @returns its id */
+  enterFailed(accountId: string, values: Partial<NewRecording> = {}): string {
+    const id = this.enterQueued(accountId, values);
+    this.recordings.fail(id, { reason: "internal", cause: "fetch_blocked_address" });
+    return id;
+  }
+
   /** Files in a folder of the data directory. */
   filesIn(folder: "incoming" | "uploads" | "work"): string[] {
-    return readdirSync(join(this.#directory.path, "data", folder));
+    return readdirSync(join(this.dataDirectory.root, folder));
+  }
+
+  /** The files of the data directory, at any depth, in which a text stands. */
+  filesHolding(text: string): string[] {
+    const files = readdirSync(this.dataDirectory.root, { recursive: true, withFileTypes: true });
+    return files
+      .filter((entry) => entry.isFile() && readFileSync(join(entry.parentPath, entry.name)).includes(text))
+      .map((entry) => entry.name);
+  }
+
+  /** Sends bytes as they are and gives what comes back until the server is done, or has answered `answers` times. */
+  async raw(bytes: string, answers = 1): Promise<string> {
+    let received = "";
+    const done = Promise.withResolvers<void>();
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: this.port,
+      socket: {
+        data: (_, piece) => {
+          received += piece.toString();
+          if (received.split("HTTP/1.1 ").length > answers) done.resolve();
+        },
+        close: () => done.resolve(),
+      },
+    });
+    socket.write(bytes);
+    await done.promise;
+    socket.terminate();
+    return received;
   }
 
   [Symbol.dispose](): void {
-    void this.#server.stop(true);
+    void this.#parts.server.stop(true);
     this.store.$client.close();
     this.#directory[Symbol.dispose]();
   }
 
-  #operator(): Auditor {
+  operator(): Auditor {
     return { actor: "operator", now: this.now() };
   }
 
-  #account(name: string) {
+  /** The account of that name, which is made when there is none. */
+  account(name: string) {
     try {
       return requireAccount(this.store, name);
     } catch {
-      return createAccount(this.store, name, this.#operator());
+      return createAccount(this.store, name, this.operator());
     }
+  }
+
+  private start(port: number) {
+    const { dataDirectory } = this;
+    const options = this.#options;
+    const store = openDatabase(dataDirectory.databasePath);
+    const now = () => this.now();
+    const recordings = new Recordings(store, now);
+    const log = pino({ base: null }, { write: (line) => void this.log.push(JSON.parse(line)) });
+    const limits = {
+      upload_bytes: options.uploadBytes ?? 10_000_000,
+      recording_seconds: options.recordingSeconds ?? 18 * 3600,
+      recordings_per_account: options.recordingsPerAccount ?? 5,
+      audio_minutes_per_day: 1200,
+      // Out of the way of tests that are not about them.
+      creates_per_hour: 100_000,
+      creates_per_day: 100_000,
+      requests_per_minute: 100_000,
+      failed_authentications_per_minute: 100_000,
+      ...options.limits,
+    };
+    const usage = new Usage(store);
+    const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
+    const creator = new TranscriptionCreator({
+      ...{ recordings, usage, dataDirectory, languages, ffmpegPath, limits, toTranscription, now },
+      answers: new KeptAnswers(store),
+      queue: { add: ({ id }) => this.queued.push(id) },
+      fetchEnabled: options.fetchEnabled ?? true,
+      checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
+      refusal: () => this.trouble,
+    });
+    const app = createApp({
+      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, now },
+      lastUse: new LastUse(store),
+      readiness: () => this.trouble,
+    });
+    return { store, recordings, usage, server: startServer({ app, host: "127.0.0.1", port, log, now }) };
   }
 }

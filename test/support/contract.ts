@@ -21,8 +21,11 @@ export const transcriptionContract = Type.Object(
     duration_seconds: nullable(Type.Integer({ minimum: 0 })),
     created_at: timestamp,
     updated_at: timestamp,
-    source: Type.Object({ type: oneOf("file", "url"), name: nullable(Type.String()), url: Type.Null() }, strict),
-    workspace: Type.Null(),
+    source: Type.Object(
+      { type: oneOf("file", "url"), name: nullable(Type.String()), url: nullable(Type.String()) },
+      strict,
+    ),
+    workspace: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }, strict), Type.Null()]),
     progress: Type.Object(
       {
         step: Type.Union([oneOf("fetch", "decode", "detect", "transcribe", "diarize", "finalize"), Type.Null()]),
@@ -36,6 +39,18 @@ export const transcriptionContract = Type.Object(
   strict,
 );
 export type Transcription = Static<typeof transcriptionContract>;
+
+const { progress, ...listed } = transcriptionContract.properties;
+const step = Type.Pick(progress, ["step"], strict);
+export const listContract = Type.Object(
+  {
+    data: Type.Array(Type.Object({ ...listed, progress: step }, strict)),
+    has_more: Type.Boolean(),
+    next_cursor: Type.String(),
+  },
+  strict,
+);
+export type ListPage = Static<typeof listContract>;
 
 export const segmentPageContract = Type.Object(
   {
@@ -64,7 +79,7 @@ export const errorContract = Type.Object(
     error: Type.String({ pattern: "^[a-z]+(_[a-z]+)*$" }),
     message: Type.String({ minLength: 1 }),
     errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }))),
-    required: Type.Optional(Type.String()),
+    required: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     docs: Type.Optional(Type.String()),
   },
   strict,

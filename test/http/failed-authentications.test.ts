@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { changeAccount, revokeKey } from "../../src/accounts/index.ts";
+import { refusalOf } from "./secrets.ts";
+import { ApiServer } from "./support.ts";
+
+const start = Date.parse("2026-11-21T08:00:00Z");
+const noKey = {};
+const wrongKey = { headers: { authorization: "Bearer wrong" } };
+
+describe("failed authentications", () => {
+  let server: ApiServer;
+  beforeEach(() => {
+    server = new ApiServer({ limits: { failed_authentications_per_minute: 20 } });
+    server.now = () => start;
+  });
+  afterEach(() => server[Symbol.dispose]());
+
+  const ask = (init: RequestInit = noKey, path = "/languages") => fetch(server.baseUrl + path, init);
+  const failTimes = async (count: number, init?: RequestInit) => {
+    for (let done = 0; done < count; done++) expect(await refusalOf(await ask(init))).toStartWith("401 ");
+  };
+
+  test("twenty within a minute are 401, the twenty-first is 429 without a challenge", async () => {
+    await failTimes(20);
+    const response = await ask();
+    expect(response.headers.get("retry-after")).toBe("60");
+    expect(response.headers.get("www-authenticate")).toBeNull();
+    expect(await refusalOf(response)).toBe("429 rate_limited");
+  });
+
+  test("no key, a wrong one and a revoked one count alike, on any path and with any method", async () => {
+    const revoked = server.client("first");
+    revokeKey(server.store, revoked.keyId, server.operator());
+    const kinds = [noKey, wrongKey, { headers: { authorization: `Bearer ${revoked.key}` } }, { method: "POST" }];
+    for (let count = 0; count < 5; count++) {
+      for (const init of kinds) expect(await refusalOf(await ask(init, `/x${count}`))).toStartWith("401 ");
+    }
+    for (const init of kinds) expect(await refusalOf(await ask(init))).toBe("429 rate_limited");
+  });
+
+  test("Retry-After is true: a second earlier is too early, then it passes; who is refused waits no longer for it", async () => {
+    await failTimes(5);
+    server.advance(20_500);
+    await failTimes(15);
+    const response = await ask();
+    expect(response.headers.get("retry-after")).toBe("40");
+    server.advance(39_000);
+    for (let count = 0; count < 30; count++) {
+      const early = await ask(wrongKey);
+      expect([await refusalOf(early), early.headers.get("retry-after")]).toEqual(["429 rate_limited", "1"]);
+    }
+    server.advance(1_000);
+    await failTimes(5);
+    expect((await ask()).headers.get("retry-after")).toBe("20");
+  });
+
+  test("a valid key is never refused by it", async () => {
+    const client = server.client("first");
+    await failTimes(20);
+    expect(await refusalOf(await ask())).toBe("429 rate_limited");
+    for (let count = 0; count < 30; count++) expect((await client.fetch("/languages")).status).toBe(200);
+    expect(await refusalOf(await client.fetch("/nothing"))).toBe("404 not_found");
+  });
+
+  test("neither a valid key of an account that is kept out nor a lack of scope is a failed authentication", async () => {
+    const guest = server.client("guest");
+    changeAccount(server.store, server.account("guest"), server.operator(), { standing: "guest" });
+    const narrow = server.client("first", { scopes: ["transcriptions:read"] });
+    for (let count = 0; count < 30; count++) {
+      expect(await refusalOf(await guest.fetch("/languages"))).toBe("403 guest_account_not_supported");
+      expect(await refusalOf(await narrow.fetch("/transcriptions", { method: "POST" }))).toBe("403 insufficient_scope");
+    }
+    await failTimes(20);
+  });
+
+  test("what needs no key does not count, and is not refused", async () => {
+    for (let count = 0; count < 30; count++) {
+      expect((await ask({ method: "OPTIONS" })).status).toBe(405);
+      expect((await fetch(`${server.origin}/healthz`, wrongKey)).status).toBe(200);
+    }
+    await failTimes(20);
+    expect((await ask()).status).toBe(429);
+    expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
+    expect((await ask({ method: "OPTIONS" })).status).toBe(405);
+  });
+});

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { changeAccount } from "../../src/accounts/index.ts";
+import { refusalOf } from "./secrets.ts";
+import { ApiServer, type KeyClient } from "./support.ts";
+
+const start = Date.parse("2026-11-21T08:00:00Z");
+
+describe("requests of a key", () => {
+  let server: ApiServer;
+  let client: KeyClient;
+  beforeEach(() => {
+    server = new ApiServer({ limits: { requests_per_minute: 120 } });
+    server.now = () => start;
+    client = server.client("first");
+  });
+  afterEach(() => server[Symbol.dispose]());
+
+  const spend = async (count: number) => {
+    for (let done = 0; done < count; done++) expect((await client.fetch("/languages")).status).toBe(200);
+  };
+  const setOwnLimit = (requests_per_minute: number) =>
+    changeAccount(server.store, server.account("first"), server.operator(), { limits: { requests_per_minute } });
+
+  test("120 within a minute pass, the 121st is 429, whatever it asks for", async () => {
+    await spend(120);
+    for (const [path, method] of [
+      ["/languages", "GET"],
+      ["/nothing", "GET"],
+      ["/languages", "DELETE"],
+      ["/transcriptions/x", "GET"],
+      ["/transcriptions?limit=0", "GET"],
+      ["/transcriptions", "POST"],
+    ] as const) {
+      expect([path, await refusalOf(await client.fetch(path, { method }))]).toEqual([path, "429 rate_limited"]);
+    }
+  });
+
+  test("every request counts, answered well or not; a pre-flight does not", async () => {
+    const narrow = server.client("first", { scopes: ["transcriptions:write"] });
+    const asked: [string, RequestInit, number][] = [
+      ["/languages", {}, 200],
+      ["/languages", { method: "HEAD" }, 200],
+      ["/nothing", {}, 404],
+      ["/languages", { method: "PUT" }, 405],
+      ["/transcriptions", {}, 403],
+      ["/transcriptions", { method: "POST", body: "x" }, 400],
+    ];
+    for (let round = 0; round < 20; round++) {
+      for (const [path, init, status] of asked) expect((await narrow.fetch(path, init)).status).toBe(status);
+      expect((await narrow.fetch("/languages", { method: "OPTIONS" })).status).toBe(405);
+    }
+    expect(await refusalOf(await narrow.fetch("/languages"))).toBe("429 rate_limited");
+  });
+
+  test("Retry-After is true: a second earlier is too early, then it passes", async () => {
+    await spend(60);
+    server.advance(45_250);
+    await spend(60);
+    const refused = await client.fetch("/languages");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "15"]);
+    server.advance(14_000);
+    const early = await client.fetch("/languages");
+    expect([early.status, early.headers.get("retry-after")]).toEqual([429, "1"]);
+    server.advance(1_000);
+    await spend(60);
+    expect((await client.fetch("/languages")).headers.get("retry-after")).toBe("45");
+  });
+
+  test("another key of the account has its own minute", async () => {
+    await spend(120);
+    expect((await client.fetch("/languages")).status).toBe(429);
+    expect((await server.client("first").fetch("/languages")).status).toBe(200);
+  });
+
+  test("an account's own limit counts with the next request, in both directions", async () => {
+    await spend(5);
+    setOwnLimit(5);
+    expect((await client.fetch("/languages")).status).toBe(429);
+    setOwnLimit(7);
+    await spend(2);
+    expect((await client.fetch("/languages")).status).toBe(429);
+    setOwnLimit(1);
+    server.advance(60_000);
+    await spend(1);
+    expect((await client.fetch("/languages")).status).toBe(429);
+    setOwnLimit(200);
+    await spend(199);
+    expect((await client.fetch("/languages")).status).toBe(429);
+  });
+
+  test("RateLimit-Policy and RateLimit tell quota, window and what is left, on every answer to a key", async () => {
+    const answers: [string, RequestInit, string][] = [
+      ["/languages", {}, '"requests";r=119;t=60'],
+      ["/nothing", {}, '"requests";r=118;t=60'],
+      ["/languages", { method: "PUT" }, '"requests";r=117;t=60'],
+      ["/transcriptions?limit=0", {}, '"requests";r=116;t=60'],
+    ];
+    for (const [path, init, left] of answers) {
+      const { headers } = await client.fetch(path, init);
+      expect(headers.get("ratelimit-policy")).toBe('"requests";q=120;w=60');
+      expect(headers.get("ratelimit")).toBe(left);
+    }
+    await spend(116);
+    server.advance(12_000);
+    const refused = await client.fetch("/languages");
+    expect(refused.headers.get("ratelimit-policy")).toBe('"requests";q=120;w=60');
+    expect(refused.headers.get("ratelimit")).toBe('"requests";r=0;t=48');
+    expect(refused.headers.get("retry-after")).toBe("48");
+  });
+
+  test("who shows no key learns no limits", async () => {
+    const { headers } = await fetch(`${server.baseUrl}/languages`);
+    expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
+  });
+});

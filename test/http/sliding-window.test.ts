@@ -1,0 +1,34 @@
+import { describe, expect, test } from "bun:test";
+import { SlidingWindow } from "../../src/http/sliding-window.ts";
+
+describe("a sliding window", () => {
+  test("takes as many as its limit within any minute, and says to the millisecond when the next one passes", () => {
+    const window = new SlidingWindow(60_000);
+    for (const at of [0, 10_000, 20_000]) expect(window.spend("a", 3, at).allowed).toBe(true);
+    expect(window.spend("a", 3, 30_000)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 30_000 });
+    expect(window.spend("a", 3, 59_999)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 1 });
+    expect(window.spend("a", 3, 60_000).allowed).toBe(true);
+    expect(window.spend("a", 3, 60_001)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 9_999 });
+  });
+
+  test("counts every subject by itself", () => {
+    const window = new SlidingWindow(1000);
+    expect(window.spend("a", 1, 0).allowed).toBe(true);
+    expect(window.spend("b", 1, 0).allowed).toBe(true);
+    expect(window.spend("a", 1, 1).allowed).toBe(false);
+  });
+
+  test("follows a limit that is changed on the way, up and down", () => {
+    const window = new SlidingWindow(1000);
+    for (let at = 0; at < 10; at++) window.spend("a", 10, at * 10);
+    expect(window.spend("a", 11, 100)).toEqual({ allowed: true, remaining: 0, retryMilliseconds: 0 });
+    // Eleven events stand at 0, 10 … 100: all but one have to leave before a limit of two has room.
+    expect(window.spend("a", 2, 101)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 90 + 1000 - 101 });
+    expect(window.spend("a", 2, 1090)).toEqual({ allowed: true, remaining: 0, retryMilliseconds: 0 });
+  });
+
+  test("with a limit of nothing refuses all", () => {
+    const window = new SlidingWindow(1000);
+    expect(window.spend("a", 0, 5)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 1000 });
+  });
+});
