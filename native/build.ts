@@ -80,7 +80,7 @@ async function compile(work: string, tools: NativeTools, log: (line: string) => 
   await runTool(
     [
       tools.cmake,
-      ...["-S", nativeDirectory, "-B", out, "-DCMAKE_BUILD_TYPE=Release"],
+      ...["-S", nativeDirectory, "-B", out],
       ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
       `-DWHISPER_SOURCE=${source}`,
       `-DNODE_ADDON_API=${join(modules, "node-addon-api")}`,
@@ -119,8 +119,8 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The cache of this user, as scripts/setup has it. */
-function defaultCacheRoot(): string {
+/** The cache of this user. */
+export function defaultCacheRoot(): string {
   const { TRANSCRIBE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
   return TRANSCRIBE_CACHE ?? join(XDG_CACHE_HOME ?? join(HOME ?? "", ".cache"), "transcribe");
 }

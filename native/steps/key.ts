@@ -8,8 +8,8 @@ import type { NativeTools } from "./tools.ts";
  * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
  * makes another one.
  *
- * Part of it are the files of native/, the version of the package that brings whisper.cpp and the size of its main
- * source, the compiler and the kind of machine.
+ * Part of it are the files of native/ but for these scripts, which decide on no flag, the version of the package that
+ * brings whisper.cpp, the compiler and the kind of machine.
  */
 export async function nativeKey(options: {
   nativeDirectory: string;
@@ -21,7 +21,9 @@ export async function nativeKey(options: {
   const { version }: { version: string } = JSON.parse(await readFile(packageFile, "utf8"));
   hash.update(JSON.stringify([process.arch, process.platform, options.tools.compilerVersion, version]));
   const names = await readdir(options.nativeDirectory, { recursive: true, withFileTypes: true });
-  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = names
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
   for (const file of files.sort()) {
     const content = await readFile(file);
     hash.update(JSON.stringify([file.slice(options.nativeDirectory.length), content.length]));

@@ -10,8 +10,8 @@ export function whisperSource(repository: string): string {
 /** What of the tree takes part in a build; the rest is bindings, media and tests. */
 const parts = ["CMakeLists.txt", "LICENSE", "cmake", "ggml", "include", "src"];
 
-/** Backends that may be built; the others' sources are left out of the copy. */
-const backends = new Set(["ggml-cpu", "ggml-cuda", "ggml-vulkan"]);
+/** Backends that are built; the others' sources, most of the tree, are left out of the copy. */
+const backends = new Set(["ggml-cpu"]);
 
 /**
  * Copies whisper.cpp's tree into a new directory and applies native/patches to the copy.

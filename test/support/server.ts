@@ -125,9 +125,10 @@ export class TestServer implements AsyncDisposable {
     return new TestClient(this.baseUrl, made.key);
   }
 
-  /** The log's last lines, for people. */
+  /** The log's last lines, for people; without the polls, which would push all else out of sight. */
   tail(count = 40): string {
     return this.#log
+      .filter(({ event, status }) => event !== "http.request" || status !== 200)
       .slice(-count)
       .map((line) => JSON.stringify(line))
       .join("\n");

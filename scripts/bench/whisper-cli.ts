@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { buildNativeWhisperCli, defaultCacheRoot } from "../../native/build.ts";
+import { loadWhisper } from "../../src/engine/whisper/index.ts";
+
+/**
+ * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,
+ * settings and recording, each as a process from its start to its end, in turns.
+ *
+ *     bun scripts/bench/whisper-cli.ts [recording] [--runs 5] [--threads 2] [--beam-size 5]
+ */
+
+const repository = resolve(import.meta.dir, "../..");
+const nativeDirectory = join(repository, "build", "native");
+const model = join(repository, "build", "models", "ggml-base.bin");
+const ffmpeg = join(repository, "build", "ffmpeg", "ffmpeg");
+const defaultRecording = resolve(repository, "../shared/audio/dialogue/dlg-08-6spk.flac");
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: "string", default: "5" },
+    threads: { type: "string", default: String(availableParallelism()) },
+    "beam-size": { type: "string", default: "5" },
+    child: { type: "boolean", default: false },
+  },
+});
+const threads = Number(values.threads);
+const beamSize = Number(values["beam-size"]);
+const recording = positionals[0] ?? defaultRecording;
+
+if (values.child) {
+  process.stdout.write(await transcribeWave(recording));
+} else {
+  await compare(Number(values.runs));
+}
+
+/** The addon's side: what whisper-cli does, by way of the addon. */
+async function transcribeWave(path: string): Promise<string> {
+  const pcm = new Int16Array(await Bun.file(path).slice(44).arrayBuffer());
+  const samples = Float32Array.from(pcm, (sample) => sample / 32768);
+  const runtime = loadWhisper({ nativeDirectory });
+  const opened = runtime.openModel(model, { useGpu: true, flashAttention: true, wordTimes: true });
+  const { segments } = await opened.createState().transcribe(samples, { language: "en", threads, beamSize });
+  return segments.map((segment) => segment.text).join("");
+}
+
+async function compare(runs: number): Promise<void> {
+  const cacheRoot = defaultCacheRoot();
+  const whisperCli = await buildNativeWhisperCli({ cacheRoot, log: (line) => console.error(line) });
+  const work = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
+  try {
+    const wave = join(work, "recording.wav");
+    const bitexact = ["-fflags", "+bitexact", "-flags:a", "+bitexact"];
+    await finish([ffmpeg, "-v", "error", "-i", recording, "-ac", "1", "-ar", "16000", ...bitexact, wave]);
+    const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
+    const commands = {
+      "whisper-cli": [
+        ...[whisperCli, "-m", model, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np", "-nt"],
+        ...settings,
+      ],
+      addon: [process.execPath, import.meta.path, "--child", wave, ...settings],
+    };
+    const times: Record<keyof typeof commands, number[]> = { "whisper-cli": [], addon: [] };
+    const texts = new Set<string>();
+    for (let run = 0; run < runs; run++) {
+      for (const name of ["whisper-cli", "addon"] as const) {
+        const start = performance.now();
+        const text = await finish(commands[name]);
+        times[name].push((performance.now() - start) / 1000);
+        texts.add(text.replace(/\s+/g, " ").trim());
+        console.error(`${name}: ${times[name].at(-1)?.toFixed(2)} s`);
+      }
+    }
+    const [cli, addon] = [median(times["whisper-cli"]), median(times.addon)];
+    console.log(`${recording}, ${runs} runs, ${threads} threads, beam size ${beamSize}`);
+    console.log(`whisper-cli   median ${cli.toFixed(2)} s`);
+    console.log(`addon         median ${addon.toFixed(2)} s`);
+    console.log(`addon / whisper-cli   ${(addon / cli).toFixed(3)}`);
+    console.log(`same text     ${texts.size === 1 ? "yes" : "no"}`);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command and returns what it printed; throws with what it complained about. */
+async function finish(command: string[]): Promise<string> {
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) {
+    throw new Error(`${command[0]} failed: ${errors.trim().split("\n").slice(-5).join("\n")}`);
+  }
+  return output;
+}
+
+function median(numbers: number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, sorted[middle] ?? 0];
+  return (low + high) / 2;
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { ownCommand } from "../config/index.ts";
+import type { ExportDocument, ExportHead } from "./document.ts";
+import { ExportError } from "./export-error.ts";
+import type { ExportOptions } from "./export-transcript.ts";
+import type { ExportFormat } from "./formats.ts";
+import { watchMemory } from "./watch-memory.ts";
+
+/** An 18 h transcript takes 3 s and 250 MB on two cores; past these something is wrong with it. */
+const timeoutMilliseconds = 60_000;
+const maxMemoryBytes = 400 * 1024 * 1024;
+
+/** More at once would take the memory and cores that recordings are processed with. */
+const children = new PQueue({ concurrency: 2 });
+
+/** Makes a PDF or DOCX in a child process of this program. @throws ExportError; the signal's reason after an abort */
+export async function runExportChild(
+  format: ExportFormat,
+  document: ExportDocument,
+  { workDirectory, signal }: ExportOptions,
+): Promise<Uint8Array> {
+  const files = join(workDirectory, `export-${randomUUID()}`);
+  const [input, output] = [`${files}.jsonl`, `${files}.${format}`];
+  try {
+    return await children.add(
+      async () => {
+        await writeInput(input, document);
+        await runToEnd([format, input, output], signal);
+        return await Bun.file(output).bytes();
+      },
+      { signal },
+    );
+  } finally {
+    await Promise.all([input, output].map((path) => rm(path, { force: true })));
+  }
+}
+
+/** One JSON line for the head, one for each segment, without the words: nothing made in a child is split by them. */
+async function writeInput(path: string, { segments, ...head }: ExportDocument): Promise<void> {
+  const file = Bun.file(path).writer();
+  const write = (line: unknown) => file.write(`${JSON.stringify(line)}\n`);
+  write(head satisfies ExportHead);
+  let lines = 0;
+  for await (const segment of segments) {
+    write({ ...segment, words: [] });
+    if (++lines % 500 === 0) await file.flush();
+  }
+  await file.end();
+}
+
+async function runToEnd(args: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const child = Bun.spawn(ownCommand("__export", ...args), { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  let stopped = "";
+  const stop = (why: string) => {
+    stopped ||= why;
+    child.kill("SIGKILL");
+  };
+  const abort = () => stop("it was no longer wanted");
+  signal?.addEventListener("abort", abort, { once: true });
+  const timer = setTimeout(() => stop(`it took longer than ${timeoutMilliseconds / 1000} s`), timeoutMilliseconds);
+  const unwatch = watchMemory(child.pid, maxMemoryBytes, () => stop("it took too much memory"));
+  try {
+    const [messages, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    signal?.throwIfAborted();
+    if (stopped !== "") throw new ExportError(`the export was stopped: ${stopped}`);
+    if (exitCode !== 0) throw new ExportError(`the export ended with ${exitCode}: ${messages.slice(-2000).trim()}`);
+  } finally {
+    clearTimeout(timer);
+    unwatch();
+    signal?.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,33 @@
+import { open } from "node:fs/promises";
+import { Value } from "@sinclair/typebox/value";
+import { type ExportSegment, exportHeadSchema, exportSegmentSchema } from "./document.ts";
+import { writeDocx } from "./docx.ts";
+import { writePdf } from "./pdf/index.ts";
+
+const writers = { pdf: writePdf, docx: writeDocx } as const;
+
+/**
+ * The child process's whole work: `FORMAT INPUT OUTPUT`, the input as child-process.ts writes it. Ends with 1 and a message
+ * on standard error when something fails.
+ */
+export async function runExport(args: readonly string[]): Promise<void> {
+  const [format, input, output] = args;
+  if ((format !== "pdf" && format !== "docx") || input === undefined || output === undefined) {
+    throw new Error("usage: FORMAT INPUT OUTPUT");
+  }
+  const file = await open(input);
+  try {
+    const lines = file.readLines()[Symbol.asyncIterator]();
+    const head = Value.Parse(exportHeadSchema, JSON.parse((await lines.next()).value ?? "null"));
+    const bytes = await writers[format]({ ...head, segments: segmentsOf(lines) });
+    await Bun.write(output, bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* segmentsOf(lines: AsyncIterator<string>): AsyncGenerator<ExportSegment> {
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    yield Value.Parse(exportSegmentSchema, JSON.parse(line.value));
+  }
+}

@@ -1,0 +1,66 @@
+import { cleanText } from "./clean-text.ts";
+import { type CuePiece, cuePieces } from "./cue-pieces.ts";
+import type { ExportSegment } from "./document.ts";
+import { cueLimits, splitCues } from "./split-cues.ts";
+
+/** A subtitle. Starts never decrease, each ends after it starts, and cues of one speaker never overlap. */
+export interface Cue {
+  readonly startMilliseconds: number;
+  readonly endMilliseconds: number;
+  readonly speaker: number;
+  /** One or two, of at most 42 columns, never empty. */
+  readonly lines: readonly string[];
+}
+
+/** A cue is shown at least this long where nothing follows sooner; eyes need it. */
+const readableMilliseconds = 1_000;
+
+/** Subtitles of a transcript: split at words by their times, within `cueLimits`. */
+export async function* toCues(segments: AsyncIterable<ExportSegment> | Iterable<ExportSegment>): AsyncGenerator<Cue> {
+  const ends = new Map<number, number>();
+  let waiting: Cue | undefined;
+  let reached = 0;
+  for await (const segment of segments) {
+    for (const cue of cuesOf(segment)) {
+      // Times come from a model: starts are kept in order, and a speaker's cue waits for the end of the one before.
+      const startMilliseconds = Math.max(cue.startMilliseconds, reached, ends.get(cue.speaker) ?? 0);
+      const endMilliseconds = Math.max(startMilliseconds + 1, cue.endMilliseconds);
+      const next = { ...cue, startMilliseconds, endMilliseconds };
+      if (waiting !== undefined) yield lengthened(waiting, startMilliseconds);
+      waiting = next;
+      reached = startMilliseconds;
+      ends.set(cue.speaker, endMilliseconds);
+    }
+  }
+  if (waiting !== undefined) yield lengthened(waiting, Number.POSITIVE_INFINITY);
+}
+
+function lengthened(cue: Cue, nextStart: number): Cue {
+  const wanted = Math.min(nextStart, cue.startMilliseconds + readableMilliseconds);
+  return wanted > cue.endMilliseconds ? { ...cue, endMilliseconds: wanted } : cue;
+}
+
+function cuesOf(segment: ExportSegment): Cue[] {
+  const text = cleanText(segment.text);
+  if (text === "") return [];
+  const pieces = cuePieces(segment, text, cueLimits.columns);
+  return splitCues(pieces).map(({ from, to, lineBreak }): Cue => {
+    const start = pieces[from]?.startMilliseconds ?? segment.startMilliseconds;
+    const end = pieces[to - 1]?.endMilliseconds ?? segment.endMilliseconds;
+    const lines = [lineOf(pieces, from, lineBreak), lineOf(pieces, lineBreak, to)].filter((line) => line !== "");
+    return {
+      startMilliseconds: Math.round(start),
+      endMilliseconds: Math.round(Math.min(end, start + cueLimits.milliseconds)),
+      speaker: segment.speaker,
+      lines,
+    };
+  });
+}
+
+function lineOf(pieces: readonly CuePiece[], from: number, to: number): string {
+  return pieces
+    .slice(from, to)
+    .map((piece) => piece.text)
+    .join("")
+    .trim();
+}

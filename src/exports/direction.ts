@@ -1,0 +1,23 @@
+export type Direction = "ltr" | "rtl";
+
+const rightToLeftScripts = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}";
+const rightToLeft = new RegExp(`[${rightToLeftScripts}]`, "u");
+const letter = /\p{L}/u;
+
+/** ISO 639 codes of what Whisper writes from right to left. */
+const languages = new Set(["ar", "fa", "he", "ps", "sd", "ur", "yi"]);
+
+/** Of what stands around a text in this language. */
+export function directionOfLanguage(language: string | null): Direction {
+  return languages.has(language ?? "") ? "rtl" : "ltr";
+}
+
+/** Of a paragraph, by its first letter (UAX #9, P2). */
+export function directionOfText(text: string): Direction {
+  return rightToLeft.test(letter.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
+}
+
+/** Whether any of a text is read from right to left. */
+export function hasRightToLeft(text: string): boolean {
+  return rightToLeft.test(text);
+}

@@ -1,0 +1,40 @@
+import { runExportChild } from "./child-process.ts";
+import type { ExportDocument } from "./document.ts";
+import type { ExportFormat } from "./formats.ts";
+import { writeSrt } from "./srt.ts";
+import { writeTxt } from "./txt.ts";
+import { writeVtt } from "./vtt.ts";
+
+const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
+
+/** Pieces of text between two looks at the event loop: some milliseconds' work. */
+const piecesPerTurn = 200;
+
+export interface ExportOptions {
+  /** An existing directory for the files by which a child process is told its work; they are gone when the promise settles. */
+  readonly workDirectory: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A transcript as a file in one of the formats; the same document gives the same bytes. Text formats are made here, piece
+ * by piece, so that the event loop stays free; PDF and DOCX in a short-lived child process.
+ * @throws ExportError when the child fails or passes its limits; the signal's reason after an abort
+ */
+export async function exportTranscript(
+  format: ExportFormat,
+  document: ExportDocument,
+  options: ExportOptions,
+): Promise<Uint8Array> {
+  options.signal?.throwIfAborted();
+  if (format === "pdf" || format === "docx") return runExportChild(format, document, options);
+  const pieces: string[] = [];
+  for await (const piece of textWriters[format](document)) {
+    pieces.push(piece);
+    if (pieces.length % piecesPerTurn === 0) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      options.signal?.throwIfAborted();
+    }
+  }
+  return new TextEncoder().encode(pieces.join(""));
+}

@@ -1,0 +1,11 @@
+export {
+  type ExportDocument,
+  type ExportHead,
+  type ExportSegment,
+  type ExportWord,
+  exportSegmentSchema,
+  exportWordSchema,
+} from "./document.ts";
+export { ExportError } from "./export-error.ts";
+export { type ExportOptions, exportTranscript } from "./export-transcript.ts";
+export { type ExportFormat, exportFormatSchema, exportFormats } from "./formats.ts";

@@ -1,0 +1,106 @@
+import { graphemesOf } from "../break-points.ts";
+import { type FaceName, facesByScript } from "../font-files.ts";
+import { Face } from "./face.ts";
+
+export type Weight = "regular" | "bold";
+
+/** A piece of text that one face draws. */
+export interface FaceRun {
+  readonly text: string;
+  readonly face: Face;
+}
+
+const hangul = /\p{Script=Hangul}/u;
+const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const eastAsian = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\uFF00-\uFFEF]/u;
+const pictograph = /\p{Extended_Pictographic}/u;
+/** Characters of every script: they take the face of the text around them where it has them. */
+const common = /[\p{Script=Common}\p{Script=Inherited}]/u;
+const invisible = /\p{Default_Ignorable_Code_Point}/u;
+
+/** Frequent characters that only one of the two ways to write Chinese has. */
+const traditional = /[這個們來時說會國對為過還沒學點樣經發開關麼嗎給讓從與進動間問題無]/gu;
+const simplified = /[这个们来时说会国对为过还没学点样经发开关么吗给让从与进动间问题无]/gu;
+
+/** Which faces draw a text: by script, by language where scripts are shared, by what they have. */
+export class FaceChoice {
+  readonly #loaded = new Map<FaceName, Face>();
+  readonly #eastAsian: readonly FaceName[];
+
+  /**
+   * @param language of the document, ISO 639
+   * @param sample some of its text; tells the two ways of writing Chinese apart
+   */
+  constructor(language: string | null, sample: string) {
+    this.#eastAsian = eastAsianFaces(language, sample);
+  }
+
+  /** All faces a glyph was asked of. */
+  get faces(): Face[] {
+    return [...this.#loaded.values()];
+  }
+
+  /** The text cut where the face changes, never within what a reader takes for a character. */
+  split(text: string, weight: Weight): FaceRun[] {
+    const runs: { text: string; face: Face }[] = [];
+    const graphemes = graphemesOf(text);
+    const leading = graphemes.find((grapheme) => !common.test(grapheme));
+    let face = leading === undefined ? undefined : this.#find(leading, undefined, weight);
+    for (const grapheme of graphemes) {
+      face = this.#find(grapheme, face, weight);
+      const last = runs.at(-1);
+      if (last?.face === face) last.text += grapheme;
+      else runs.push({ text: grapheme, face });
+    }
+    return runs;
+  }
+
+  load(name: FaceName): Face {
+    const face = this.#loaded.get(name) ?? new Face(name);
+    this.#loaded.set(name, face);
+    return face;
+  }
+
+  /** The first candidate with all of the grapheme; else with its base; else a face that shows a box. */
+  #find(grapheme: string, before: Face | undefined, weight: Weight): Face {
+    const codePoints = Array.from(grapheme).filter((character) => !invisible.test(character));
+    const numbers = codePoints.map((character) => character.codePointAt(0) ?? 0);
+    if (before !== undefined && common.test(grapheme) && numbers.every((codePoint) => before.covers(codePoint))) {
+      return before;
+    }
+    const candidates = this.#candidates(grapheme, weight);
+    let withBase: Face | undefined;
+    for (const name of candidates) {
+      const face = this.load(name);
+      if (numbers.every((codePoint) => face.covers(codePoint))) return face;
+      if (numbers[0] !== undefined && face.covers(numbers[0])) withBase ??= face;
+    }
+    return withBase ?? this.load(weight === "bold" ? "latinBold" : "latin");
+  }
+
+  #candidates(grapheme: string, weight: Weight): FaceName[] {
+    const latin: FaceName[] = weight === "bold" ? ["latinBold", "latin"] : ["latin"];
+    const base = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
+    const ofScript = facesByScript.find(([script]) => script.test(base))?.[1];
+    if (ofScript === "latin") return latin;
+    if (ofScript !== undefined) return [ofScript, ...latin];
+    if (hangul.test(base)) return ["korean", ...latin];
+    if (eastAsian.test(base)) return [...this.#eastAsian, ...latin];
+    if (pictograph.test(base)) return [...latin, "emoji", "symbols", "symbols2", ...this.#eastAsian];
+    return [...latin, "symbols", "symbols2", "emoji", ...this.#eastAsian];
+  }
+}
+
+function eastAsianFaces(language: string | null, sample: string): FaceName[] {
+  const chinese: FaceName[] =
+    language === "yue" || count(sample, traditional) > count(sample, simplified)
+      ? ["traditionalChinese", "simplifiedChinese"]
+      : ["simplifiedChinese", "traditionalChinese"];
+  if (language === "ko") return ["korean", "japanese", ...chinese];
+  if (language === "ja" || (language !== "zh" && kana.test(sample))) return ["japanese", ...chinese, "korean"];
+  return [...chinese, "japanese", "korean"];
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { PDFDocument, PDFHexString, PDFName, PDFRawStream, type PDFRef } from "@cantoo/pdf-lib";
+import { programVersion } from "../../config/index.ts";
+import { documentTitle, type ExportDocument } from "../document.ts";
+import { toTurns } from "../turns.ts";
+import { addStream, embedFace } from "./embed-face.ts";
+import type { Face } from "./face.ts";
+import { FaceChoice } from "./face-choice.ts";
+import { metadataPacket } from "./metadata.ts";
+import { writeOutline } from "./outline.ts";
+import { Pages, pageSize } from "./pages.ts";
+import { Shaper } from "./shaper.ts";
+import { Structure } from "./structure.ts";
+import { TranscriptPages } from "./transcript-pages.ts";
+
+/** Turns that are looked at to tell how the text is written. */
+const sampleTurns = 300;
+
+/**
+ * A transcript as a tagged PDF 1.7: headings, outline, language and reading order for screen readers, text that can be
+ * copied in every script, of each font only the glyphs used. Needs tens of milliseconds a page, so it belongs into a
+ * process of its own.
+ */
+export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
+  const turns = await Array.fromAsync(toTurns(document.segments));
+  const sample = turns.slice(0, sampleTurns).map((turn) => turn.text);
+  const faces = new FaceChoice(document.language, sample.join(""));
+  const shaper = new Shaper(faces, document.language);
+
+  const pdf = await PDFDocument.create({ updateMetadata: false });
+  const { context } = pdf;
+  const fonts = new Map<Face, { name: string; ref: PDFRef }>();
+  const fontName = (face: Face) => {
+    const font = fonts.get(face) ?? { name: `F${fonts.size}`, ref: context.nextRef() };
+    fonts.set(face, font);
+    return font.name;
+  };
+  const structure = new Structure(context);
+  const drawing = new TranscriptPages(document, new Pages(structure, fontName), structure, shaper);
+  drawing.drawHead();
+  for (const turn of turns) drawing.drawTurn(turn);
+  const contents = drawing.finish();
+
+  const fontResources = Object.fromEntries([...fonts.values()].map(({ name, ref }) => [name, ref]));
+  const resources = context.register(context.obj({ Font: fontResources }));
+  const hash = createHash("sha256").update(JSON.stringify([document.createdAt, document.title, document.name]));
+  const pages = contents.map((streams, index) => {
+    const page = pdf.addPage([pageSize.width, pageSize.height]);
+    const refs = streams.map((bytes) => {
+      hash.update(bytes);
+      const dictionary = context.obj({ Filter: "FlateDecode", Length: bytes.length });
+      return context.register(PDFRawStream.of(dictionary, bytes));
+    });
+    page.node.set(PDFName.of("Contents"), context.obj(refs));
+    page.node.set(PDFName.of("Resources"), resources);
+    page.node.set(PDFName.of("StructParents"), context.obj(index));
+    page.node.set(PDFName.of("Tabs"), PDFName.of("S"));
+    return page.ref;
+  });
+  let index = 0;
+  for (const [face, { ref }] of fonts) await embedFace(context, ref, face, index++);
+  structure.write(pages);
+
+  const id = PDFHexString.of(hash.digest("hex").slice(0, 32));
+  context.trailerInfo.ID = context.obj([id, id]);
+  describe(pdf, document, structure.rootRef, writeOutline(context, drawing.outline, pages));
+  return pdf.save({
+    useObjectStreams: false,
+    addDefaultPage: false,
+    updateFieldAppearances: false,
+    objectsPerTick: Number.POSITIVE_INFINITY,
+  });
+}
+
+function describe(pdf: PDFDocument, document: ExportDocument, structure: PDFRef, outline: PDFRef): void {
+  const { context, catalog } = pdf;
+  const title = documentTitle(document);
+  const created = new Date(document.createdAt);
+  const producer = `Transcribe ${programVersion}`;
+  const language = document.language ?? "und";
+  pdf.setTitle(title, { showInWindowTitleBar: true });
+  pdf.setProducer(producer);
+  pdf.setCreationDate(created);
+  pdf.setModificationDate(created);
+  pdf.setLanguage(language);
+  const packet = metadataPacket({ title, producer, created, language });
+  catalog.set(PDFName.of("StructTreeRoot"), structure);
+  catalog.set(PDFName.of("MarkInfo"), context.obj({ Marked: true }));
+  catalog.set(PDFName.of("Metadata"), addStream(context, packet, { Type: "Metadata", Subtype: "XML" }));
+  catalog.set(PDFName.of("Outlines"), outline);
+}

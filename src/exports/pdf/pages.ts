@@ -1,0 +1,120 @@
+import { deflateSync } from "node:zlib";
+import type { Face } from "./face.ts";
+import { numeral } from "./numerals.ts";
+import type { Line, Paragraph } from "./paragraph.ts";
+import type { Structure, StructureElement } from "./structure.ts";
+
+/** Sizes are points; A4, upright. */
+export const pageSize = { width: 595.28, height: 841.89 } as const;
+export const margins = { side: 64, top: 64, bottom: 68 } as const;
+export const textWidth = pageSize.width - 2 * margins.side;
+const footerBaseline = 38;
+
+/** How a paragraph is set. */
+export interface BlockStyle {
+  readonly size: number;
+  /** Least distance of base lines, as a multiple of the size; tall scripts get more. */
+  readonly leading: number;
+  readonly spaceBefore: number;
+  /** Height that must be free under the first line, so that a heading doesn't end a page. */
+  readonly keepBelow: number;
+}
+
+/** Draws paragraphs one under the other, onto as many pages as they take. */
+export class Pages {
+  readonly #structure: Structure;
+  readonly #fontName: (face: Face) => string;
+  /** Finished pages' content, compressed. */
+  readonly #finished: Uint8Array[] = [];
+  #operators: string[] = [];
+  #top = pageSize.height - margins.top;
+
+  /** @param fontName under which the pages' resources hold a face */
+  constructor(structure: Structure, fontName: (face: Face) => string) {
+    this.#structure = structure;
+    this.#fontName = fontName;
+  }
+
+  /** Where the next paragraph begins: page by number, and height on it. */
+  get place(): { readonly page: number; readonly top: number } {
+    return { page: this.#finished.length, top: this.#top };
+  }
+
+  /** Starts a new page where a paragraph of this style would not begin on this one. */
+  makeRoom({ size, leading, spaceBefore, keepBelow }: BlockStyle): void {
+    const fresh = this.#top === pageSize.height - margins.top;
+    if (!fresh && this.#top - spaceBefore - size * leading - keepBelow < margins.bottom) this.#endPage();
+  }
+
+  draw(element: StructureElement, { lines, direction, ascent, descent }: Paragraph, style: BlockStyle): void {
+    this.makeRoom(style);
+    if (this.#top < pageSize.height - margins.top) this.#top -= style.spaceBefore;
+    const scale = style.size / 1000;
+    const natural = (ascent + descent) * scale;
+    const height = Math.max(natural, style.size * style.leading);
+    let open = false;
+    for (const line of lines) {
+      if (this.#top - height < margins.bottom) {
+        if (open) this.#operators.push("EMC");
+        open = false;
+        this.#endPage();
+      }
+      if (!open) {
+        const id = this.#structure.mark(element, this.#finished.length);
+        this.#operators.push(`/${element.type}<</MCID ${id}>>BDC`);
+        open = true;
+      }
+      const baseline = this.#top - (height - natural) / 2 - ascent * scale;
+      const indent = direction === "rtl" ? textWidth - (line.width + line.leadingSpace) * scale : 0;
+      this.#operators.push(this.#show(line, style.size, margins.side + indent, baseline));
+      this.#top -= height;
+    }
+    if (open) this.#operators.push("EMC");
+  }
+
+  /**
+   * Ends the last page and gives them all a footer, which is no part of the text.
+   * @param footer the footer's lines, left and right, of a page by number
+   * @returns the pages' content streams, compressed; each page is the first of its pair and then the second
+   */
+  finish(
+    size: number,
+    footer: (page: number, pages: number) => { left: Line | undefined; right: Line | undefined },
+  ): Uint8Array[][] {
+    this.#endPage();
+    const count = this.#finished.length;
+    return this.#finished.map((content, page) => {
+      const { left, right } = footer(page, count);
+      const rightEdge = pageSize.width - margins.side;
+      const operators = [
+        "/Artifact<</Type/Pagination/Subtype/Footer>>BDC",
+        left === undefined ? "" : this.#show(left, size, margins.side, footerBaseline),
+        right === undefined ? "" : this.#show(right, size, rightEdge - (right.width * size) / 1000, footerBaseline),
+        "EMC",
+      ];
+      return [content, deflateSync(operators.join("\n"))];
+    });
+  }
+
+  /** The font's size is in the text matrix, as a word's operators are made once for all sizes. */
+  #show({ runs }: Line, size: number, left: number, baseline: number): string {
+    let operators = `BT ${numeral(size)} 0 0 ${numeral(size)} ${numeral(left)} ${numeral(baseline)} Tm `;
+    let font = "";
+    let color = "";
+    for (const run of runs) {
+      const name = this.#fontName(run.face);
+      if (name !== font) operators += `/${name} 1 Tf `;
+      if (run.color !== color) operators += `${run.color} `;
+      font = name;
+      color = run.color;
+      operators += run.operators;
+    }
+    return `${operators}ET`;
+  }
+
+  #endPage(): void {
+    this.#finished.push(deflateSync(this.#operators.join("\n")));
+    this.#operators = [];
+    this.#top = pageSize.height - margins.top;
+  }
+}

@@ -1,0 +1,195 @@
+import bidiFactory from "bidi-js";
+import { breakablePieces, graphemesOf } from "../break-points.ts";
+import { type Direction, hasRightToLeft } from "../direction.ts";
+import type { Weight } from "./face-choice.ts";
+import type { ShapedRun, Shaper } from "./shaper.ts";
+
+/** Text in one style. */
+export interface Span {
+  readonly text: string;
+  readonly weight: Weight;
+  /** An operator that sets the colour. */
+  readonly color: string;
+}
+
+export interface LineRun extends ShapedRun {
+  readonly color: string;
+}
+
+/** A line as it is drawn from left to right; measures are thousandths of the font's size. */
+export interface Line {
+  readonly runs: readonly LineRun[];
+  /** Without the spaces at its end. */
+  readonly width: number;
+  /** Spaces at the line's end that are drawn left of the text, as they are in right-to-left paragraphs. */
+  readonly leadingSpace: number;
+}
+
+export interface Paragraph {
+  readonly direction: Direction;
+  /** Of the highest and the deepest face in it, so that its lines are as far apart from each other. */
+  readonly ascent: number;
+  readonly descent: number;
+  readonly lines: readonly Line[];
+}
+
+/** Text of one style and direction level, without a space within. */
+interface Item {
+  readonly runs: readonly LineRun[];
+  readonly width: number;
+  readonly level: number;
+  readonly isSpace: boolean;
+}
+
+const bidi = bidiFactory();
+const spaces = /(\s+)/u;
+
+/**
+ * Breaks spans that make one paragraph into lines (UAX #14) and puts each line in visual order (UAX #9).
+ * @param width of a line, in thousandths of the font's size
+ * @param direction of the paragraph; by its first letter that has one when it isn't given
+ */
+export function layOut(spans: readonly Span[], width: number, shaper: Shaper, direction?: Direction): Paragraph {
+  const text = spans.map((span) => span.text).join("");
+  const levels = levelsOf(text, direction);
+  const baseLevel = levels.base;
+  const lines: Line[] = [];
+  let line: Item[] = [];
+  let lineWidth = 0;
+  const endLine = () => {
+    if (line.length > 0) lines.push(toLine(line, baseLevel));
+    line = [];
+    lineWidth = 0;
+  };
+  const items = new Itemizer(spans, levels.of, shaper);
+  for (const piece of breakablePieces(text)) {
+    const pieceItems = items.next(piece.length);
+    const pieceWidth = widthWithoutEnd(pieceItems);
+    if (lineWidth + pieceWidth > width) endLine();
+    if (pieceWidth <= width) {
+      line.push(...pieceItems);
+      lineWidth += widthOf(pieceItems);
+      continue;
+    }
+    items.back(piece.length);
+    for (const grapheme of graphemesOf(piece)) {
+      const graphemeItems = items.next(grapheme.length);
+      if (lineWidth + widthWithoutEnd(graphemeItems) > width) endLine();
+      line.push(...graphemeItems);
+      lineWidth += widthOf(graphemeItems);
+    }
+  }
+  endLine();
+  const faces = [...new Set(lines.flatMap((shown) => shown.runs.map((run) => run.face)))];
+  return {
+    direction: baseLevel === 1 ? "rtl" : "ltr",
+    lines,
+    ascent: Math.max(0, ...faces.map((face) => face.ascent)),
+    descent: Math.max(0, ...faces.map((face) => face.descent)),
+  };
+}
+
+function levelsOf(text: string, direction: Direction | undefined): { base: number; of: Uint8Array | undefined } {
+  if (direction !== "rtl" && !hasRightToLeft(text)) return { base: 0, of: undefined };
+  const { levels, paragraphs } = bidi.getEmbeddingLevels(text, direction ?? "auto");
+  return { base: paragraphs[0]?.level ?? 0, of: levels };
+}
+
+/** Reads a paragraph's text from its start and shapes it, cut where style, direction or spaces change. */
+class Itemizer {
+  readonly #spans: readonly Span[];
+  readonly #levels: Uint8Array | undefined;
+  readonly #shaper: Shaper;
+  #offset = 0;
+
+  constructor(spans: readonly Span[], levels: Uint8Array | undefined, shaper: Shaper) {
+    this.#spans = spans;
+    this.#levels = levels;
+    this.#shaper = shaper;
+  }
+
+  /** The items of the next so many UTF-16 units. */
+  next(length: number): Item[] {
+    const items: Item[] = [];
+    const end = this.#offset + length;
+    let spanStart = 0;
+    for (const span of this.#spans) {
+      const spanEnd = spanStart + span.text.length;
+      const from = Math.max(this.#offset, spanStart);
+      const to = Math.min(end, spanEnd);
+      if (from < to) this.#addItems(items, span, span.text.slice(from - spanStart, to - spanStart), from);
+      spanStart = spanEnd;
+    }
+    this.#offset = end;
+    return items;
+  }
+
+  /** Goes back, to read the same text in smaller parts. */
+  back(length: number): void {
+    this.#offset -= length;
+  }
+
+  #addItems(items: Item[], span: Span, text: string, offset: number): void {
+    let from = offset;
+    for (const part of text.split(spaces)) {
+      for (const { text: run, level } of this.#byLevel(part, from)) {
+        const shaped = this.#shaper.shape(run, level % 2 === 1 ? "rtl" : "ltr", span.weight);
+        const runs = shaped.map((shapedRun) => ({ ...shapedRun, color: span.color }));
+        const width = runs.reduce((sum, shapedRun) => sum + shapedRun.width, 0);
+        items.push({ runs, width, level, isSpace: run.trim() === "" });
+      }
+      from += part.length;
+    }
+  }
+
+  #byLevel(text: string, offset: number): { text: string; level: number }[] {
+    if (text === "") return [];
+    const levels = this.#levels;
+    if (levels === undefined) return [{ text, level: 0 }];
+    const runs: { text: string; level: number }[] = [];
+    let from = 0;
+    for (let at = 1; at <= text.length; at++) {
+      if (at < text.length && levels[offset + at] === levels[offset + from]) continue;
+      runs.push({ text: text.slice(from, at), level: levels[offset + from] ?? 0 });
+      from = at;
+    }
+    return runs;
+  }
+}
+
+function widthOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + item.width, 0);
+}
+
+function widthWithoutEnd(items: readonly Item[]): number {
+  return widthOf(items.slice(0, items.findLastIndex((item) => !item.isSpace) + 1));
+}
+
+function toLine(items: readonly Item[], baseLevel: number): Line {
+  const shown = items.findLastIndex((item) => !item.isSpace) + 1;
+  // Spaces at the end of a line take the paragraph's direction (UAX #9, L1).
+  const leveled = items.map((item, index) => (index < shown ? item : { ...item, level: baseLevel }));
+  const runs = inVisualOrder(leveled).flatMap((item) => item.runs);
+  const width = widthOf(items.slice(0, shown));
+  return {
+    runs,
+    width,
+    leadingSpace: baseLevel === 1 ? widthOf(items) - width : 0,
+  };
+}
+
+/** UAX #9, L2: from the highest level down to the lowest odd one, what is at that level or above is turned round. */
+function inVisualOrder(items: readonly Item[]): Item[] {
+  const ordered = [...items];
+  const highest = Math.max(0, ...ordered.map((item) => item.level));
+  for (let level = highest; level > 0; level--) {
+    for (let from = 0; from < ordered.length; from++) {
+      if ((ordered[from]?.level ?? 0) < level) continue;
+      let to = from;
+      while (to < ordered.length && (ordered[to]?.level ?? 0) >= level) to++;
+      ordered.splice(from, to - from, ...ordered.slice(from, to).reverse());
+      from = to;
+    }
+  }
+  return ordered;
+}

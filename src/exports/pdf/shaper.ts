@@ -1,0 +1,78 @@
+import * as hb from "harfbuzzjs";
+import type { Direction } from "../direction.ts";
+import type { Face } from "./face.ts";
+import type { FaceChoice, FaceRun, Weight } from "./face-choice.ts";
+import { type Cluster, showOperators } from "./show-text.ts";
+
+/** Text of one face and direction as the glyphs that show it. */
+export interface ShapedRun {
+  readonly face: Face;
+  /** In thousandths of the font's size. */
+  readonly width: number;
+  /** PDF operators that show it at font size 1 from the current point on, and move that point by `width`. */
+  readonly operators: string;
+}
+
+/** Turns text into glyphs with HarfBuzz; a word that comes again is not shaped again. */
+export class Shaper {
+  readonly #faces: FaceChoice;
+  readonly #language: string;
+  readonly #buffer = new hb.Buffer();
+  readonly #shaped = new Map<string, readonly ShapedRun[]>();
+
+  constructor(faces: FaceChoice, language: string | null) {
+    this.#faces = faces;
+    this.#language = language ?? "und";
+  }
+
+  /** The runs in visual order, from left to right. */
+  shape(text: string, direction: Direction, weight: Weight): readonly ShapedRun[] {
+    const key = `${direction}${weight}${text}`;
+    let runs = this.#shaped.get(key);
+    if (runs === undefined) {
+      const ofFaces = this.#faces.split(text, weight);
+      runs = ofFaces.map((run) => this.#shapeRun(run, direction));
+      if (direction === "rtl") runs = runs.toReversed();
+      this.#shaped.set(key, runs);
+    }
+    return runs;
+  }
+
+  #shapeRun({ text, face }: FaceRun, direction: Direction): ShapedRun {
+    const clusters = this.#clusters(text, face, direction);
+    const width = clusters.reduce((sum, { glyphs }) => glyphs.reduce((part, { advance }) => part + advance, sum), 0);
+    return { face, width, operators: showOperators(clusters, face, direction) };
+  }
+
+  #clusters(text: string, face: Face, direction: Direction): Cluster[] {
+    const buffer = this.#buffer;
+    buffer.reset();
+    buffer.setClusterLevel(hb.ClusterLevel.MONOTONE_GRAPHEMES);
+    buffer.setFlags(hb.BufferFlag.REMOVE_DEFAULT_IGNORABLES);
+    buffer.addText(text);
+    buffer.guessSegmentProperties();
+    buffer.setDirection(direction === "rtl" ? hb.Direction.RTL : hb.Direction.LTR);
+    buffer.setLanguage(this.#language);
+    hb.shape(face.font, buffer);
+    const infos = buffer.getGlyphInfos();
+    const positions = buffer.getGlyphPositions();
+    const starts = [...new Set(infos.map((info) => info.cluster))].sort((a, b) => a - b);
+    const ends = new Map(starts.map((start, index) => [start, starts[index + 1] ?? text.length]));
+    const clusters: Cluster[] = [];
+    let clusterStart = -1;
+    infos.forEach((info, index) => {
+      const position = positions[index];
+      if (info.cluster !== clusterStart || clusters.length === 0) {
+        clusterStart = info.cluster;
+        clusters.push({ text: text.slice(clusterStart, ends.get(clusterStart)), glyphs: [] });
+      }
+      clusters.at(-1)?.glyphs.push({
+        glyphId: info.codepoint,
+        advance: (position?.xAdvance ?? 0) * face.scale,
+        offsetX: (position?.xOffset ?? 0) * face.scale,
+        offsetY: (position?.yOffset ?? 0) * face.scale,
+      });
+    });
+    return clusters;
+  }
+}

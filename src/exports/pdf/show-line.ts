@@ -1,0 +1,88 @@
+import type { Face } from "./face.ts";
+import { numeral, utf16Hex } from "./numerals.ts";
+import type { PlacedGlyph } from "./show-text.ts";
+
+/** The text of a glyph that has none of its own: a code must mean something. */
+export const nothing = "\u200B";
+
+/** Collects the operators of one run of text, and keeps account of where the next glyph falls by itself. */
+export class ShowLine {
+  readonly #face: Face;
+  #done = "";
+  #array = "";
+  #codes = "";
+  /** How far right of the natural place the next glyph stands. */
+  #shift = 0;
+  #rise = 0;
+
+  constructor(face: Face) {
+    this.#face = face;
+  }
+
+  show({ glyphId, advance, offsetX, offsetY }: PlacedGlyph, text: string): void {
+    const code = this.#face.encode(glyphId, text);
+    if (offsetY !== this.#rise) this.#setRise(offsetY);
+    this.#moveBy(this.#shift + offsetX);
+    this.#codes += code.toString(16).padStart(4, "0");
+    this.#shift = advance - offsetX - this.#face.widthOf(code);
+  }
+
+  /** An invisible glyph that begins so far right of the current point, and doesn't move it. */
+  spaceFrom(distance: number): void {
+    this.#space(distance, 0);
+  }
+
+  /** An invisible glyph that ends there. */
+  spaceUpTo(distance: number): void {
+    this.#space(distance, 1);
+  }
+
+  #space(distance: number, widthsLeft: number): void {
+    const glyphId = this.#face.font.nominalGlyph(0x20);
+    if (glyphId === undefined) return;
+    const width = this.#face.widthOf(this.#face.encode(glyphId, nothing));
+    this.show({ glyphId, advance: 0, offsetX: distance - widthsLeft * width, offsetY: 0 }, nothing);
+  }
+
+  /** What is shown up to its end means this text. */
+  openSpan(text: string): void {
+    this.#flush();
+    this.#done += `/Span<</ActualText<${utf16Hex(`\uFEFF${text}`)}>>>BDC `;
+  }
+
+  closeSpan(): void {
+    this.#flush();
+    this.#done += "EMC ";
+  }
+
+  end(): string {
+    this.#moveBy(this.#shift);
+    this.#shift = 0;
+    if (this.#rise !== 0) this.#setRise(0);
+    this.#flush();
+    return this.#done;
+  }
+
+  #moveBy(distance: number): void {
+    if (Math.abs(distance) < 0.5) return;
+    this.#closeCodes();
+    this.#array += String(-Math.round(distance));
+  }
+
+  #setRise(rise: number): void {
+    this.#flush();
+    this.#done += `${numeral(rise / 1000)} Ts `;
+    this.#rise = rise;
+  }
+
+  #closeCodes(): void {
+    if (this.#codes !== "") this.#array += `<${this.#codes}>`;
+    this.#codes = "";
+  }
+
+  #flush(): void {
+    this.#closeCodes();
+    if (this.#array !== "") this.#done += `[${this.#array}]TJ `;
+    this.#array = "";
+  }
+}

@@ -1,0 +1,75 @@
+import type { Direction } from "../direction.ts";
+import type { Face } from "./face.ts";
+import { nothing, ShowLine } from "./show-line.ts";
+
+/** Glyphs that together show some characters; one of them for one text, as a rule. */
+export interface Cluster {
+  readonly text: string;
+  /** From left to right. */
+  readonly glyphs: PlacedGlyph[];
+}
+
+/** Measures are thousandths of the font's size. */
+export interface PlacedGlyph {
+  readonly glyphId: number;
+  readonly advance: number;
+  readonly offsetX: number;
+  readonly offsetY: number;
+}
+
+/**
+ * TJ operators (ISO 32000-1, 9.4.3). What several glyphs show together is a span with its text, as a glyph's code can only
+ * tell the text of that one.
+ */
+export function showOperators(clusters: readonly Cluster[], face: Face, direction: Direction): string {
+  const line = new ShowLine(face);
+  for (const { text, glyphs } of clusters) {
+    const characters = Array.from(text);
+    const only = glyphs.length === 1 ? glyphs[0] : undefined;
+    if (only !== undefined && (characters.length === 1 || direction === "ltr")) line.show(only, text);
+    else if (direction === "ltr") showTogether(line, characters, glyphs);
+    else showTurned(line, characters, glyphs);
+  }
+  return line.end();
+}
+
+function showTogether(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
+  // For readers that don't know such spans: a character each, or all with the first.
+  const texts = characters.length === glyphs.length ? characters : [characters.join("")];
+  line.openSpan(characters.join(""));
+  // Readers that do take the span's place from its first and last glyph; a mark would give a wrong one.
+  if (isMoved(glyphs[0])) line.spaceFrom(0);
+  glyphs.forEach((glyph, index) => {
+    line.show(glyph, texts[index] ?? nothing);
+  });
+  if (isMoved(glyphs.at(-1))) line.spaceUpTo(0);
+  line.closeSpan();
+}
+
+/** Marks stand this much left of each other, in thousandths of the size: readers order characters by their places. */
+const markDistance = 2;
+
+/**
+ * A right-to-left cluster. Readers turn a line's characters round, those within a code or a span too; so every mark is a
+ * span of its own, without width, in front of the letter, which HarfBuzz puts last.
+ */
+function showTurned(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
+  const letter = glyphs.at(-1);
+  const marks = glyphs.slice(0, -1);
+  const markTexts = characters.slice(1).reverse();
+  const spans = Math.max(markTexts.length, Math.min(marks.length, 1));
+  for (let index = 0; index < spans; index++) {
+    const last = index === spans - 1;
+    line.openSpan(markTexts[index] ?? "");
+    const place = (letter?.offsetX ?? 0) - (spans - index) * markDistance;
+    line.spaceFrom(place);
+    for (const mark of marks.slice(index, last ? undefined : index + 1)) line.show(mark, markTexts[index] ?? nothing);
+    line.spaceUpTo(place);
+    line.closeSpan();
+  }
+  if (letter !== undefined) line.show(letter, characters[0] ?? nothing);
+}
+
+function isMoved(glyph: PlacedGlyph | undefined): boolean {
+  return glyph !== undefined && (glyph.advance === 0 || glyph.offsetX !== 0 || glyph.offsetY !== 0);
+}

@@ -1,0 +1,81 @@
+import { type PDFContext, PDFHexString, type PDFObject, type PDFRef } from "@cantoo/pdf-lib";
+
+/** Standard structure types (ISO 32000-1, 14.8.4) that a transcript is made of. */
+export type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
+
+/** A node of the document's logical structure: what a screen reader reads. */
+export interface StructureElement {
+  readonly ref: PDFRef;
+  readonly type: StructureType;
+  readonly parent: PDFRef;
+  readonly language: string | undefined;
+  readonly children: StructureElement[];
+  readonly content: { readonly page: number; readonly id: number }[];
+}
+
+/** Builds the structure tree while pages are drawn, and writes it when they are all known. */
+export class Structure {
+  readonly rootRef: PDFRef;
+  readonly document: StructureElement;
+  readonly #context: PDFContext;
+  /** For each page, which element each piece of marked content belongs to. */
+  readonly #owners: PDFRef[][] = [];
+
+  constructor(context: PDFContext) {
+    this.#context = context;
+    this.rootRef = context.nextRef();
+    this.document = this.#element("Document", this.rootRef, undefined);
+  }
+
+  add(parent: StructureElement, type: StructureType, language?: string): StructureElement {
+    const element = this.#element(type, parent.ref, language);
+    parent.children.push(element);
+    return element;
+  }
+
+  /** The id under which a page's next marked content belongs to an element. */
+  mark(element: StructureElement, page: number): number {
+    while (this.#owners.length <= page) this.#owners.push([]);
+    const owners = this.#owners[page] ?? [];
+    owners.push(element.ref);
+    const id = owners.length - 1;
+    element.content.push({ page, id });
+    return id;
+  }
+
+  /** @param pages by number */
+  write(pages: readonly PDFRef[]): void {
+    this.#write(this.document, pages);
+    const parentTree = this.#context.obj({
+      Nums: this.#owners.flatMap((owners, page) => [this.#context.obj(page), this.#context.obj(owners)]),
+    });
+    this.#context.assign(
+      this.rootRef,
+      this.#context.obj({
+        Type: "StructTreeRoot",
+        K: this.document.ref,
+        ParentTree: this.#context.register(parentTree),
+        ParentTreeNextKey: this.#owners.length,
+      }),
+    );
+  }
+
+  #element(type: StructureType, parent: PDFRef, language: string | undefined): StructureElement {
+    return { ref: this.#context.nextRef(), type, parent, language, children: [], content: [] };
+  }
+
+  #write(element: StructureElement, pages: readonly PDFRef[]): void {
+    const context = this.#context;
+    const firstPage = element.content[0]?.page;
+    const kids: PDFObject[] = element.children.map((child) => child.ref);
+    for (const { page, id } of element.content) {
+      const elsewhere = { Type: "MCR", Pg: pages[page], MCID: id };
+      kids.push(page === firstPage ? context.obj(id) : context.obj(elsewhere));
+    }
+    const entries = { Type: "StructElem", S: element.type, P: element.parent, K: kids.length === 1 ? kids[0] : kids };
+    const page = firstPage === undefined ? {} : { Pg: pages[firstPage] };
+    const language = element.language === undefined ? {} : { Lang: PDFHexString.fromText(element.language) };
+    context.assign(element.ref, context.obj({ ...entries, ...page, ...language }));
+    for (const child of element.children) this.#write(child, pages);
+  }
+}

@@ -1,0 +1,95 @@
+import { subsetterPath } from "../font-files.ts";
+
+/** What we use of the subsetter's exports; pointers and sizes are plain numbers. */
+interface Subsetter {
+  readonly memory: WebAssembly.Memory;
+  _initialize(): void;
+  malloc(size: number): number;
+  free(pointer: number): void;
+  hb_blob_create(data: number, length: number, mode: number, userData: number, destroy: number): number;
+  hb_blob_destroy(blob: number): void;
+  hb_blob_get_data(blob: number, length: number): number;
+  hb_blob_get_length(blob: number): number;
+  hb_face_create(blob: number, index: number): number;
+  hb_face_destroy(face: number): void;
+  hb_face_reference_blob(face: number): number;
+  hb_set_add(set: number, value: number): void;
+  hb_subset_input_create_or_fail(): number;
+  hb_subset_input_destroy(input: number): void;
+  hb_subset_input_glyph_set(input: number): number;
+  hb_subset_input_set(input: number, kind: number): number;
+  hb_subset_input_set_flags(input: number, flags: number): void;
+  hb_subset_or_fail(face: number, input: number): number;
+}
+
+// From hb-subset.h.
+const memoryModeWritable = 2;
+const flags = { noHinting: 1, retainGlyphIds: 2, notdefOutline: 64, noLayoutClosure: 512 };
+const dropTables = 3;
+
+/** Tables that lay text out, or name the font; a PDF has the glyphs placed already. */
+const unneededTables = [
+  "GSUB",
+  "GPOS",
+  "GDEF",
+  "BASE",
+  "STAT",
+  "DSIG",
+  "name",
+  "post",
+  "OS/2",
+  "cmap",
+  "vhea",
+  "vmtx",
+  "VORG",
+];
+
+let loaded: Promise<Subsetter> | undefined;
+
+async function loadSubsetter(): Promise<Subsetter> {
+  const module = await WebAssembly.compile(await Bun.file(subsetterPath).arrayBuffer());
+  const { exports } = await WebAssembly.instantiate(module, {});
+  const subsetter = exports as unknown as Subsetter;
+  subsetter._initialize();
+  return subsetter;
+}
+
+/**
+ * A TrueType font with these glyphs and nothing else; they keep their ids.
+ * @throws an Error when the font can't be read
+ */
+export async function subsetFont(font: Uint8Array, glyphIds: Iterable<number>): Promise<Uint8Array> {
+  loaded ??= loadSubsetter();
+  const hb = await loaded;
+  const data = hb.malloc(font.length);
+  new Uint8Array(hb.memory.buffer).set(font, data);
+  const blob = hb.hb_blob_create(data, font.length, memoryModeWritable, 0, 0);
+  const face = hb.hb_face_create(blob, 0);
+  hb.hb_blob_destroy(blob);
+  const input = hb.hb_subset_input_create_or_fail();
+  try {
+    hb.hb_subset_input_set_flags(
+      input,
+      flags.noHinting | flags.retainGlyphIds | flags.notdefOutline | flags.noLayoutClosure,
+    );
+    const glyphs = hb.hb_subset_input_glyph_set(input);
+    for (const id of glyphIds) hb.hb_set_add(glyphs, id);
+    const dropped = hb.hb_subset_input_set(input, dropTables);
+    for (const table of unneededTables) hb.hb_set_add(dropped, Buffer.from(table.padEnd(4)).readUInt32BE(0));
+    return takeFont(hb, hb.hb_subset_or_fail(face, input));
+  } finally {
+    hb.hb_subset_input_destroy(input);
+    hb.hb_face_destroy(face);
+    hb.free(data);
+  }
+}
+
+function takeFont(hb: Subsetter, face: number): Uint8Array {
+  if (face === 0) throw new Error("the font could not be subset");
+  const blob = hb.hb_face_reference_blob(face);
+  const from = hb.hb_blob_get_data(blob, 0);
+  const bytes = new Uint8Array(hb.memory.buffer).slice(from, from + hb.hb_blob_get_length(blob));
+  hb.hb_blob_destroy(blob);
+  hb.hb_face_destroy(face);
+  return bytes;
+}

@@ -1,0 +1,50 @@
+import { cleanText } from "./clean-text.ts";
+import type { ExportSegment } from "./document.ts";
+
+/** What one speaker said without a break, as readers are shown it. */
+export interface Turn {
+  readonly startMilliseconds: number;
+  readonly speaker: number;
+  /** Clean, of one line, never empty. */
+  readonly text: string;
+}
+
+/** A silence of this length starts a new paragraph though nobody else spoke. */
+const pauseMilliseconds = 4_000;
+/** After this time a long speech gets a new paragraph, so that readers find a place in the recording. */
+const longMilliseconds = 60_000;
+
+/** Chinese and Japanese put no space between sentences. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF00-\uFFEF]/u;
+
+/** Joins the segments of one speaker that follow each other; paragraphs of about a minute at most. */
+export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable<ExportSegment>): AsyncGenerator<Turn> {
+  let speaker = -1;
+  let startMilliseconds = 0;
+  let endMilliseconds = 0;
+  let text = "";
+  for await (const segment of segments) {
+    const added = cleanText(segment.text);
+    if (added === "") continue;
+    const goesOn =
+      text !== "" &&
+      segment.speaker === speaker &&
+      segment.startMilliseconds - endMilliseconds < pauseMilliseconds &&
+      segment.startMilliseconds - startMilliseconds < longMilliseconds;
+    if (goesOn) {
+      text = joinSentences(text, added);
+      endMilliseconds = Math.max(endMilliseconds, segment.endMilliseconds);
+      continue;
+    }
+    if (text !== "") yield { startMilliseconds, speaker, text };
+    ({ speaker, startMilliseconds, endMilliseconds } = segment);
+    text = added;
+  }
+  if (text !== "") yield { startMilliseconds, speaker, text };
+}
+
+function joinSentences(before: string, after: string): string {
+  const last = before.slice(-2).match(/.$/su)?.[0] ?? "";
+  const first = String.fromCodePoint(after.codePointAt(0) ?? 0);
+  return unspaced.test(last) && unspaced.test(first) ? before + after : `${before} ${after}`;
+}

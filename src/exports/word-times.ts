@@ -1,0 +1,57 @@
+import { cleanText } from "./clean-text.ts";
+import type { ExportSegment } from "./document.ts";
+
+/** Places of a text whose times are known, in ascending order of both. */
+interface Anchor {
+  readonly offset: number;
+  readonly milliseconds: number;
+}
+
+/** When the characters of a segment's clean text were said; between words, and where words are missing, by interpolation. */
+export class WordTimes {
+  readonly #anchors: Anchor[];
+
+  /** @param text the segment's text as `cleanText` gives it */
+  constructor(segment: ExportSegment, text: string) {
+    const start = segment.startMilliseconds;
+    const end = Math.max(start, segment.endMilliseconds);
+    const anchors: Anchor[] = [{ offset: 0, milliseconds: start }];
+    let offset = 0;
+    let reached = start;
+    const add = (at: number, milliseconds: number) => {
+      offset = at;
+      reached = Math.min(end, Math.max(reached, milliseconds));
+      anchors.push({ offset, milliseconds: reached });
+    };
+    for (const [wordText, wordStart, wordEnd] of segment.words) {
+      const word = cleanText(wordText.trim());
+      const found = word === "" ? -1 : text.indexOf(word, offset);
+      if (found < 0) continue;
+      add(found, wordStart);
+      add(found + word.length, wordEnd);
+    }
+    anchors.push({ offset: text.length, milliseconds: end });
+    this.#anchors = anchors;
+  }
+
+  /** When what begins at this offset begins. */
+  startOf(offset: number): number {
+    const next = this.#anchors.findLastIndex((anchor) => anchor.offset <= offset);
+    return this.#between(next, next + 1, offset);
+  }
+
+  /** When what ends at this offset ends. */
+  endOf(offset: number): number {
+    const next = this.#anchors.findIndex((anchor) => anchor.offset >= offset);
+    return this.#between(next - 1, next, offset);
+  }
+
+  #between(before: number, after: number, offset: number): number {
+    const from = this.#anchors[before];
+    const to = this.#anchors[after];
+    if (from === undefined || to === undefined) return (from ?? to)?.milliseconds ?? 0;
+    if (to.offset === from.offset) return from.milliseconds;
+    const share = (offset - from.offset) / (to.offset - from.offset);
+    return Math.round(from.milliseconds + share * (to.milliseconds - from.milliseconds));
+  }
+}

@@ -1,0 +1,84 @@
+import { isIP } from "node:net";
+import { type AddressFamily, networkList } from "./network-list.ts";
+
+/** What an address is for, where that is anything but being reached by everybody. */
+export type SpecialAddressKind =
+  | "unspecified"
+  | "loopback"
+  | "private"
+  | "shared"
+  | "link-local"
+  | "cloud metadata"
+  | "protocol assignment"
+  | "documentation"
+  | "benchmarking"
+  | "multicast"
+  | "reserved"
+  | "translated"
+  | "tunnel"
+  | "overlay"
+  | "unassigned"
+  | "unreadable";
+
+/**
+ * Sources: the special-purpose address registries of the IANA for IPv4 and IPv6 (RFC 6890 and its successors). Blocks that
+ * are listed there as globally reachable (AS112, AMT) are left out, except where they carry another address inside.
+ * The first network that holds an address names its kind.
+ */
+const SPECIAL_IPV4 = kinds("ipv4", [
+  ["unspecified", "0.0.0.0/8"],
+  ["loopback", "127.0.0.0/8"],
+  ["private", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"],
+  ["shared", "100.64.0.0/10"],
+  ["link-local", "169.254.0.0/16"],
+  // The host agent of every virtual machine at Azure, on an address that is public by its number.
+  ["cloud metadata", "168.63.129.16/32"],
+  ["protocol assignment", "192.0.0.0/24"],
+  ["documentation", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"],
+  ["benchmarking", "198.18.0.0/15"],
+  // The retired anycast relays of 6to4 (RFC 7526).
+  ["tunnel", "192.88.99.0/24"],
+  ["multicast", "224.0.0.0/4"],
+  ["reserved", "240.0.0.0/4"],
+]);
+
+const SPECIAL_IPV6 = kinds("ipv6", [
+  ["unspecified", "::/128"],
+  ["loopback", "::1/128"],
+  // An IPv4 address in another dress, which a translator or this very machine would take off again: mapped (RFC 4291),
+  // compatible (retired), SIIT (RFC 2765), NAT64 with the well-known prefix and with a local one (RFC 6052, RFC 8215).
+  ["translated", "::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"],
+  ["private", "fc00::/7", "fec0::/10"],
+  ["link-local", "fe80::/10"],
+  ["multicast", "ff00::/8"],
+  // Teredo and 6to4 carry an IPv4 address, too.
+  ["tunnel", "2001::/32", "2002::/16"],
+  ["benchmarking", "2001:2::/48"],
+  ["overlay", "2001:10::/28", "2001:20::/28"],
+  ["protocol assignment", "2001::/23"],
+  ["documentation", "2001:db8::/32", "3fff::/20"],
+  // The 6bone's, given back in 2006 (RFC 3701).
+  ["reserved", "3ffe::/16"],
+]);
+
+/** All that has been given out for use across the Internet (RFC 4291, section 2.4); what lies outside is closed. */
+const GLOBAL_IPV6 = networkList("ipv6", ["2000::/3"]);
+
+/**
+ * What kind of address this is; null for one that anybody on the Internet can be reached at. Fails closed: text that is no
+ * address in its plain spelling is `unreadable`, and IPv6 space without a purpose yet is `unassigned`.
+ */
+export function specialAddressKind(address: string): SpecialAddressKind | null {
+  const family = isIP(address);
+  if (family === 4) return SPECIAL_IPV4.find(({ networks }) => networks.check(address, "ipv4"))?.kind ?? null;
+  if (family !== 6) return "unreadable";
+  // Only addresses of one link have a zone, and BlockList takes none.
+  if (address.includes("%")) return "link-local";
+  const special = SPECIAL_IPV6.find(({ networks }) => networks.check(address, "ipv6"));
+  if (special !== undefined) return special.kind;
+  return GLOBAL_IPV6.check(address, "ipv6") ? null : "unassigned";
+}
+
+function kinds(family: AddressFamily, table: readonly (readonly [SpecialAddressKind, ...string[]])[]) {
+  return table.map(([kind, ...cidrs]) => ({ kind, networks: networkList(family, cidrs) }));
+}

@@ -1,0 +1,67 @@
+import { type BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { hostOf } from "./host.ts";
+import { networkList } from "./network-list.ts";
+
+/** Hosts and networks inside the customer's walls that recordings may be fetched from. */
+export interface AllowList {
+  readonly hosts: ReadonlySet<string>;
+  /** With their leading dot. */
+  readonly suffixes: readonly string[];
+  readonly ipv4: BlockList;
+  readonly ipv6: BlockList;
+}
+
+/** An entry that can't be read; the message says which one and how to write it. */
+export class AllowListError extends Error {
+  override readonly name = "AllowListError";
+}
+
+/**
+ * Reads the operator's entries: `media.example.org` (that host), `*.example.org` (every host below it, at any depth, and not
+ * itself), `10.20.0.0/16` or `fd12:3456::/32` (a network), `10.20.0.7` or `fd12:3456::7` (one address).
+ * Throws AllowListError at the first entry that is none of these.
+ */
+export function parseAllowList(entries: readonly string[]): AllowList {
+  const hosts = new Set<string>();
+  const suffixes: string[] = [];
+  const networks = { ipv4: [] as string[], ipv6: [] as string[] };
+  for (const entry of entries) {
+    const text = entry.trim();
+    const address = (text.split("/", 1)[0] ?? "").replace(/^\[(.*)\]$/, "$1");
+    if (isIP(address) !== 0) networks[isIPv4(address) ? "ipv4" : "ipv6"].push(parseNetwork(text, address));
+    else if (text.startsWith("*.")) suffixes.push(`.${parseName(text, text.slice(2))}`);
+    else hosts.add(parseName(text, text));
+  }
+  return { hosts, suffixes, ipv4: networkList("ipv4", networks.ipv4), ipv6: networkList("ipv6", networks.ipv6) };
+}
+
+/** Whether an entry names this host; `host` as hostOf gives it. */
+export function allowsHost(allow: AllowList, host: string): boolean {
+  return allow.hosts.has(host) || allow.suffixes.some((suffix) => host.endsWith(suffix));
+}
+
+/** Whether an entry holds this address. IPv4 in the dress of IPv6 counts as IPv6 only. */
+export function allowsAddress(allow: AllowList, address: string): boolean {
+  if (isIPv4(address)) return allow.ipv4.check(address, "ipv4");
+  return isIPv6(address) && allow.ipv6.check(address, "ipv6");
+}
+
+function parseNetwork(entry: string, address: string): string {
+  if (address.includes("%")) throw new AllowListError(`${entry}: an address with a zone can't be allowed`);
+  const [, prefix, ...more] = entry.split("/");
+  if (prefix === undefined) return address;
+  const longest = isIPv4(address) ? 32 : 128;
+  if (more.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > longest) {
+    throw new AllowListError(`${entry}: a network is written as ${address}/N, with N from 0 to ${longest}`);
+  }
+  return `${address}/${prefix}`;
+}
+
+function parseName(entry: string, name: string): string {
+  const help = "write a host (media.example.org, *.example.org) or a network (10.20.0.0/16, fd12:3456::/32)";
+  if (name.includes("://") || /[/:@*?#\\[\]\s]/.test(name)) throw new AllowListError(`${entry}: ${help}`);
+  const host = URL.canParse(`http://${name}/`) ? hostOf(new URL(`http://${name}/`)) : "";
+  if (host === "") throw new AllowListError(`${entry}: ${help}`);
+  if (isIP(host) !== 0) throw new AllowListError(`${entry}: an address is written plainly, here ${host}`);
+  return host;
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from "node:http";
+import { FetchError } from "./fetch-error.ts";
+import { hostOf } from "./host.ts";
+import { openAnswer, type Requesting } from "./open-answer.ts";
+import { isPlaylistLink } from "./playlist.ts";
+
+/** The contract's number. */
+const MAX_REDIRECTS = 5;
+
+/** RFC 9110, section 15.4: those that name another place for a GET. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Sends a GET and follows redirects, at most five, to the answer that is none. Each one is checked as the first link was, and its
+ * host resolved and checked again; nothing of one answer (cookies, a referrer) goes into the next request.
+ *
+ * Throws FetchError as openAnswer does, and `fetch_bad_url`, `fetch_playlist` or `fetch_redirects` for what can't be followed.
+ */
+export async function followRedirects(
+  start: URL,
+  requesting: Requesting,
+): Promise<{ readonly answer: IncomingMessage; readonly host: string }> {
+  let url = followable(start, null);
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await openAnswer(url, requesting);
+    const location = answer.headers.location;
+    if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined) return { answer, host: hostOf(url) };
+    answer.destroy();
+    url = followable(resolveLocation(location, url), url);
+  }
+  throw new FetchError("fetch_redirects", `${hostOf(url)}: more than ${MAX_REDIRECTS} redirects`);
+}
+
+function resolveLocation(location: string, from: URL): URL {
+  try {
+    return new URL(readLocation(location), from);
+  } catch (cause) {
+    throw new FetchError("fetch_bad_url", `${hostOf(from)} redirects to what is no link`, { cause });
+  }
+}
+
+/** The runtime hands out a header's bytes as Latin-1; where a path isn't percent-encoded as it should be, they are UTF-8. */
+function readLocation(location: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(location, "latin1"));
+  } catch {
+    return location;
+  }
+}
+
+function followable(url: URL, from: URL | null): URL {
+  const whence = from === null ? "" : `${hostOf(from)} redirects to `;
+  const refuse = (what: string) => new FetchError("fetch_bad_url", `${whence}${what}`);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw refuse(`a link of scheme ${url.protocol}`);
+  if (from?.protocol === "https:" && url.protocol === "http:") throw refuse("http, away from https");
+  if (url.username !== "" || url.password !== "") throw refuse("a link with credentials");
+  if (from !== null && isPlaylistLink(url)) throw new FetchError("fetch_playlist", `${whence}a playlist`);
+  const target = new URL(url);
+  target.hash = "";
+  return target;
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { available, samplePath } from "../support/checkout.ts";
+import { errorOf, spokenText } from "../support/client.ts";
+import type { Segment } from "../support/contract.ts";
+import { runCli, startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { isAlive } from "./processes.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("e2e tests of the CLI", jfk);
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe.if(ready)("the CLI beside a running server", () => {
+  const server = new TestServer();
+  beforeAll(() => server.start(), startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const json = async (...args: string[]): Promise<unknown> => {
+    const { exitCode, stdout, stderr } = await server.cli(...args, "--json");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+
+  test("an account and a key are made, listed without the secret, used, revoked and refused", async () => {
+    const account = await json("accounts", "create", "desk");
+    expect(account).toEqual({ id: expect.any(String), name: "desk", created_at: instant });
+    expect(await json("accounts", "list")).toEqual([account]);
+
+    const made = await json("keys", "create", "--account", "desk", "--name", "for a test");
+    const { key: secret, ...shown } = made as { key: string; id: string };
+    expect(secret).toMatch(/^trs_[0-9A-Za-z]{49}$/);
+    const { id: accountId } = account as { id: string };
+    const hint = secret.slice(0, 10);
+    const listed = { id: shown.id, account_id: accountId, name: "for a test", hint, created_at: instant };
+    expect(shown as object).toEqual({ ...listed, revoked_at: null });
+    expect(await json("keys", "list")).toEqual([{ ...listed, revoked_at: null }]);
+    expect(await json("keys", "list", "--account", "desk")).toEqual([{ ...listed, revoked_at: null }]);
+
+    const ask = () => fetch(`${server.baseUrl}/languages`, { headers: { authorization: `Bearer ${secret}` } });
+    expect((await ask()).status).toBe(200);
+    expect(await json("keys", "revoke", shown.id)).toEqual({ ...listed, revoked_at: instant });
+    expect((await errorOf(await ask(), 401)).error).toBe("invalid_api_key");
+  }, 60_000);
+
+  test("submit --json prints the transcription with its segments, and nothing else, on standard output", async () => {
+    const { key } = await server.client("submitting");
+    const args = ["submit", jfk, "--server", server.origin, "--language", "en", "--every", "0.2", "--json"];
+    const { exitCode, stdout } = await runCli(args, { TRANSCRIBE_API_KEY: key });
+    expect(exitCode).toBe(0);
+    const printed = JSON.parse(stdout) as { segments: Segment[] };
+    expect(printed).toMatchObject({ status: "completed", language: "en", duration_seconds: 11 });
+    expect(spokenText(printed.segments)).toContain("ask not what your country can do for you");
+  }, 120_000);
+
+  test("what can't be done says why on standard error, without a stack, and exits with 1; a bad command line with 2", async () => {
+    const cases: [number, string[], string][] = [
+      [1, ["accounts", "create", "desk"], "there is an account named desk already"],
+      [1, ["accounts", "create", "a/b"], "can't be an account's name"],
+      [1, ["keys", "create", "--account", "nobody"], "transcribe accounts create nobody"],
+      [1, ["keys", "revoke", "unknown"], "transcribe keys list"],
+      [1, ["submit", "/no/such/file", "--key", "x", "--server", server.origin], "there is no file /no/such/file"],
+      [1, ["submit", jfk, "--server", server.origin], "TRANSCRIBE_API_KEY"],
+      [1, ["submit", jfk, "--key", "x", "--server", server.origin], "401"],
+      [1, ["submit", jfk, "--key", "x", "--server", "http://127.0.0.1:1"], "no answer from"],
+      [2, ["accounts", "destroy"], ""],
+      [2, ["keys", "create"], "--account"],
+      [2, ["no-such-command"], "unknown command"],
+      [2, ["serve", "--port", "http"], "--port"],
+      [2, ["serve", "--no-such-flag"], "--no-such-flag"],
+    ];
+    for (const [code, args, says] of cases) {
+      const { exitCode, stdout, stderr } = await server.cli(...args);
+      expect([args, exitCode, stdout]).toEqual([args, code, ""]);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    }
+  }, 60_000);
+});
+
+describe.if(ready)("quickstart", () => {
+  test("starts a server, prints the transcript, and the second time takes the server and the key that are there", async () => {
+    using directory = temporaryDirectory();
+    const args = ["quickstart", jfk, "--language", "en", "--data-dir", directory.path, "--port", "0"];
+    const running = () => {
+      const text = readFileSync(join(directory.path, "state/server.json"), "utf8");
+      return JSON.parse(text) as { pid: number; origin: string };
+    };
+    const key = () => readFileSync(join(directory.path, "first-key"), "utf8");
+    try {
+      const first = await runCli(args);
+      expect(first.exitCode).toBe(0);
+      expect(first.stdout.replaceAll(/\s+/g, " ")).toContain("what your country can do for you");
+      const [server, firstKey] = [running(), key()];
+      expect(first.stderr).toContain(`kill ${server.pid}`);
+      expect(first.stderr + first.stdout).not.toContain(firstKey.trim());
+
+      const second = await runCli(args);
+      expect(second.exitCode).toBe(0);
+      expect(second.stdout.replaceAll(/\s+/g, " ")).toContain("what your country can do for you");
+      expect(second.stderr).not.toContain("starting the server");
+      expect([running(), key()]).toEqual([server, firstKey]);
+    } finally {
+      // It goes on by itself: that is what it is for.
+      const { pid } = running();
+      process.kill(pid, "SIGTERM");
+      while (isAlive(pid)) await Bun.sleep(20);
+    }
+  }, 180_000);
+});

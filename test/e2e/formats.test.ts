@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { available, corpusPath } from "../support/checkout.ts";
+import { errorOf, type TestClient } from "../support/client.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { wordErrorRate, wordsOf } from "./accuracy.ts";
+
+const manifestSchema = Type.Array(
+  Type.Object({
+    path: Type.String(),
+    answer: Type.Optional(Type.String()),
+    transcript: Type.Union([Type.String(), Type.Null()]),
+  }),
+);
+const ready = available("e2e tests of formats", corpusPath("manifest.json"));
+const manifest = ready ? Value.Parse(manifestSchema, await Bun.file(corpusPath("manifest.json")).json()) : [];
+const files = manifest.filter(({ path }) => path.startsWith("formats/"));
+
+describe.if(ready)("every file of formats/ ends as its answer says", () => {
+  const server = new TestServer();
+  let client: TestClient;
+  let taken = 0;
+
+  const filesIn = (folder: string) => readdirSync(join(server.dataDirectory, folder));
+
+  beforeAll(async () => {
+    await server.start();
+    client = await server.client("formats");
+  }, startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+  afterEach(async () => {
+    expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
+    expect({ incoming: filesIn("incoming"), work: filesIn("work") }).toEqual({ incoming: [], work: [] });
+    // An upload is kept for a second try; of what was refused nothing is.
+    expect(filesIn("uploads")).toHaveLength(taken);
+  });
+
+  for (const { path, answer = "none", transcript } of files) {
+    const [verdict, detail] = answer.split(" ");
+    test(
+      `${path}: ${answer}`,
+      server.showing(async () => {
+        // Finding out the language has its own tests; here it would cost each file a run of the encoder.
+        const response = await client.send(corpusPath(path), { language: "en" });
+        if (verdict === "422") {
+          const { error, errors } = await errorOf(response, 422);
+          expect(error).toBe("validation_failed");
+          expect(errors).toEqual({ [detail ?? ""]: [expect.stringMatching(/^The file [^/]*\.$/)] });
+          return;
+        }
+        expect(response.status).toBe(201);
+        taken++;
+        const id = response.headers.get("location")?.split("/").at(-1) ?? "";
+        const ended = await client.waitUntilEnded(id, 100);
+        expect(ended.status).toBe(verdict as "completed" | "failed");
+        if (verdict === "failed") {
+          expect(ended.failure_reason).toBe(detail as "no_speech" | "too_short");
+          expect((await errorOf(await client.fetch(`/transcriptions/${id}/segments`), 409)).error).toBe(
+            "transcription_is_not_ready",
+          );
+          return;
+        }
+        const segments = await client.segments(id);
+        const words = wordsOf(segments.map((segment) => segment.text).join(" "));
+        expect(words).not.toBeEmpty();
+        // At 13 kbit/s of GSM "Americans ask" is heard as "America asked"; everything else reads without a fault.
+        if (transcript !== null) expect(wordErrorRate(wordsOf(transcript), words)).toBeLessThanOrEqual(0.1);
+      }),
+      120_000,
+    );
+  }
+
+  test("the server came through it all without a fault of its own", () => {
+    const faults = server.log.filter(({ event, level }) => level === "error" || event === "engine.worker_died");
+    expect(faults).toEqual([]);
+  });
+});

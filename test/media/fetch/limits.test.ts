@@ -1,0 +1,203 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FetchError, fetchRecording, parseAllowList } from "../../../src/media/fetch/index.ts";
+import { answer, type Behaviour, type Fetching, fetching, SOUND, startHost } from "./support.ts";
+
+const HEADER = "HTTP/1.1 200 OK\r\n\r\n";
+const silent: Behaviour = () => {};
+const stallsInBody: Behaviour = (socket) => {
+  socket.write(HEADER);
+  socket.write(SOUND);
+};
+/** Repeats a piece every 10 ms for as long as the connection lives. */
+const repeats =
+  (first: string, piece: string | Buffer): Behaviour =>
+  (socket) => {
+    socket.write(first);
+    const timer = setInterval(() => socket.write(piece), 10);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+async function outcomeOf(behaviour: Behaviour, options: Fetching) {
+  await using host = await startHost({ "/a": behaviour });
+  return await fetching(`http://recordings.test:${host.port}/a`, options);
+}
+
+describe("a host that keeps us waiting is left, and no file stays:", () => {
+  const cases: [name: string, fault: string, behaviour: Behaviour, options: Fetching][] = [
+    ["headers that never come", "fetch_too_slow", silent, { stallSeconds: 0.2 }],
+    ["headers that never end", "fetch_too_slow", repeats("HTTP/1.1 200 OK\r\n", "X: y\r\n"), { stallSeconds: 0.2 }],
+    [
+      "information without an answer",
+      "fetch_too_slow",
+      repeats("", "HTTP/1.1 102 Processing\r\n\r\n"),
+      { stallSeconds: 0.2 },
+    ],
+    ["a body that stands still", "fetch_too_slow", stallsInBody, { stallSeconds: 0.2 }],
+    ["a body byte by byte", "fetch_too_slow", repeats(HEADER, "x"), { stallSeconds: 0.3 }],
+    [
+      "a body that flows for ever, slowly",
+      "fetch_timed_out",
+      repeats(HEADER, Buffer.alloc(2_000)),
+      { maxSeconds: 0.5 },
+    ],
+    ["all of it together", "fetch_timed_out", silent, { maxSeconds: 0.2 }],
+    ["a name server that never answers", "fetch_dns_failed", silent, { stallSeconds: 0.2, resolve: never }],
+  ];
+  test.each(cases)("%s", async (_, fault, behaviour, options) => {
+    expect(await outcomeOf(behaviour, options)).toMatchObject({ fault, files: [] });
+  });
+
+  test("a host that takes the connection and says no word of TLS", async () => {
+    await using host = await startHost({ "*": silent });
+    const outcome = await fetching(`https://recordings.test:${host.port}/a`, { stallSeconds: 0.2 });
+    expect(outcome).toMatchObject({ fault: "fetch_tls_failed", files: [] });
+  });
+
+  test("a body that flows takes longer than the stall time and arrives", async () => {
+    const flows: Behaviour = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${20 * 17_000}\r\n\r\n`);
+      let left = 20;
+      const timer = setInterval(() => {
+        socket.write(Buffer.alloc(17_000, 1));
+        if (--left === 0) clearInterval(timer);
+      }, 50);
+      socket.on("close", () => clearInterval(timer));
+    };
+    expect(await outcomeOf(flows, { stallSeconds: 0.6 })).toMatchObject({ fault: null });
+  });
+});
+
+function never(): Promise<string[]> {
+  return new Promise(() => {});
+}
+
+describe("an abort", () => {
+  const reason = new Error("the server stops");
+  const aborted = async (behaviour: Behaviour, until: "connected" | "body", options: Fetching = {}) => {
+    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+    const stop = new AbortController();
+    let gone: () => void = () => {};
+    const left = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    await using host = await startHost({
+      "/a": (socket, head) => {
+        socket.on("close", gone);
+        behaviour(socket, head);
+        if (until === "connected") stop.abort(reason);
+      },
+    });
+    try {
+      const fetched = fetchRecording({
+        maxBytes: 1 << 20,
+        maxSeconds: 20,
+        stallSeconds: 10,
+        userAgent: "transcribe/test",
+        resolve: async () => ["127.0.0.1"],
+        ...options,
+        url: new URL(`http://recordings.test:${host.port}/a`),
+        outputPath: join(folder, "recording"),
+        allow: parseAllowList(["127.0.0.1"]),
+        signal: stop.signal,
+        onProgress: () => stop.abort(reason),
+      });
+      await expect(fetched).rejects.toBe(reason);
+      expect(await readdir(folder)).toEqual([]);
+      await left;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+
+  test("while an answer is awaited ends it with the abort's reason, and closes the connection", async () => {
+    await aborted(silent, "connected");
+  });
+
+  test("in a body of announced length does the same", async () => {
+    await aborted((socket) => socket.write(answer("200 OK", SOUND, "Content-Length: 900000")), "body");
+  });
+
+  test("in a body up to the connection's end is not taken for its end", async () => {
+    await aborted(stallsInBody, "body");
+  });
+
+  test("before the start asks nobody", async () => {
+    await using host = await startHost({});
+    const fetched = fetching(`http://127.0.0.1:${host.port}/a`, { signal: AbortSignal.abort(reason) });
+    await expect(fetched).rejects.toBe(reason);
+    expect(host.connections()).toBe(0);
+  });
+
+  test("while the name is looked up waits for nobody", async () => {
+    const stop = new AbortController();
+    const resolve = () => {
+      stop.abort(reason);
+      return never();
+    };
+    await expect(fetching("http://recordings.test:9/a", { signal: stop.signal, resolve })).rejects.toBe(reason);
+  });
+});
+
+describe("the file", () => {
+  const fetchTo = (port: number, outputPath: string) =>
+    fetchRecording({
+      url: new URL(`http://127.0.0.1:${port}/a`),
+      outputPath,
+      maxBytes: 1 << 20,
+      maxSeconds: 20,
+      stallSeconds: 10,
+      userAgent: "transcribe/test",
+      allow: parseAllowList(["127.0.0.1"]),
+      signal: new AbortController().signal,
+    });
+  const faultOf = (fetched: Promise<unknown>) =>
+    fetched.then(
+      () => null,
+      (error: unknown) => (error instanceof FetchError ? error.fault : error),
+    );
+
+  test("that finds no room, or no folder, is a fault of the disk and not of the host", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+    await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
+    try {
+      await symlink("/dev/full", join(folder, "recording.part"));
+      expect(await faultOf(fetchTo(host.port, join(folder, "recording")))).toBe("disk_full");
+      expect(await readdir(folder)).toEqual([]);
+      expect(await faultOf(fetchTo(host.port, join(folder, "missing", "recording")))).toBe("disk_full");
+      // What a crash left is no hindrance.
+      await Bun.write(join(folder, "recording.part"), "left");
+      await fetchTo(host.port, join(folder, "recording"));
+      expect(await readdir(folder)).toEqual(["recording"]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("grows on disk and not in memory", async () => {
+    const size = 256 << 20;
+    const piece = Buffer.alloc(1 << 20, 7);
+    await using host = await startHost({
+      "/a": (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+        let left = size;
+        const more = () => {
+          while (left > 0 && socket.writable) {
+            left -= piece.length;
+            if (!socket.write(piece)) return void socket.once("drain", more);
+          }
+        };
+        more();
+      },
+    });
+    const child = Bun.spawn(
+      [process.execPath, join(import.meta.dir, "fetch-child.ts"), `http://127.0.0.1:${host.port}/a`, String(size)],
+      { stdout: "pipe" },
+    );
+    const outcome = JSON.parse(await new Response(child.stdout).text());
+    expect(outcome).toMatchObject({ fault: null, sizeBytes: size });
+    expect(outcome.grownBytes).toBeLessThan(100 << 20);
+  });
+});

@@ -1,0 +1,109 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
+import { FetchError, type FetchRequest, fetchRecording, parseAllowList } from "../../../src/media/fetch/index.ts";
+
+/** Answers one request on a raw connection, so that it can lie, drip and break off. */
+export type Behaviour = (socket: Socket, head: string) => void;
+
+export interface TestHost extends AsyncDisposable {
+  readonly port: number;
+  /** Heads of the requests so far. */
+  readonly requests: string[];
+  /** Connections so far, with or without a request. */
+  readonly connections: () => number;
+}
+
+/** A host on a loopback address, with a behaviour by path, or `*` for all others; else they are a 404. */
+export async function startHost(
+  behaviours: Record<string, Behaviour>,
+  options: { address?: string; tls?: { key: string; cert: string } } = {},
+): Promise<TestHost> {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  let connections = 0;
+  const accept = (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    socket.once("data", (data) => {
+      const head = data.toString("latin1");
+      requests.push(head);
+      const path = head.split(" ")[1] ?? "";
+      (behaviours[path] ?? behaviours["*"] ?? ((to) => to.end(answer("404 Not Found"))))(socket, head);
+    });
+  };
+  const server: Server = options.tls === undefined ? createServer(accept) : createTlsServer(options.tls, accept);
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve, reject) => {
+    server.on("error", reject);
+    server.listen(0, options.address ?? "127.0.0.1", resolve);
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the test host has no port");
+  return {
+    port: bound.port,
+    requests,
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An answer's bytes; its Content-Length is the body's unless a header says otherwise. */
+export function answer(status: string, body: Uint8Array | string = "", ...headers: string[]): Buffer {
+  const bytes = Buffer.from(body as Uint8Array);
+  const own = headers.some((line) => /^(?:content-length|transfer-encoding):/i.test(line));
+  const lines = [`HTTP/1.1 ${status}`, ...(own ? [] : [`Content-Length: ${bytes.length}`]), ...headers, "", ""];
+  return Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]);
+}
+
+export const redirect = (location: string) => answer("302 Found", "", `Location: ${location}`);
+
+/** Bytes that look like nothing in particular. */
+export const SOUND = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7919 + 131) % 256));
+
+/** What a fetch came to: its size and content, or its fault and message; with what was left in its folder. */
+export interface Outcome {
+  readonly fault: string | null;
+  readonly message: string;
+  readonly host: string | null;
+  readonly content: Buffer | null;
+  readonly files: string[];
+}
+
+export type Fetching = Partial<Omit<FetchRequest, "url" | "outputPath" | "allow">> & { allow?: string[] };
+
+/** Fetches into a folder of its own. Unless told otherwise 127.0.0.1 is allowed, and every name is at 127.0.0.1. */
+export async function fetching(url: string, options: Fetching = {}): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+  const outputPath = join(folder, "recording");
+  const files = () => readdir(folder);
+  try {
+    const { allow = ["127.0.0.1"], ...more } = options;
+    const { host } = await fetchRecording({
+      maxBytes: 1 << 20,
+      maxSeconds: 20,
+      stallSeconds: 10,
+      signal: new AbortController().signal,
+      userAgent: "transcribe/test",
+      resolve: async () => ["127.0.0.1"],
+      ...more,
+      url: new URL(url),
+      outputPath,
+      allow: parseAllowList(allow),
+    });
+    const content = Buffer.from(await Bun.file(outputPath).arrayBuffer());
+    return { fault: null, message: "", host, content, files: await files() };
+  } catch (error) {
+    if (!(error instanceof FetchError)) throw error;
+    return { fault: error.fault, message: error.message, host: null, content: null, files: await files() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answer, fetching, redirect, SOUND, startHost } from "./support.ts";
+
+const openssl = Bun.which("openssl");
+if (openssl === null) console.warn("skipped: fetching over TLS (missing: the openssl command)");
+
+let folder = "";
+let tls = { key: "", cert: "" };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+  if (openssl === null) return;
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const made = Bun.spawnSync([
+    ...[openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+    ...["-subj", "/CN=right.test", "-addext", "subjectAltName=DNS:right.test", "-keyout", key, "-out", cert],
+  ]);
+  if (made.exitCode !== 0) throw new Error(`openssl made no certificate: ${made.stderr.toString()}`);
+  tls = { key: await Bun.file(key).text(), cert: await Bun.file(cert).text() };
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe.skipIf(openssl === null)("over TLS, a recording", () => {
+  const start = () =>
+    startHost(
+      {
+        "/a": (socket) => socket.write(answer("200 OK", SOUND)),
+        "/wrong": (socket) => socket.write(redirect(`https://wrong.test:${socket.localPort}/a`)),
+        "/down": (socket) => socket.write(redirect("http://right.test:9/a")),
+        "/onward": (socket) => socket.write(redirect("/a")),
+      },
+      { tls },
+    );
+  const trusting = () => ({ authorities: [tls.cert] });
+
+  test("arrives from a host of the right name with a trusted certificate, though it is connected to by address", async () => {
+    await using host = await start();
+    const outcome = await fetching(`https://right.test:${host.port}/onward`, trusting());
+    expect(outcome).toMatchObject({ fault: null, host: "right.test" });
+    expect(outcome.content?.equals(SOUND)).toBe(true);
+    expect(await fetching(`https://right.test.:${host.port}/a`, trusting())).toMatchObject({ fault: null });
+  });
+
+  test("is not asked for where the certificate has another name, by a redirect either", async () => {
+    await using host = await start();
+    expect(await fetching(`https://wrong.test:${host.port}/a`, trusting())).toMatchObject({
+      fault: "fetch_tls_failed",
+      files: [],
+    });
+    expect(await fetching(`https://127.0.0.1:${host.port}/a`, trusting())).toMatchObject({
+      fault: "fetch_tls_failed",
+      files: [],
+    });
+    expect(host.requests).toEqual([]);
+    // The first connection was good for its own name only.
+    const redirected = await fetching(`https://right.test:${host.port}/wrong`, trusting());
+    expect(redirected).toMatchObject({ fault: "fetch_tls_failed", files: [] });
+    expect(host.requests.length).toBe(1);
+  });
+
+  test("is not asked for where nobody trusted signed the certificate, whatever the environment says", async () => {
+    await using host = await start();
+    const url = `https://right.test:${host.port}/a`;
+    expect(await fetching(url)).toMatchObject({ fault: "fetch_tls_failed", files: [] });
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "fetch-child.ts"), url], {
+      env: { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0" },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    expect(JSON.parse(await new Response(child.stdout).text())).toEqual({ fault: "fetch_tls_failed" });
+    expect(host.requests).toEqual([]);
+  });
+
+  test("is not fetched over http in the end", async () => {
+    await using host = await start();
+    const outcome = await fetching(`https://right.test:${host.port}/down`, trusting());
+    expect(outcome).toMatchObject({ fault: "fetch_bad_url", files: [] });
+  });
+
+  test("is not expected from a host that speaks no TLS", async () => {
+    await using host = await startHost({});
+    // The host reads the greeting as a request for an unknown path, and answers in plain HTTP.
+    const outcome = await fetching(`https://right.test:${host.port}/a`, trusting());
+    expect(outcome).toMatchObject({ fault: "fetch_tls_failed", files: [] });
+  });
+});

@@ -1,0 +1,136 @@
+import { englishNumbers } from "./english-numbers.ts";
+
+/** What it takes to turn the reference into the hypothesis. */
+export interface ErrorCount {
+  substitutions: number;
+  deletions: number;
+  insertions: number;
+  /** Words or characters of the reference. */
+  length: number;
+}
+
+/** Errors over several texts, in parts of the references' length: 0.05 is 5 %. */
+export function errorRate(counts: readonly ErrorCount[]): number {
+  const errors = counts.reduce((sum, count) => sum + count.substitutions + count.deletions + count.insertions, 0);
+  return errors / counts.reduce((sum, count) => sum + count.length, 0);
+}
+
+/** Counts word errors of English text; case, punctuation and ways of writing don't count. */
+export function englishWordErrors(reference: string, hypothesis: string): ErrorCount {
+  return countErrors(normaliseEnglish(reference), normaliseEnglish(hypothesis));
+}
+
+/** Counts word errors of text in a language that writes spaces. */
+export function wordErrors(reference: string, hypothesis: string): ErrorCount {
+  return countErrors(plainWords(reference), plainWords(hypothesis));
+}
+
+/** Counts character errors, for languages without spaces between words. */
+export function characterErrors(reference: string, hypothesis: string): ErrorCount {
+  return countErrors([...plainWords(reference).join("")], [...plainWords(hypothesis).join("")]);
+}
+
+/** Lower case, letters, digits and apostrophes; one form of each character. */
+function plainWords(text: string): string[] {
+  const plain = text.normalize("NFKC").toLowerCase().replace(/[’‘]/g, "'");
+  return plain
+    .replace(/[^\p{L}\p{M}\p{N}' ]/gu, " ")
+    .split(/\s+/)
+    .map(trimApostrophes)
+    .filter((word) => word !== "");
+}
+
+function trimApostrophes(word: string): string {
+  return word.replace(/^'+|'+$/g, "");
+}
+
+const fillers = new Set(["uh", "um", "hm", "hmm", "mm", "mhm", "mmm", "er", "ah", "eh"]);
+
+const wholeWords: Record<string, string> = {
+  mr: "mister",
+  mrs: "missus",
+  dr: "doctor",
+  st: "saint",
+  okay: "ok",
+  alright: "all right",
+  "won't": "will not",
+  "can't": "can not",
+  cannot: "can not",
+  "shan't": "shall not",
+  "let's": "let us",
+  "ain't": "is not",
+  gonna: "going to",
+  wanna: "want to",
+  gotta: "got to",
+};
+
+const endings: readonly (readonly [RegExp, string])[] = [
+  [/n't$/, " not"],
+  [/'re$/, " are"],
+  [/'ve$/, " have"],
+  [/'ll$/, " will"],
+  [/'m$/, " am"],
+  [/'d$/, " would"],
+  // "is" and the possessive can't be told apart: both become the same
+  [/'s$/, " s"],
+];
+
+/** British to American, where a rule does it. */
+const spellings: readonly (readonly [RegExp, string])[] = [
+  [/^(col|hon|fav|neighb|lab|hum|vap|harb|splend|behavi|endeav|rum|savi|val|vig|flav|arm|od)our/, "$1or"],
+  [/^(cent|theat|met|lit|fib|somb|spect)re(s?)$/, "$1er$2"],
+  [/([a-z]{3})isation/, "$1ization"],
+  [
+    /^(real|organ|recogn|apolog|critic|emphas|util|civil|minim|maxim|author|character|symbol)is(e|ed|es|ing)$/,
+    "$1iz$2",
+  ],
+  [/^grey/, "gray"],
+  [/^towards$/, "toward"],
+  [/^travell/, "travel"],
+];
+
+function normaliseEnglish(text: string): string[] {
+  const withoutGroups = text
+    .replace(/(\d),(\d{3})\b/g, "$1$2")
+    .replace(/(\d)\s*%/g, "$1 percent")
+    .replace(/&/g, " and ");
+  const words = plainWords(withoutGroups)
+    .filter((word) => !fillers.has(word))
+    .flatMap((word) => expand(word).split(" "))
+    .map((word) => spellings.reduce((spelled, [from, to]) => spelled.replace(from, to), word));
+  return englishNumbers(words);
+}
+
+function expand(word: string): string {
+  const whole = wholeWords[word];
+  if (whole !== undefined) {
+    return whole;
+  }
+  const ending = endings.find(([pattern]) => pattern.test(word));
+  return (ending === undefined ? word : word.replace(ending[0], ending[1])).replace(/'/g, "");
+}
+
+/** Levenshtein's alignment with its three kinds of errors told apart. */
+function countErrors(reference: readonly string[], hypothesis: readonly string[]): ErrorCount {
+  let row: ErrorCount[] = hypothesis.map((_, j) => ({ substitutions: 0, deletions: 0, insertions: j + 1, length: 0 }));
+  row.unshift({ substitutions: 0, deletions: 0, insertions: 0, length: 0 });
+  for (const [i, expected] of reference.entries()) {
+    const next: ErrorCount[] = [{ substitutions: 0, deletions: i + 1, insertions: 0, length: 0 }];
+    for (const [j, heard] of hypothesis.entries()) {
+      const [diagonal, above, left] = [row[j], row[j + 1], next[j]];
+      if (diagonal === undefined || above === undefined || left === undefined) {
+        throw new Error("the rows of the alignment differ in length");
+      }
+      const substituted = { ...diagonal, substitutions: diagonal.substitutions + (expected === heard ? 0 : 1) };
+      const deleted = { ...above, deletions: above.deletions + 1 };
+      const inserted = { ...left, insertions: left.insertions + 1 };
+      next.push([substituted, deleted, inserted].reduce((best, one) => (total(one) < total(best) ? one : best)));
+    }
+    row = next;
+  }
+  return { ...(row.at(-1) ?? { substitutions: 0, deletions: 0, insertions: 0 }), length: reference.length };
+}
+
+function total(count: ErrorCount): number {
+  return count.substitutions + count.deletions + count.insertions;
+}
