@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, access, basePath } from "./access.ts";
+import { documentationRoutes } from "./docs.ts";
 import { errorEnvelope } from "./error-envelope.ts";
 import { exportRoutes } from "./exports.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
@@ -22,7 +23,10 @@ export function createApp(options: AppOptions) {
     .use(errorEnvelope(options.log))
     .use(access(options))
     .use(healthRoutes(options.readiness))
-    .group(basePath, (api) => api.use(transcriptionRoutes(options)).use(exportRoutes(options)).use(languageRoutes(options.languages)));
+    .use(documentationRoutes(options.limits))
+    .group(basePath, (api) =>
+      api.use(transcriptionRoutes(options)).use(exportRoutes(options)).use(languageRoutes(options.languages)),
+    );
   refuseOtherMethods(app);
   return app;
 }

@@ -1,3 +1,5 @@
+import { Type } from "@sinclair/typebox";
+
 /** Every code a client may be told, with its status. */
 const statuses = {
   bad_request: 400,
@@ -28,8 +30,52 @@ const statuses = {
 export type ErrorCode = keyof typeof statuses;
 export const errorCodes = Object.keys(statuses) as ErrorCode[];
 
+export function statusOf(code: ErrorCode): number {
+  return statuses[code];
+}
+
+/** The codes that carry `docs`: those of an account that may not use the API. */
+export const accountCodes = [
+  "subscription_required",
+  "account_restricted",
+  "guest_account_not_supported",
+] as const satisfies readonly ErrorCode[];
+
 /** Field name → what is wrong with it. */
+export const fieldErrorsSchema = Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+  description: "What is wrong, by the name of the field, parameter or header. With `validation_failed` alone.",
+});
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** The error envelope where no other codes than these can come. */
+export function errorSchema(codes: readonly ErrorCode[]) {
+  const mayBe = (...some: readonly ErrorCode[]) => some.some((code) => codes.includes(code));
+  return Type.Object({
+    error: Type.Union(
+      codes.map((code) => Type.Literal(code)),
+      { description: "What happened; programs decide by this." },
+    ),
+    message: Type.String({ minLength: 1, description: "The same for people. Its wording may change." }),
+    ...(mayBe("validation_failed") ? { errors: Type.Optional(fieldErrorsSchema) } : {}),
+    ...(mayBe("insufficient_scope")
+      ? {
+          required: Type.Optional(
+            Type.Array(Type.String(), { description: "Scopes that the key lacks. With `insufficient_scope` alone." }),
+          ),
+        }
+      : {}),
+    ...(mayBe(...accountCodes)
+      ? {
+          docs: Type.Optional(
+            Type.String({
+              format: "uri",
+              description: "Where this server tells about it. With the codes of an account that may not use the API.",
+            }),
+          ),
+        }
+      : {}),
+  });
+}
 
 interface ErrorDetails {
   readonly headers?: Record<string, string>;

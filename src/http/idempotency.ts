@@ -3,7 +3,8 @@ import type { AnswerScope, KeptAnswer, KeptAnswers } from "../transcriptions/ind
 import { ApiError, invalidField, notFound } from "./errors.ts";
 import type { Caller } from "./request-context.ts";
 
-const visibleAscii = /^[\x21-\x7e]{1,255}$/;
+/** What an Idempotency-Key may be: visible ASCII. */
+export const idempotencyKeyShape = /^[!-~]{1,255}$/;
 
 /** A create's Idempotency-Key, from its first byte to its answer; without one nothing is kept and nothing is compared. */
 export interface IdempotentCreate extends Disposable {
@@ -31,16 +32,18 @@ export class Idempotency {
   begin(request: Request, { key, account }: Caller): IdempotentCreate {
     const header = request.headers.get("idempotency-key");
     if (header === null) return { known: null, scope: null, [Symbol.dispose]: () => {} };
-    if (!visibleAscii.test(header)) {
+    if (!idempotencyKeyShape.test(header)) {
       throw invalidField("Idempotency-Key", "It must be 1 to 255 visible ASCII characters.");
     }
     const scope = { accountId: account.id, workspaceId: key.workspaceId, key: header };
+    const known = this.#answers.find(scope, this.#now());
+    // What was answered can be asked for by many at once.
+    if (known !== null) return { known, scope, [Symbol.dispose]: () => {} };
     const name = JSON.stringify(scope);
     if (this.#inProgress.has(name)) {
       throw new ApiError("idempotency_request_in_progress", "A request with this Idempotency-Key is in progress.");
     }
     this.#inProgress.add(name);
-    const known = this.#answers.find(scope, this.#now());
     return { known, scope, [Symbol.dispose]: () => void this.#inProgress.delete(name) };
   }
 

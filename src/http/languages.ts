@@ -2,9 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Language } from "../engine/index.ts";
 
-export const languagesSchema = Type.Object({
-  data: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),
+export const languageSchema = Type.Object({
+  code: Type.String({ description: "ISO 639-1, or 639-3 where 639-1 has none." }),
+  name: Type.String({ description: "In English." }),
 });
+
+export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
 
 /** GET /languages: what the model in use accepts. */
 export function languageRoutes(languages: readonly Language[]) {

@@ -2,24 +2,71 @@ import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } fro
 import { Value } from "@sinclair/typebox/value";
 import { exportFormatSchema } from "../exports/index.ts";
 import { type Status, statusSchema } from "../transcriptions/index.ts";
+import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
-const cursor = Type.Optional(Type.String({ description: "next_cursor of the page before" }));
+const cursor = Type.Optional(
+  Type.String({
+    description: "next_cursor of the page before",
+    ...documented({
+      description:
+        "`next_cursor` of the page before, as it is; left out for the first page. It is opaque: make none yourself.",
+    }),
+  }),
+);
+
+function pageSize(options: { readonly maximum: number; readonly default: number }) {
+  return Type.Integer({
+    minimum: 1,
+    ...options,
+    description: `a whole number from 1 to ${options.maximum}`,
+    ...documented({ description: "How many to a page." }),
+  });
+}
 
 export const segmentQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "a whole number from 1 to 1000" }),
+  limit: pageSize({ maximum: 1000, default: 100 }),
   cursor,
 });
+
+function time(meaning: string) {
+  const written = "A time of ISO 8601; a day alone is its first moment, and without an offset it is UTC.";
+  return Type.String({
+    description: "an ISO 8601 time",
+    ...documented({
+      description: `${meaning} ${written}`,
+      format: "date-time",
+      example: "2026-11-21T08:00:00Z",
+    }),
+  });
+}
 
 export const listQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "a whole number from 1 to 100" }),
+  limit: pageSize({ maximum: 100, default: 20 }),
   cursor,
-  status: Type.Optional(Type.String({ description: "one status, or several by comma" })),
-  created_after: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
-  created_before: Type.Optional(Type.String({ description: "an ISO 8601 time" })),
+  status: Type.Optional(
+    Type.String({
+      description: "one status, or several by comma",
+      ...documented({
+        description: "Only these: one status, or several with commas.",
+        items: statusSchema,
+        minItems: 1,
+      }),
+    }),
+  ),
+  created_after: Type.Optional(time("Only those created later than this.")),
+  created_before: Type.Optional(time("Only those created earlier than this.")),
 });
 
-export const exportQuery = Type.Object({ format: exportFormatSchema });
+const formatNames = exportFormatSchema.anyOf.map((choice) => choice.const).join(", ");
+
+export const exportQuery = Type.Object({
+  format: {
+    ...exportFormatSchema,
+    description: `one of ${formatNames}`,
+    ...documented({ description: "The kind of file.", example: "srt" }),
+  },
+});
 
 /** @throws 422 under `status` */
 export function parseStatuses(text: string | undefined): Status[] | undefined {

@@ -20,7 +20,8 @@ export interface RequestContext {
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
-const clientIdShape = /^[A-Za-z0-9._:-]{1,128}$/;
+/** What a client's `X-Request-Id` may be. */
+export const requestIdShape = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The context of a request; made at the first call. */
 export function contextOf(request: Request): RequestContext {
@@ -28,7 +29,7 @@ export function contextOf(request: Request): RequestContext {
   if (known !== undefined) return known;
   const sent = request.headers.get("x-request-id");
   const context: RequestContext = {
-    requestId: sent !== null && clientIdShape.test(sent) ? sent : crypto.randomUUID(),
+    requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
     address: "",
     caller: null,
     limits: [],

@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import {
   failureReasonSchema,
   type Recording,
@@ -8,56 +8,97 @@ import {
   stepSchema,
 } from "../transcriptions/index.ts";
 
+const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
 /** The public form of a recording. */
-export const transcriptionSchema = Type.Object({
-  id: Type.String({ format: "uuid" }),
-  status: statusSchema,
-  title: Type.Union([Type.String(), Type.Null()]),
-  language: Type.Union([Type.String(), Type.Null()]),
-  duration_seconds: Type.Union([Type.Integer(), Type.Null()]),
-  created_at: Type.String({ format: "date-time" }),
-  updated_at: Type.String({ format: "date-time" }),
-  source: Type.Object({
-    type: Type.Union([Type.Literal("file"), Type.Literal("url")]),
-    name: Type.Union([Type.String(), Type.Null()]),
-    url: Type.Union([Type.String(), Type.Null()]),
-  }),
-  workspace: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()]),
-  progress: Type.Object({
-    step: Type.Union([stepSchema, Type.Null()]),
-    percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()]),
-    indeterminate: Type.Boolean(),
-  }),
-  failure_reason: Type.Union([failureReasonSchema, Type.Null()]),
-});
+export const transcriptionSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "A UUID of version 7: it sorts by creation." }),
+    status: statusSchema,
+    title: nullableText("Null in this version."),
+    language: nullableText(
+      "ISO 639-1 code, or 639-3 where 639-1 has none: the one that was sent, or the one that was heard. Null until known.",
+    ),
+    duration_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: "Length of the recording, rounded. Null until known.",
+    }),
+    created_at: Type.String({ format: "date-time", description: "With milliseconds, as UTC with the offset +00:00." }),
+    updated_at: Type.String({ format: "date-time", description: "When anything of this last changed." }),
+    source: Type.Object(
+      {
+        type: Type.Union([Type.Literal("file"), Type.Literal("url")], { description: "How the recording was sent." }),
+        name: nullableText("Name of the uploaded file without its extension; null for a link."),
+        url: nullableText("The link that was sent, without its fragment; null for an upload."),
+      },
+      { description: "Where the recording comes from." },
+    ),
+    workspace: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()], {
+      description: "The workspace of the key that created it; null outside one.",
+    }),
+    progress: Type.Object(
+      {
+        step: Type.Union([stepSchema, Type.Null()], {
+          description: "What is being done, as a label to show. Null before work begins and when it has ended.",
+        }),
+        percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()], {
+          description: "Part of all the work that is done; it never goes down. Null while nothing is measured.",
+        }),
+        indeterminate: Type.Boolean({ description: "Whether work goes on that can't be measured." }),
+      },
+      { description: "For people to look at. Only `status` says whether the work is done." },
+    ),
+    failure_reason: Type.Union([failureReasonSchema, Type.Null()], {
+      description:
+        "Null unless `failed`. `no_speech`: nothing to transcribe was found. `too_short`: under half a second of audio. " +
+        "`quota_exceeded`: the account's audio allowance of the day was spent when its turn came. `internal`: a fault of " +
+        "the service, a link that could not be fetched, or a recording that turned out too long.",
+    }),
+  },
+  { description: "A recording and what has become of it." },
+);
 export type TranscriptionResource = Static<typeof transcriptionSchema>;
 
-export const segmentSchema = Type.Object({
-  index: Type.Integer({ minimum: 0 }),
-  start: Type.Number({ minimum: 0 }),
-  end: Type.Number({ minimum: 0 }),
-  speaker: Type.String({ pattern: "^[A-Z]+$" }),
-  text: Type.String({ minLength: 1 }),
-});
+export const segmentSchema = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: "Place in the transcript, from 0." }),
+    start: Type.Number({
+      minimum: 0,
+      description: "Seconds from the beginning; it never decreases from one to the next.",
+    }),
+    end: Type.Number({ minimum: 0, description: "Seconds from the beginning, after `start`." }),
+    speaker: Type.String({
+      pattern: "^[A-Z]+$",
+      description: "Who speaks: A to Z, then AA and so on, in the order in which they are first heard.",
+    }),
+    text: Type.String({ minLength: 1, description: "What is said, without space around it." }),
+  },
+  { description: "Something that one speaker says without a long pause." },
+);
 export type SegmentResource = Static<typeof segmentSchema>;
 
 /** A recording as the list shows it: of its progress the step alone. */
-export const listedTranscriptionSchema = Type.Composite([
-  Type.Omit(transcriptionSchema, ["progress"]),
-  Type.Object({ progress: Type.Pick(transcriptionSchema.properties.progress, ["step"]) }),
-]);
+export const listedTranscriptionSchema = Type.Composite(
+  [
+    Type.Omit(transcriptionSchema, ["progress"]),
+    Type.Object({ progress: Type.Pick(transcriptionSchema.properties.progress, ["step"]) }),
+  ],
+  { description: "A recording as the list shows it: of its progress only the step." },
+);
 
-export const transcriptionPageSchema = Type.Object({
-  data: Type.Array(listedTranscriptionSchema),
-  has_more: Type.Boolean(),
-  next_cursor: Type.String(),
-});
+function pageOf<T extends TSchema>(item: T, description: string) {
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      has_more: Type.Boolean({ description: "Whether there is a next page." }),
+      next_cursor: Type.String({ description: "Send it as `cursor` for the next page. Empty on the last." }),
+    },
+    { description },
+  );
+}
 
-export const segmentPageSchema = Type.Object({
-  data: Type.Array(segmentSchema),
-  has_more: Type.Boolean(),
-  next_cursor: Type.String(),
-});
+export const transcriptionPageSchema = pageOf(listedTranscriptionSchema, "Recordings, newest first.");
+
+export const segmentPageSchema = pageOf(segmentSchema, "Segments in their order.");
 
 /** ISO 8601 with milliseconds and the offset spelled out. */
 function timestamp(milliseconds: number): string {

@@ -1,0 +1,30 @@
+import { Elysia } from "elysia";
+import type { Settings } from "../config/index.ts";
+import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "./openapi/index.ts";
+
+// The page names its files with their version, so what was stored under a name never changes.
+const storedForGood = "public, max-age=31536000, immutable";
+
+/** GET /openapi.json, and GET /docs, which shows it from files inside the program. Both without a key. */
+export function documentationRoutes(limits: Settings["limits"]) {
+  const document = JSON.stringify(openApiDocument(limits));
+  const routes = new Elysia({ name: "documentation" })
+    .get("/openapi.json", () => answer(document, "application/json;charset=utf-8"))
+    .get("/docs", () =>
+      answer(page, "text/html; charset=utf-8", {
+        "Content-Security-Policy": pagePolicy,
+        "Referrer-Policy": "no-referrer",
+      }),
+    )
+    .get("/docs/page.js", () =>
+      answer(pageScript, "text/javascript; charset=utf-8", { "Cache-Control": storedForGood }),
+    );
+  for (const { name, path, mediaType } of swaggerUiFiles) {
+    routes.get(`/docs/${name}`, () => answer(Bun.file(path), mediaType, { "Cache-Control": storedForGood }));
+  }
+  return routes;
+}
+
+function answer(body: string | Blob, mediaType: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { headers: { ...headers, "Content-Type": mediaType } });
+}

@@ -1,0 +1,39 @@
+import type { OpenAPIV3 } from "openapi-types";
+import { programVersion, type Settings } from "../../config/index.ts";
+import { basePath } from "../access.ts";
+import { apiPaths } from "./api-paths.ts";
+import { description } from "./description.ts";
+import { errorResponses } from "./error-answers.ts";
+import { headers } from "./headers.ts";
+import { parameters } from "./parameters.ts";
+import { schemas } from "./schemas.ts";
+import { servicePaths } from "./service-paths.ts";
+
+/**
+ * The API's description, from the schemas that validate. OpenAPI 3.0 and not 3.1: more client generators read it, and
+ * nothing here needs more.
+ * @param limits as the server has them
+ */
+export function openApiDocument(limits: Settings["limits"]): OpenAPIV3.Document {
+  return {
+    openapi: "3.0.3",
+    info: { title: "Transcribe", version: programVersion, description: description(limits) },
+    // Relative, so that it is right wherever this is served.
+    servers: [{ url: basePath }],
+    tags: [
+      { name: "API", description: "Recordings and their transcripts." },
+      { name: "Service", description: "Outside the API's base path, without a key." },
+    ],
+    security: [{ key: [] }],
+    paths: { ...apiPaths(limits), ...servicePaths },
+    components: {
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "An API key, as the operator makes them: `trs_…`" },
+      },
+      schemas: { ...schemas },
+      responses: errorResponses,
+      parameters: { ...parameters },
+      headers: { ...headers },
+    },
+  };
+}

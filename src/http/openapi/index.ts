@@ -1,0 +1,3 @@
+export { openApiDocument } from "./document.ts";
+export { page, pagePolicy, pageScript } from "./page.ts";
+export { swaggerUiFiles } from "./swagger-ui.ts";

@@ -1,0 +1,58 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { OpenAPIV3 } from "openapi-types";
+import { statusSchema } from "../../transcriptions/index.ts";
+import { createForm } from "../create-fields.ts";
+import { errorCodes, errorSchema } from "../errors.ts";
+import { languageSchema, languagesSchema } from "../languages.ts";
+import {
+  listedTranscriptionSchema,
+  segmentPageSchema,
+  segmentSchema,
+  transcriptionPageSchema,
+  transcriptionSchema,
+} from "../resources.ts";
+import { errorSchemas } from "./error-answers.ts";
+import { type Schema, toOpenApi } from "./to-openapi.ts";
+
+/** The resources, each after those that it is made of. */
+const resources = {
+  TranscriptionStatus: statusSchema,
+  Transcription: transcriptionSchema,
+  ListedTranscription: listedTranscriptionSchema,
+  TranscriptionPage: transcriptionPageSchema,
+  Segment: segmentSchema,
+  SegmentPage: segmentPageSchema,
+  Language: languageSchema,
+  Languages: languagesSchema,
+  TranscriptionForm: createForm,
+  Error: errorSchema(errorCodes),
+} as const satisfies Record<string, TSchema>;
+
+const known = new Map<string, string>();
+
+/** A reference where the document has this schema under a name. TypeBox copies what it composes, so form alone tells. */
+export function refer(schema: Schema): Schema {
+  const name = known.get(JSON.stringify(schema));
+  return name === undefined ? schema : reference(name);
+}
+
+function reference(name: string): OpenAPIV3.ReferenceObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function named(): Record<string, Schema> {
+  const schemas: Record<string, Schema> = {};
+  for (const [name, resource] of Object.entries(resources)) {
+    const schema = toOpenApi(resource, refer);
+    schemas[name] = schema;
+    known.set(JSON.stringify(schema), name);
+  }
+  return schemas;
+}
+
+/** All schemas of the document by name. */
+export const schemas: Readonly<Record<string, Schema>> = { ...named(), ...errorSchemas };
+
+export function schemaOf(name: keyof typeof resources): OpenAPIV3.ReferenceObject {
+  return reference(name);
+}

@@ -1,0 +1,103 @@
+import { OptionalKind, type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
+import type { OpenAPIV3 } from "openapi-types";
+import type { Documented } from "../documented.ts";
+
+export type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
+
+/** What of a TypeBox schema OpenAPI 3.0 has under the same name. */
+const sharedKeywords = [
+  "description",
+  "example",
+  "default",
+  "format",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "minItems",
+  "maxItems",
+] as const;
+
+/** Names a schema that the document has once, and gives what stands in its place. */
+export type Refer = (schema: Schema) => Schema;
+
+/**
+ * A TypeBox schema as OpenAPI 3.0 writes it: without `const`, a choice of texts as `enum`, null as `nullable`.
+ * @throws an Error for a kind of schema that no resource has used so far
+ */
+export function toOpenApi(schema: TSchema, refer: Refer = (same) => same): Schema {
+  const documented: Documented = schema.documented ?? {};
+  return refer({ ...shapeOf(schema, refer), ...keywordsOf(schema), ...documentation(documented, refer) });
+}
+
+function shapeOf(schema: TSchema, refer: Refer): OpenAPIV3.SchemaObject {
+  if (TypeGuard.IsUnion(schema)) return choiceOf(schema.anyOf, refer);
+  if (TypeGuard.IsLiteral(schema)) return { type: "string", enum: [schema.const] };
+  if (TypeGuard.IsObject(schema)) return objectOf(schema, refer);
+  if (TypeGuard.IsArray(schema)) return { type: "array", items: toOpenApi(schema.items, refer) };
+  if (TypeGuard.IsRecord(schema)) {
+    const [values] = Object.values(schema.patternProperties);
+    return { type: "object", additionalProperties: values === undefined ? true : toOpenApi(values, refer) };
+  }
+  if (TypeGuard.IsString(schema)) return { type: "string" };
+  if (TypeGuard.IsInteger(schema)) return { type: "integer" };
+  if (TypeGuard.IsNumber(schema)) return { type: "number" };
+  if (TypeGuard.IsBoolean(schema)) return { type: "boolean" };
+  throw new Error(`no OpenAPI form is known for ${JSON.stringify(schema)}`);
+}
+
+function objectOf(schema: TObject, refer: Refer): OpenAPIV3.SchemaObject {
+  const properties = Object.entries(schema.properties);
+  const required = properties.filter(([, property]) => !isOptional(property)).map(([name]) => name);
+  return {
+    type: "object",
+    ...(required.length > 0 ? { required } : {}),
+    properties: Object.fromEntries(properties.map(([name, property]) => [name, toOpenApi(property, refer)])),
+  };
+}
+
+function choiceOf(choices: readonly TSchema[], refer: Refer): OpenAPIV3.SchemaObject {
+  const values = choices.flatMap((choice) => (TypeGuard.IsUnion(choice) ? choice.anyOf : [choice]));
+  const present = values.filter((value) => !TypeGuard.IsNull(value));
+  const isNullable = present.length < values.length;
+  if (present.every((value) => TypeGuard.IsLiteral(value))) {
+    const texts = present.map((value) => value.const);
+    // `nullable` alone lets null past the type and not past the enum.
+    return { type: "string", enum: isNullable ? [...texts, null] : texts, ...(isNullable ? { nullable: true } : {}) };
+  }
+  const [only] = present;
+  if (only === undefined || present.length > 1) throw new Error("no OpenAPI form is known for this choice");
+  return { ...shapeOf(only, refer), ...keywordsOf(only), ...(isNullable ? { nullable: true } : {}) };
+}
+
+function keywordsOf(schema: TSchema): Record<string, unknown> {
+  return Object.fromEntries(sharedKeywords.flatMap((name) => (name in schema ? [[name, schema[name]]] : [])));
+}
+
+function documentation({ items, ...rest }: Documented, refer: Refer): OpenAPIV3.SchemaObject {
+  if (items === undefined) return rest;
+  return { ...rest, type: "array", items: toOpenApi(items, refer) };
+}
+
+/** Whether a property of an object may be left out. */
+export function isOptional(schema: TSchema): boolean {
+  return schema[OptionalKind] === "Optional" || schema.default !== undefined;
+}
+
+/** The parameters of a query, from the schema that it is read by. Lists are written with commas. */
+export function queryParameters(schema: TObject, refer: Refer): OpenAPIV3.ParameterObject[] {
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, example, ...rest } = toOpenApi(property, refer) as OpenAPIV3.SchemaObject;
+    return {
+      name,
+      in: "query",
+      required: !isOptional(property),
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
+      ...("items" in rest ? { style: "form", explode: false } : {}),
+      schema: rest,
+    };
+  });
+}
