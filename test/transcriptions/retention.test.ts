@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createAccount } from "../../src/accounts/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { applyRetention, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const day = 86_400_000;
+
+describe("what is kept", () => {
+  let recordings: Recordings;
+  let accountId: string;
+  let now = 0;
+
+  beforeEach(() => {
+    const store = openDatabase(":memory:");
+    now = 1_000 * day;
+    recordings = new Recordings(store, () => now);
+    accountId = createAccount(store, "acme", { actor: "operator", now }).id;
+  });
+
+  /** Enters recordings in every state, each with its audio, and lets ten days pass. */
+  const enterAll = (directory: DataDirectory) => {
+    const enter = (move: (id: string) => void) => {
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      move(id);
+      writeFileSync(directory.uploadPath(id), "audio");
+      mkdirSync(directory.workDirectory(id));
+      return id;
+    };
+    const completed = (id: string) => {
+      recordings.claim(id);
+      recordings.complete(id, []);
+    };
+    const ids = {
+      waiting: enter(() => {}),
+      running: enter((id) => recordings.claim(id)),
+      completed: enter(completed),
+      failed: enter((id) => recordings.fail(id, { reason: "no_speech" })),
+      held: enter((id) => {
+        completed(id);
+        recordings.setHold(id, true);
+      }),
+    };
+    now += 10 * day;
+    return { ...ids, fresh: enter(completed) };
+  };
+
+  const remaining = (ids: Record<string, string>, isThere: (id: string) => boolean) =>
+    Object.entries(ids)
+      .filter(([, id]) => isThere(id))
+      .map(([name]) => name);
+
+  test("is the audio for its days after the end, and the text for ever, unless told otherwise", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
+    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "held",
+      "fresh",
+    ]);
+    expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(Object.keys(ids));
+  });
+
+  test("is the text for its days too, where the operator set them; never one that is held or in hand", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
+    expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
+    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "held",
+      "fresh",
+    ]);
+  });
+});
