@@ -1,11 +1,10 @@
-import { rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { renameSync } from "node:fs";
 import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import { probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
-import { type DataDirectory, syncDirectory } from "../storage/index.ts";
+import { type DataDirectory, syncDirectoryNow } from "../storage/index.ts";
 import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
 import { basePath } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
@@ -73,20 +72,32 @@ export class TranscriptionCreator {
   }
 
   /** Rate limits, then a place. A create that is refused spends nothing. */
-  #admit(request: Request, { account }: Caller): () => void {
+  #admit(request: Request, caller: Caller): () => void {
+    const { account } = caller;
+    this.#requireCreates(request, caller);
     const own = parseAccountLimits(account.limits);
-    const spent = this.#createLimits(account.id, own);
-    const context = contextOf(request);
-    context.limits = [...context.limits, ...spent];
-    const exceeded = spent.find(({ remaining }) => remaining === 0);
-    if (exceeded !== undefined) {
-      const window = exceeded.windowSeconds === 3600 ? "an hour" : "24 hours";
-      throw rateLimited(
-        `This account may create ${exceeded.limit} recordings within ${window}.`,
-        exceeded.retryMilliseconds,
-      );
-    }
     return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits.recordings_per_account);
+  }
+
+  /** @throws 429 when the account's creates are spent, with the wait after which every window has room again */
+  #requireCreates(request: Request, caller: Caller): void {
+    const spent = this.#showCreates(request, caller).filter(({ remaining }) => remaining === 0);
+    const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
+    if (longest === undefined) return;
+    const window = longest.windowSeconds === 3600 ? "an hour" : "24 hours";
+    throw rateLimited(
+      `This account may create ${longest.limit} recordings within ${window}.`,
+      longest.retryMilliseconds,
+    );
+  }
+
+  /** Puts how the account stands now into the answer's headers. */
+  #showCreates(request: Request, { account }: Caller): RateLimit[] {
+    const creates = this.#createLimits(account.id, parseAccountLimits(account.limits));
+    const context = contextOf(request);
+    const others = context.limits.filter(({ name }) => !creates.some((limit) => limit.name === name));
+    context.limits = [...others, ...creates];
+    return creates;
   }
 
   #createLimits(accountId: string, own: AccountLimits): RateLimit[] {
@@ -118,7 +129,7 @@ export class TranscriptionCreator {
     if (!upload.ok) {
       const error = toUploadError(upload.failure, limits.upload_bytes);
       // Such a body has no bytes to compare by: its fault is what a second one has in common with it.
-      return this.#refuse(idempotent, upload.failure.kind, error);
+      return this.#refuse(idempotent, JSON.stringify(upload.failure), error);
     }
     await using received = upload;
     const fingerprint = fingerprintOf({
@@ -129,7 +140,7 @@ export class TranscriptionCreator {
     });
     if (idempotent.known !== null) return replay(idempotent.known, fingerprint, locationOf);
     try {
-      return await this.#enter(caller, received, idempotent, fingerprint);
+      return await this.#enter(request, caller, received, idempotent, fingerprint);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refuse(idempotent, fingerprint, error);
@@ -142,20 +153,26 @@ export class TranscriptionCreator {
     throw error;
   }
 
-  /** The file is in its place before the record says so; a file without a record is swept away at the next start. */
   async #enter(
-    { key, account }: Caller,
+    request: Request,
+    caller: Caller,
     received: ReceivedUpload,
     { scope }: IdempotentCreate,
     fingerprint: string,
   ): Promise<Response> {
-    const { recordings, answers, usage, queue, languages, checkUrl, fetchEnabled, toTranscription, now } =
+    const { recordings, answers, usage, queue, limits, languages, checkUrl, fetchEnabled, toTranscription, now } =
       this.#services;
+    const { key, account } = caller;
     const source = sourceOf(received, checkUrl, fetchEnabled);
     const language = languageOf(languages, received.fields.language);
+    if (source.type === "file") await this.#examine(source.file.path);
+    // Who is gone would never learn of the recording.
+    if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits.upload_bytes);
+
+    // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
+    // order in which recordings are entered.
+    this.#requireCreates(request, caller);
     const id = Bun.randomUUIDv7();
-    if (source.type === "file") await this.#store(source.file.path, id);
-    let body = "";
     const values = {
       id,
       accountId: account.id,
@@ -163,26 +180,45 @@ export class TranscriptionCreator {
       pinnedLanguage: language?.code ?? null,
       ...described(source),
     };
-    const recording = recordings.create(values, (writer, created) => {
-      usage.spendCreate(writer, account.id, now());
-      body = JSON.stringify(toTranscription(created));
-      if (scope !== null) answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
-    });
+    let body = "";
+    const recording = this.#withFile(source, id, () =>
+      recordings.create(values, (writer, created) => {
+        usage.spendCreate(writer, account.id, now());
+        body = JSON.stringify(toTranscription(created));
+        if (scope !== null) answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
+      }),
+    );
+    this.#showCreates(request, caller);
     queue.add(recording);
     const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };
     return new Response(body, { status: 201, headers });
   }
 
-  async #store(path: string, id: string): Promise<void> {
-    const { ffmpegPath, limits, dataDirectory } = this.#services;
+  /** @throws 422 under `file` for what is no recording, or is too long */
+  async #examine(path: string): Promise<void> {
+    const { ffmpegPath, limits } = this.#services;
     const probed = await probeRecording(ffmpegPath, path);
     if (!probed.ok) throw invalidField("file", probed.reason);
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
     }
-    const uploadPath = dataDirectory.uploadPath(id);
-    await rename(path, uploadPath);
-    await syncDirectory(dirname(uploadPath));
+  }
+
+  /**
+   * Puts the file in its place before the record says so; a file without a record is swept away at the next start, and at
+   * once when the record can't be made.
+   */
+  #withFile(source: Source, id: string, enter: () => Recording): Recording {
+    if (source.type === "url") return enter();
+    const { dataDirectory } = this.#services;
+    try {
+      renameSync(source.file.path, dataDirectory.uploadPath(id));
+      syncDirectoryNow(dataDirectory.uploads);
+      return enter();
+    } catch (error) {
+      dataDirectory.removeRecording(id);
+      throw error;
+    }
   }
 }
 

@@ -2,4 +2,4 @@ export { DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
 export { openDatabase, type Store } from "./database.ts";
 export { MigrationError } from "./migrate.ts";
 export * as tables from "./schema.ts";
-export { syncDirectory } from "./sync-directory.ts";
+export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";

@@ -78,13 +78,7 @@ describe("the order of checks", () => {
       "DELETE",
       "403 workspace_scope_mismatch",
     ],
-    [
-      "6. no workspace counts as another",
-      pinned,
-      `/transcriptions/${nowhere}`,
-      "GET",
-      "403 workspace_scope_mismatch",
-    ],
+    ["6. no workspace counts as another", pinned, `/transcriptions/${nowhere}`, "GET", "403 workspace_scope_mismatch"],
     ["6. what may not be done, before the state", pinned, `/transcriptions/${held}`, "DELETE", "403 forbidden"],
     [
       "7. the query, before the state",
@@ -94,15 +88,15 @@ describe("the order of checks", () => {
       "422 validation_failed",
     ],
     ["7. the format, before the state", pinned, `/transcriptions/${running}/export`, "GET", "422 validation_failed"],
+    ["8. the state: not ready", pinned, `/transcriptions/${running}/segments`, "GET", "409 transcription_is_not_ready"],
+    ["8. the state: not ended", pinned, `/transcriptions/${running}`, "DELETE", "409 transcription_still_processing"],
     [
-      "8. the state: not ready",
+      "8. the state: no export",
       pinned,
-      `/transcriptions/${running}/segments`,
+      `/transcriptions/${running}/export?format=txt`,
       "GET",
       "409 transcription_is_not_ready",
     ],
-    ["8. the state: not ended", pinned, `/transcriptions/${running}`, "DELETE", "409 transcription_still_processing"],
-    ["8. the state: no export", pinned, `/transcriptions/${running}/export?format=txt`, "GET", "409 transcription_is_not_ready"],
   ];
   for (const [what, client, path, method, refusal] of later) {
     test(what, async () => {

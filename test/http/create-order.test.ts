@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { post, SlowUpload, someUrl } from "./forms.ts";
+import { refusalOf } from "./secrets.ts";
+import { ApiServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of the order of checks of POST /transcriptions", ffmpegPath, jfk);
+
+/** Creates with several faults: the check that comes first in the contract decides. */
+describe.if(ready)("the order of checks of POST /transcriptions", () => {
+  const start = async () => {
+    const server = new ApiServer({ recordingsPerAccount: 2, uploadBytes: 1_000_000, limits: { creates_per_hour: 3 } });
+    server.now = () => Date.parse("2026-11-21T08:00:00Z");
+    const client = server.client("first");
+    /** Fills the places, and spends the creates. */
+    const fill = async () => {
+      for (let count = 0; count < 2; count++) expect((await post(client, { url: someUrl })).status).toBe(201);
+    };
+    const spend = async () => {
+      for (let count = 0; count < 3; count++) {
+        const { id } = (await (await post(client, { url: someUrl })).json()) as { id: string };
+        server.recordings.fail(id, { reason: "no_speech" });
+      }
+    };
+    return { server, client, fill, spend };
+  };
+  const tooMuch = (key: string) =>
+    [
+      "POST /api/public/v1/transcriptions HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${key}`,
+      "Content-Type: multipart/form-data; boundary=x",
+      "Idempotency-Key: not one",
+      "Content-Length: 99000000",
+    ].join("\r\n");
+
+  test("the size comes before the Idempotency-Key and the limits", async () => {
+    const { server, client, spend } = await start();
+    using _ = server;
+    await spend();
+    const answer = await server.raw(`${tooMuch(client.key)}\r\n\r\n`);
+    expect(answer).toContain('"error":"file_too_large"');
+  });
+
+  test("the key's syntax comes before the limits", async () => {
+    const { server, client, spend } = await start();
+    using _ = server;
+    await spend();
+    expect(await refusalOf(await post(client, {}, "not one"))).toBe("422 validation_failed");
+    expect(await refusalOf(await post(client, {}))).toBe("429 rate_limited");
+  });
+
+  test("whether the key's request is in progress comes before the limits", async () => {
+    const { server, client, fill } = await start();
+    using _ = server;
+    await post(client, { url: someUrl });
+    const upload = await SlowUpload.begin(server, client, await Bun.file(jfk).bytes(), "a");
+    expect(await refusalOf(await post(client, {}, "a"))).toBe("409 idempotency_request_in_progress");
+    expect(await refusalOf(await post(client, {}, "b"))).toBe("409 concurrency_limit");
+    expect((await upload.finish()).status).toBe(201);
+    for (const id of server.recordings.idsOf(client.accountId)) server.recordings.fail(id, { reason: "no_speech" });
+    server.advance(3_600_000);
+    await fill();
+  });
+
+  test("rate limits come before concurrency, and concurrency before the body", async () => {
+    const { server, client } = await start();
+    using _ = server;
+    for (let count = 0; count < 2; count++) await post(client, { url: someUrl });
+    expect(await refusalOf(await post(client, {}))).toBe("409 concurrency_limit");
+    const [first = ""] = server.recordings.idsOf(client.accountId);
+    server.recordings.fail(first, { reason: "no_speech" });
+    expect(await refusalOf(await post(client, {}))).toBe("422 validation_failed");
+    expect((await post(client, { url: someUrl })).status).toBe(201);
+    expect(await refusalOf(await post(client, {}))).toBe("429 rate_limited");
+    const bare = await client.fetch("/transcriptions", { method: "POST", body: "x" });
+    expect(await refusalOf(bare)).toBe("429 rate_limited");
+  });
+
+  test("a refusal before the body leaves the connection fit for the next request", async () => {
+    const { server, client, fill } = await start();
+    using _ = server;
+    await fill();
+    for (let count = 0; count < 5; count++) {
+      expect(await refusalOf(await post(client, { file: Bun.file(jfk) }))).toBe("409 concurrency_limit");
+      expect((await client.fetch("/languages")).status).toBe(200);
+    }
+    expect(server.filesIn("incoming")).toEqual([]);
+  });
+});
+
+describe.if(ready)("places of an account", () => {
+  test("an upload on its way has a place: it is given back when it is refused or vanishes, and kept when it is taken", async () => {
+    using server = new ApiServer({ recordingsPerAccount: 2 });
+    const client = server.client("first");
+    const file = await Bun.file(jfk).bytes();
+    const noRecording = new Uint8Array(file.length);
+    const isFull = async () => (await refusalOf(await post(client, {}))) === "409 concurrency_limit";
+
+    const refused = await SlowUpload.begin(server, client, noRecording);
+    expect(await isFull()).toBe(false);
+    const vanishing = await SlowUpload.begin(server, client, file);
+    expect(await isFull()).toBe(true);
+    expect(await refusalOf(await refused.finish())).toBe("422 validation_failed");
+    expect(await isFull()).toBe(false);
+    const taken = await SlowUpload.begin(server, client, file);
+    expect(await isFull()).toBe(true);
+    await vanishing.vanish();
+    while (await isFull()) await Bun.sleep(2);
+    expect((await taken.finish()).status).toBe(201);
+    expect(await isFull()).toBe(false);
+    expect((await post(client, { url: someUrl })).status).toBe(201);
+    expect(await isFull()).toBe(true);
+    expect(server.filesIn("incoming")).toEqual([]);
+    expect(server.filesIn("uploads")).toHaveLength(1);
+  });
+
+  test("another account's uploads take none of them", async () => {
+    using server = new ApiServer({ recordingsPerAccount: 1 });
+    const upload = await SlowUpload.begin(server, server.client("second"), await Bun.file(jfk).bytes());
+    expect((await post(server.client("first"), { url: someUrl })).status).toBe(201);
+    expect((await upload.finish()).status).toBe(201);
+  });
+
+  test("a client that is gone before its answer leaves nothing behind, though its upload was whole", async () => {
+    using server = new ApiServer();
+    const client = server.client("first");
+    const file = await Bun.file(jfk).bytes();
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="talk.mp3"\r\n\r\n';
+    const body = Buffer.concat([Buffer.from(head), file, Buffer.from("\r\n--x--\r\n")]);
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port: server.port, socket: { data() {} } });
+    const lines = [
+      "POST /api/public/v1/transcriptions HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${client.key}`,
+      "Content-Type: multipart/form-data; boundary=x",
+      "Idempotency-Key: a",
+      `Content-Length: ${body.length}`,
+    ];
+    const bytes = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
+    let sent = socket.write(bytes.subarray(0, -50_000));
+    while (sent < bytes.length) {
+      sent += socket.write(bytes.subarray(sent));
+      await Bun.sleep(1);
+    }
+    socket.terminate();
+    const answered = () => server.log.some(({ event, method }) => event === "http.request" && method === "POST");
+    while (!answered()) await Bun.sleep(2);
+    expect(server.queued).toEqual([]);
+    expect([server.filesIn("incoming"), server.filesIn("uploads")]).toEqual([[], []]);
+    const again = await post(client, { url: someUrl }, "a");
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, null]);
+  });
+});

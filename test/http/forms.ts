@@ -1,0 +1,75 @@
+import type { ApiServer, KeyClient } from "./support.ts";
+
+/** What a create may hold; `file` is the bytes of the recording. */
+export interface CreateForm {
+  readonly file?: Blob;
+  readonly name?: string;
+  readonly url?: string;
+  readonly language?: string;
+}
+
+/** A link that is taken without anything being fetched. */
+export const someUrl = "https://media.example.org/talk.mp3";
+
+/** POST /transcriptions. @param key the Idempotency-Key */
+export function post(client: KeyClient, form: CreateForm, key?: string): Promise<Response> {
+  const body = new FormData();
+  if (form.file !== undefined) body.append("file", form.file, form.name ?? "talk.mp3");
+  if (form.url !== undefined) body.append("url", form.url);
+  if (form.language !== undefined) body.append("language", form.language);
+  const headers = key === undefined ? {} : { "idempotency-key": key };
+  return client.fetch("/transcriptions", { method: "POST", body, headers });
+}
+
+const boundary = "a-line-between-parts";
+
+/** An upload that stays in the middle until it is told to go on. */
+export class SlowUpload {
+  readonly #rest: Uint8Array;
+  readonly #abort = new AbortController();
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly #response: Promise<Response>;
+
+  /** Sends the first half of a file and waits until it has arrived. */
+  static async begin(server: ApiServer, client: KeyClient, file: Uint8Array, key?: string): Promise<SlowUpload> {
+    const before = server.filesIn("incoming").length;
+    const upload = new SlowUpload(client, file, key);
+    while (server.filesIn("incoming").length === before) await Bun.sleep(2);
+    return upload;
+  }
+
+  private constructor(client: KeyClient, file: Uint8Array, key: string | undefined) {
+    const half = Math.floor(file.length / 2);
+    let started: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(self) {
+        started = self;
+      },
+    });
+    if (started === undefined) throw new Error("a stream starts at once");
+    this.#controller = started;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="talk.mp3"\r\n\r\n`;
+    this.#controller.enqueue(Buffer.concat([Buffer.from(head), file.subarray(0, half)]));
+    this.#rest = Buffer.concat([file.subarray(half), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+    const headers = {
+      "content-type": `multipart/form-data; boundary=${boundary}`,
+      ...(key === undefined ? {} : { "idempotency-key": key }),
+    };
+    const { signal } = this.#abort;
+    this.#response = client.fetch("/transcriptions", { method: "POST", body, headers, signal });
+    this.#response.catch(() => {});
+  }
+
+  /** Sends what is missing. */
+  finish(): Promise<Response> {
+    this.#controller.enqueue(this.#rest);
+    this.#controller.close();
+    return this.#response;
+  }
+
+  /** Is gone in the middle. */
+  async vanish(): Promise<void> {
+    this.#abort.abort();
+    await this.#response.catch(() => {});
+  }
+}
