@@ -58,9 +58,12 @@ export function access(options: AccessOptions) {
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
-  return new Elysia({ name: "access" }).onRequest(({ request }) => {
-    const { pathname } = new URL(request.url);
-    if (pathname !== basePath && !pathname.startsWith(`${basePath}/`)) return;
+  return new Elysia({ name: "access" }).onRequest((incoming) => {
+    const { request } = incoming;
+    // The very text that the router goes by, which Elysia's type leaves out: read in another way, a path might pass here
+    // and lead there.
+    const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : basePath;
+    if (path !== basePath && !path.startsWith(`${basePath}/`)) return;
     // A pre-flight carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);

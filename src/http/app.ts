@@ -19,7 +19,8 @@ export interface AppOptions extends TranscriptionServices, AccessOptions {
  * answers, which is how tests call it.
  */
 export function createApp(options: AppOptions) {
-  const app = new Elysia({ strictPath: true, normalize: false })
+  // Elysia takes a host for at least four characters long unless told otherwise, and would read the path of a shorter one wrong.
+  const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
     .use(errorEnvelope(options.log))
     .use(access(options))
     .use(healthRoutes(options.readiness))

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Logger } from "../telemetry/index.ts";
 import type { App } from "./app.ts";
+import { ApiError } from "./errors.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { contextOf, shareContext } from "./request-context.ts";
 
@@ -34,7 +35,9 @@ export function startServer(options: ServerOptions): Server<undefined> {
       // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
       // that falls silent is ended by the upload's own watch.
       server.timeout(request, 0);
-      const response = await answer(app, request);
+      // A Host that is none leaves no URL to route by.
+      const url = URL.parse(request.url);
+      const response = url === null ? unreadable().toResponse() : await answer(app, request);
       const headers = response.headers;
       headers.set("X-Request-Id", context.requestId);
       headers.set("X-Content-Type-Options", "nosniff");
@@ -44,7 +47,7 @@ export function startServer(options: ServerOptions): Server<undefined> {
         event: "http.request",
         requestId: context.requestId,
         method: request.method,
-        path: new URL(request.url).pathname,
+        path: url?.pathname,
         status: response.status,
         milliseconds: now() - startedAt,
         keyId: context.caller?.key.id,
@@ -55,10 +58,12 @@ export function startServer(options: ServerOptions): Server<undefined> {
   });
 }
 
-/** HEAD is GET without the body (RFC 9110, 9.3.2). */
+function unreadable(): ApiError {
+  return new ApiError("bad_request", "The request's Host header or target can't be read.");
+}
+
+/** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */
 async function answer(app: App, request: Request): Promise<Response> {
   if (request.method !== "HEAD") return app.handle(request);
-  const get = shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request);
-  const { status, headers } = await app.handle(get);
-  return new Response(null, { status, headers });
+  return app.handle(shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request));
 }

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Checkpoints, type Segment } from "../../src/transcriptions/index.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { post } from "./forms.ts";
+import { refusalOf } from "./secrets.ts";
+import { ApiServer, type KeyClient } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+/** A word that is nowhere else; said in the recording, and part of its name. */
+const marker = "Xylophonquartett";
+
+describe("DELETE /transcriptions/{id}", () => {
+  let server: ApiServer;
+  let client: KeyClient;
+  beforeEach(() => {
+    server = new ApiServer();
+    client = server.client("first");
+  });
+  afterEach(() => server[Symbol.dispose]());
+
+  const remove = (id: string, by = client) => by.fetch(`/transcriptions/${id}`, { method: "DELETE" });
+
+  /** Everything that is there of a recording at the end of its work, the marker in each of its parts. */
+  const fill = (id: string) => {
+    writeFileSync(server.dataDirectory.uploadPath(id), `audio ${marker}`);
+    mkdirSync(server.dataDirectory.workDirectory(id), { recursive: true });
+    writeFileSync(join(server.dataDirectory.workDirectory(id), "pcm.raw"), `samples ${marker}`);
+    new Checkpoints(server.store, id).write("transcribe", 0, Type.String(), `words ${marker}`);
+    const segments = Array.from({ length: 300 }, (_, index): Segment => {
+      const text = `${marker} ${index} ${"and so on ".repeat(20)}`.trim();
+      const word = { text: ` ${marker}`, startSeconds: index, endSeconds: index + 0.5, probability: 0.9 };
+      return { index, startSeconds: index, endSeconds: index + 0.5, speaker: 0, text, words: [word] };
+    });
+    return segments;
+  };
+
+  test("204 without a body, and then it is nowhere: not to be read, listed or deleted again", async () => {
+    const id = server.enterCompleted(client.accountId, 3);
+    const other = server.enterCompleted(client.accountId, 1);
+    const response = await remove(id);
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    for (const path of ["", "/segments", "/export?format=txt"]) {
+      expect(await refusalOf(await client.fetch(`/transcriptions/${id}${path}`))).toBe("404 not_found");
+    }
+    expect(await refusalOf(await remove(id))).toBe("404 not_found");
+    const list = await (await client.fetch("/transcriptions")).text();
+    expect([list.includes(id), list.includes(other)]).toEqual([false, true]);
+  });
+
+  test("nothing of its audio, its text or its name is left in any file, the database and its log included", async () => {
+    const id = server.enterProcessing(client.accountId, { sourceName: `talk of ${marker}` });
+    server.recordings.complete(id, fill(id));
+    expect(server.filesHolding(marker).length).toBeGreaterThan(2);
+    expect((await remove(id)).status).toBe(204);
+    expect(server.filesHolding(marker)).toEqual([]);
+    expect([server.filesIn("uploads"), server.filesIn("work")]).toEqual([[], []]);
+  });
+
+  test("nor of one that failed on the way, and nothing of another is touched", async () => {
+    const other = server.enterProcessing(client.accountId);
+    server.recordings.complete(other, fill(other));
+    const id = server.enterProcessing(client.accountId);
+    fill(id);
+    server.recordings.fail(id, { reason: "internal", cause: "engine_crashed" });
+    expect((await remove(id)).status).toBe(204);
+    expect(server.filesIn("uploads")).toEqual([other]);
+    const page = await (await client.fetch(`/transcriptions/${other}/segments?limit=1000`)).text();
+    expect(page.split(marker)).toHaveLength(301);
+  });
+
+  test("what a crash in the middle leaves, files without their record, is gone at the next start", async () => {
+    const id = server.enterCompleted(client.accountId, 1);
+    fill(id);
+    server.recordings.delete(id);
+    server.dataDirectory.sweep(
+      () => false,
+      (known) => server.recordings.get(known) !== null,
+    );
+    expect(server.filesHolding(marker)).toEqual([]);
+  });
+
+  test.if(available("deleting a recording that was created", ffmpegPath, jfk))(
+    "the answer that was kept for its Idempotency-Key is emptied",
+    async () => {
+      const response = await post(client, { file: Bun.file(jfk), name: `${marker}.mp3` }, "the-key");
+      const { id } = (await response.json()) as { id: string };
+      server.recordings.fail(id, { reason: "no_speech" });
+      expect(server.filesHolding(marker)).not.toEqual([]);
+      expect((await remove(id)).status).toBe(204);
+      expect(server.filesHolding(marker)).toEqual([]);
+      const again = await post(client, { file: Bun.file(jfk), name: `${marker}.mp3` }, "the-key");
+      expect(await refusalOf(again)).toBe("404 not_found");
+    },
+  );
+
+  test("queued or processing: 409, and it goes on", async () => {
+    const queued = server.enterQueued(client.accountId);
+    const processing = server.enterProcessing(client.accountId);
+    for (const id of [queued, processing]) {
+      expect(await refusalOf(await remove(id))).toBe("409 transcription_still_processing");
+      expect((await client.fetch(`/transcriptions/${id}`)).status).toBe(200);
+    }
+    server.recordings.fail(queued, { reason: "quota_exceeded" });
+    expect((await remove(queued)).status).toBe(204);
+  });
+
+  test("held by the operator: 403 forbidden until it is released, readable all the while", async () => {
+    const id = server.enterCompleted(client.accountId, 1);
+    server.recordings.setHold(id, true);
+    for (let count = 0; count < 2; count++) expect(await refusalOf(await remove(id))).toBe("403 forbidden");
+    expect((await client.fetch(`/transcriptions/${id}/segments`)).status).toBe(200);
+    server.recordings.setHold(id, false);
+    expect((await remove(id)).status).toBe(204);
+  });
+
+  test("of two at once one deletes, the other finds nothing", async () => {
+    const id = server.enterCompleted(client.accountId, 1);
+    const statuses = (await Promise.all([remove(id), remove(id)])).map(({ status }) => status).sort();
+    expect(statuses).toEqual([204, 404]);
+  });
+
+  const bodies: [string, RequestInit][] = [
+    ["broken JSON", { body: "{", headers: { "content-type": "application/json" } }],
+    ["a broken form", { body: "x", headers: { "content-type": "multipart/form-data" } }],
+    ["an unknown type", { body: "x", headers: { "content-type": "x/y" } }],
+  ];
+  test.each(bodies)("a body of %s means nothing", async (_, init) => {
+    const id = server.enterCompleted(client.accountId, 1);
+    expect((await client.fetch(`/transcriptions/${id}`, { method: "DELETE", ...init })).status).toBe(204);
+  });
+});

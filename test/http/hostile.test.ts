@@ -1,0 +1,163 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { errorOf } from "../support/client.ts";
+import { expectNoSecrets, refusalOf } from "./secrets.ts";
+import { ApiServer } from "./support.ts";
+
+const server = new ApiServer();
+afterAll(() => server[Symbol.dispose]());
+const client = server.client("first");
+const own = server.enterCompleted(client.accountId, 1);
+
+/** No request of these tests may make the server stumble. */
+afterEach(() => {
+  expect(server.log.splice(0).filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
+});
+
+describe("paths that are spelled in other ways", () => {
+  const paths = [
+    "/api/public/v1/%6Canguages",
+    "/api/public/%76%31/languages",
+    "/api%2Fpublic%2Fv1%2Flanguages",
+    "/api/public/v1%2flanguages",
+    "//api/public/v1/languages",
+    "/api//public/v1/languages",
+    "/api/public/v1/./languages",
+    "/api/public/v1/../v1/languages",
+    "/x/../api/public/v1/languages",
+    "/api/public/v1/languages/.",
+    "/api/public/v1/languages/..",
+    "/api/public/v1\\languages",
+    "/API/public/v1/languages",
+    "/api/public/v1/languages;x=1",
+    "/api/public/v1/languages%00",
+    "/api/public/v1/languages#x",
+    `/api/public/v1/transcriptions/${own}%2Fsegments`,
+    `/api/public/v1/transcriptions/%2e%2e/languages`,
+    `/api/public/%76%31/transcriptions/${own}`,
+    "/api/public/v1/transcriptions/%",
+    "/api/public/v1/transcriptions/%zz",
+    "/api/public/v1/transcriptions/%c0%af",
+    "/api/public/v1/transcriptions/%E0%A4%A",
+    `/api/public/v1/transcriptions/${"a".repeat(5000)}`,
+    "/api/public/v1/transcriptions?limit=%",
+    "/api/public/v1/transcriptions?%=%&&=&limit",
+    "http://elsewhere.example/api/public/v1/languages",
+  ];
+  const request = (path: string, authorization: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}Connection: close\r\n\r\n`;
+  const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+
+  test.each(paths)("%p opens nothing without a key, and is 200, 404 or 422 with one", async (path) => {
+    const without = await server.raw(request(path, ""));
+    expect([401, 404, 400]).toContain(statusOf(without));
+    expectNoSecrets(without, "English", own);
+    const answer = await server.raw(request(path, `Authorization: Bearer ${client.key}\r\n`));
+    expect([200, 404, 422, 400]).toContain(statusOf(answer));
+    expectNoSecrets(answer);
+    expect(answer.toLowerCase()).toContain("x-request-id:");
+  });
+});
+
+describe("methods that nobody uses", () => {
+  const methods = ["TRACE", "PROPFIND", "PURGE", "QUERY", "LOCK", "SEARCH", "M-SEARCH", "CONNECT", "get", "FOO"];
+  test.each(methods)("%s is 405 with Allow, or is refused before it is a request", async (method) => {
+    for (const path of ["/languages", "/transcriptions", `/transcriptions/${own}`, `/transcriptions/${own}/segments`]) {
+      const head = `Host: localhost\r\nAuthorization: Bearer ${client.key}\r\nConnection: close\r\n\r\n`;
+      const answer = await server.raw(`${method} /api/public/v1${path} HTTP/1.1\r\n${head}`);
+      if (answer === "" || /^HTTP\/1\.1 400/.test(answer)) {
+        expect(answer).not.toContain("{");
+        continue;
+      }
+      expect(answer).toStartWith("HTTP/1.1 405");
+      expect(answer).toMatch(/allow: [A-Z, ]+\r\n/i);
+      expect(answer).toContain('"error":"method_not_allowed"');
+    }
+  });
+});
+
+describe("requests with odd heads", () => {
+  const line = "GET /api/public/v1/languages HTTP/1.1";
+  const authorization = `Authorization: Bearer ${client.key}`;
+  const heads: [string, string[], string][] = [
+    ["a Host that is none", ["Host: %%%", authorization], "400"],
+    ["a Host with a space", ["Host: a b", authorization], "400"],
+    ["a Host with a path", ["Host: a/../..", authorization], "4"],
+    ["an empty Host", ["Host:", authorization], ""],
+    ["two Hosts", ["Host: a", "Host: b", authorization], ""],
+    ["two Authorizations", ["Host: a", authorization, authorization], "401"],
+    ["a Host that lies", ["Host: elsewhere.example:1", authorization], "200"],
+    ["a long header", ["Host: a", authorization, `X-Filler: ${"x".repeat(8000)}`], "200"],
+    ["many headers", ["Host: a", authorization, ...Array.from({ length: 90 }, (_, at) => `X-${at}: ${at}`)], "200"],
+  ];
+  test.each(heads)("%s: an answer, and never 5xx", async (_, lines, status) => {
+    const answer = await server.raw(`${[line, ...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
+    expect(answer).toStartWith(`HTTP/1.1 ${status}`);
+    expect(answer).not.toStartWith("HTTP/1.1 5");
+    expectNoSecrets(answer);
+    if (/^x-request-id:/im.test(answer) && status === "400") expect(answer).toContain('"error":"bad_request"');
+  });
+});
+
+describe("a Host of any length", () => {
+  const hosts = ["a", "ai", "gpu", "box1", "a.b.c", "localhost", "[::1]", "a:1", "10.0.0.1:8787", "a".repeat(63)];
+  test.each(hosts)("%p leads to the same paths, and past no check", async (host) => {
+    const ask = (path: string, authorization = "") =>
+      server.raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}Connection: close\r\n\r\n`);
+    const base = "/api/public/v1";
+    expect(await ask(`${base}/languages`, `Authorization: Bearer ${client.key}\r\n`)).toStartWith("HTTP/1.1 200");
+    expect(await ask(`${base}/languages`)).toStartWith("HTTP/1.1 401");
+    expect(await ask("/healthz")).toStartWith("HTTP/1.1 200");
+    for (const before of ["/x", "/xx", "/xxx", "/xxxx", "/x/x", "/xxxxxxx", "/http:/"]) {
+      for (const path of ["/languages", "/transcriptions", `/transcriptions/${own}`]) {
+        expect([before, (await ask(before + base + path)).slice(0, 12)]).toEqual([before, "HTTP/1.1 404"]);
+      }
+    }
+  });
+});
+
+describe("values that are no ids", () => {
+  const values = [
+    "'",
+    "' OR '1'='1",
+    "%27%20OR%201=1--",
+    "1;DROP TABLE recordings",
+    "%0d%0aSet-Cookie:x=1",
+    "null",
+    "*",
+  ];
+  test.each(values)("%p is 404 wherever an id may stand, and is not given back", async (value) => {
+    for (const path of ["", "/segments", "/export?format=txt"]) {
+      const response = await client.fetch(`/transcriptions/${value}${path}`);
+      expect(response.headers.get("set-cookie")).toBeNull();
+      expect(await refusalOf(response, "DROP", "OR ", "Set-Cookie")).toBe("404 not_found");
+    }
+    expect((await client.fetch(`/transcriptions/${value}`, { method: "DELETE" })).status).toBe(404);
+  });
+});
+
+describe("the log", () => {
+  test("has the request's id on every line of that request", async () => {
+    for (const path of ["/languages", "/nothing", `/transcriptions/${own}`, "/transcriptions?limit=0"]) {
+      const id = `log-${Bun.randomUUIDv7()}`;
+      await client.fetch(path, { headers: { "x-request-id": id } });
+      expect(server.log.filter(({ requestId }) => requestId === id)).toHaveLength(1);
+    }
+  });
+
+  test("and what goes wrong inside is in the log with that id, not in the answer", async () => {
+    using broken = new ApiServer();
+    const asking = broken.client("first");
+    broken.store.$client.run("DROP TABLE segments");
+    const completed = broken.enterProcessing(asking.accountId);
+    broken.store.$client.run("UPDATE recordings SET status = 'completed'");
+    const headers = { "x-request-id": "it-broke" };
+    const response = await asking.fetch(`/transcriptions/${completed}/segments`, { headers });
+    expect(response.headers.get("x-request-id")).toBe("it-broke");
+    const text = await response.clone().text();
+    expectNoSecrets(text, "segments", completed);
+    expect((await errorOf(response, 500)).error).toBe("internal_error");
+    const lines = broken.log.filter(({ requestId }) => requestId === "it-broke");
+    expect(lines.map(({ event }) => event)).toEqual(["http.unexpected_error", "http.request"]);
+    expect(JSON.stringify(lines[0])).toContain("no such table");
+  });
+});
