@@ -10,24 +10,11 @@ import {
   Paragraph,
   TextRun,
 } from "docx";
-import { type Direction, directionOfLanguage, directionOfText, hasRightToLeft } from "./direction.ts";
-import {
-  clockTime,
-  documentDetails,
-  documentTitle,
-  type ExportDocument,
-  type ExportHead,
-  speakerName,
-} from "./document.ts";
-import { makeReproducible } from "./reproducible-zip.ts";
-import { type Turn, toTurns } from "./turns.ts";
-
-const faint = "66666D";
-const speakerInk = "12406E";
-
-/** Letters of scripts that run left to right, and what lies between them: a run of its own in a right-to-left paragraph. */
-const leftToRightRuns =
-  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*)/u;
+import { type Direction, directionOfLanguage, directionOfText } from "./direction.ts";
+import { documentDetails, documentTitle, type ExportDocument, type ExportHead } from "./document.ts";
+import { finishPackage } from "./docx-package.ts";
+import { colors, directedRuns, turnXml } from "./docx-xml.ts";
+import { toTurns } from "./turns.ts";
 
 /**
  * A transcript for word processors: real heading styles, languages and directions that spelling and reading aloud go by,
@@ -36,17 +23,13 @@ const leftToRightRuns =
 export async function writeDocx(document: ExportDocument): Promise<Uint8Array> {
   const title = documentTitle(document);
   const around = directionOfLanguage(document.language);
-  const children = [
+  const head = [
     new Paragraph({ heading: HeadingLevel.HEADING_1, ...directed(directionOfText(title)), children: runs(title) }),
-    ...documentDetails(document).map(
-      ({ label, value }) =>
-        new Paragraph({
-          style: "Details",
-          children: [new TextRun({ text: `${label}: `, color: faint }), ...runs(value)],
-        }),
-    ),
+    ...documentDetails(document).map(({ label, value }) => {
+      const children = [new TextRun({ text: `${label}: `, color: colors.faint }), ...runs(value)];
+      return new Paragraph({ style: "Details", children });
+    }),
   ];
-  for await (const turn of toTurns(document.segments)) children.push(...turnParagraphs(document, turn, around));
   const file = new Document({
     title,
     creator: "Transcribe",
@@ -56,34 +39,17 @@ export async function writeDocx(document: ExportDocument): Promise<Uint8Array> {
       {
         headers: { default: new Header({ children: [pageEdge(around, runs(title))] }) },
         footers: { default: new Footer({ children: [pageEdge(around, [pageNumber()])] }) },
-        children,
+        children: head,
       },
     ],
   });
-  return makeReproducible(await Packer.toBuffer(file), new Date(document.createdAt));
+  const turns: string[] = [];
+  for await (const turn of toTurns(document.segments)) turns.push(turnXml(document, turn));
+  return finishPackage(await Packer.toBuffer(file), turns.join(""), new Date(document.createdAt));
 }
 
-function turnParagraphs(head: ExportHead, turn: Turn, around: Direction): Paragraph[] {
-  return [
-    new Paragraph({
-      heading: HeadingLevel.HEADING_2,
-      ...directed(around),
-      children: [
-        ...runs(speakerName(head, turn.speaker)),
-        new TextRun({ text: `   ${clockTime(turn.startMilliseconds)}`, bold: false, color: faint }),
-      ],
-    }),
-    new Paragraph({ ...directed(directionOfText(turn.text)), children: runs(turn.text) }),
-  ];
-}
-
-/** Text in runs of one direction each. */
 function runs(text: string): TextRun[] {
-  if (!hasRightToLeft(text)) return [new TextRun(text)];
-  // What the pattern captures stands at the odd places.
-  return text
-    .split(leftToRightRuns)
-    .flatMap((part, index) => (part === "" ? [] : [new TextRun({ text: part, rightToLeft: index % 2 === 0 })]));
+  return directedRuns(text).map((run) => new TextRun(run.rightToLeft ? run : run.text));
 }
 
 function directed(direction: Direction): { bidirectional?: true } {
@@ -109,13 +75,13 @@ function styles({ language }: ExportHead): IStylesOptions {
       },
       heading1: { run: { size: 40, bold: true }, paragraph: { spacing: { after: 120 } } },
       heading2: {
-        run: { size: 20, bold: true, color: speakerInk },
+        run: { size: 20, bold: true, color: colors.speaker },
         paragraph: { spacing: { before: 240, after: 20 }, keepNext: true },
       },
     },
     paragraphStyles: [
       { id: "Details", name: "Details", basedOn: "Normal", run: { size: 19 }, paragraph: { spacing: { after: 0 } } },
-      { id: "PageEdge", name: "Page edge", basedOn: "Normal", run: { size: 16, color: faint } },
+      { id: "PageEdge", name: "Page edge", basedOn: "Normal", run: { size: 16, color: colors.faint } },
     ],
   };
 }

@@ -1,32 +1,15 @@
 import type { Segment } from "../support/contract.ts";
 import type { NamedTurn } from "../support/rttm.ts";
+import { englishWordErrors, errorRate } from "../support/wer.ts";
 
-/** What readers write out and whisper writes short. */
-const spelledOut: Record<string, string> = { mr: "mister", mrs: "missus", dr: "doctor", ok: "okay" };
-
-/** A text's words in lower case, without punctuation, apostrophes of either kind left out. */
-export function wordsOf(text: string): string[] {
-  const words =
-    text
-      .toLowerCase()
-      .replaceAll(/['’]/g, "")
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.map((word) => spelledOut[word] ?? word);
+/** A recording's words, as its segments have them. */
+export function textOf(segments: readonly Segment[]): string {
+  return segments.map((segment) => segment.text).join(" ");
 }
 
-/** Word error rate: substituted, left out and added words, as a part of the reference's words. */
-export function wordErrorRate(reference: readonly string[], found: readonly string[]): number {
-  // Levenshtein's distance, row by row.
-  let row = Array.from({ length: found.length + 1 }, (_, column) => column);
-  for (const [index, word] of reference.entries()) {
-    const next = [index + 1];
-    for (const [column, other] of found.entries()) {
-      const replaced = (row[column] ?? 0) + (word === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return (row.at(-1) ?? 0) / reference.length;
+/** Word error rate of English segments: 0.05 is 5 %. */
+export function wordErrorRate(reference: string, segments: readonly Segment[]): number {
+  return errorRate([englishWordErrors(reference, textOf(segments))]);
 }
 
 /** A reference turn and the label that most of the words in it were given. */
@@ -44,7 +27,7 @@ const minAloneSeconds = 1;
  */
 export function heardTurns(turns: readonly NamedTurn[], segments: readonly Segment[]): HeardTurn[] {
   const words = segments.flatMap(({ start, end, speaker, text }) => {
-    const count = wordsOf(text).length;
+    const count = text.split(/\s+/).length;
     return Array.from({ length: count }, (_, index) => ({
       at: start + ((index + 0.5) / count) * (end - start),
       speaker,

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { available, corpusPath } from "../support/checkout.ts";
 import { errorOf, type TestClient } from "../support/client.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
-import { wordErrorRate, wordsOf } from "./accuracy.ts";
+import { wordErrorRate } from "./accuracy.ts";
 
 const manifestSchema = Type.Array(
   Type.Object({
@@ -64,10 +64,9 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
           return;
         }
         const segments = await client.segments(id);
-        const words = wordsOf(segments.map((segment) => segment.text).join(" "));
-        expect(words).not.toBeEmpty();
+        expect(segments).not.toBeEmpty();
         // At 13 kbit/s of GSM "Americans ask" is heard as "America asked"; everything else reads without a fault.
-        if (transcript !== null) expect(wordErrorRate(wordsOf(transcript), words)).toBeLessThanOrEqual(0.1);
+        if (transcript !== null) expect(wordErrorRate(transcript, segments)).toBeLessThanOrEqual(0.1);
       }),
       120_000,
     );

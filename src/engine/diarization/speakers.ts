@@ -17,9 +17,13 @@ const PART_VOICES = 1200;
 const PART_GROUPS = 200;
 /** Groups that a recording may have at most before they are compared: what bounds the last step. */
 const MOST_GROUPS = 600;
-/** A speaker has at least this much clean speech, or this part of all, whichever is less. */
-const SMALLEST_SECONDS = 3;
-const SMALLEST_PART = 0.02;
+/**
+ * Clean speech that a speaker has at least: 3 s, less in a recording under 150 s of speech (2 %), more in one over 50
+ * minutes (0.1 %: half a minute in eight hours), where chance has more occasions to make somebody up.
+ */
+function smallestSeconds(totalSeconds: number): number {
+  return Math.min(0.02 * totalSeconds, Math.max(3, 0.001 * totalSeconds));
+}
 
 /** Seconds of speech that a clean frame of a voice stands for: each moment is heard by some five windows. */
 const SECONDS_PER_FRAME = ((FRAME_SAMPLES / SAMPLE_RATE) * HOP_FRAMES) / WINDOW_FRAMES;
@@ -50,7 +54,7 @@ export class VoiceGathering {
     this.settle(isWhole ? count : undefined);
     const groups = isWhole ? this.found : mergeGroups(this.found, [], [], count);
     const total = groups.reduce((sum, group) => sum + group.seconds, 0);
-    const smallest = count === undefined ? Math.min(SMALLEST_SECONDS, SMALLEST_PART * total) : 0;
+    const smallest = count === undefined ? smallestSeconds(total) : 0;
     return groups.filter((group) => group.seconds >= smallest).map((group) => unit(group.sum));
   }
 

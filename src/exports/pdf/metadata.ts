@@ -1,14 +1,10 @@
+import { xmlText } from "../xml-text.ts";
+
 interface Metadata {
   readonly title: string;
   readonly producer: string;
   readonly created: Date;
   readonly language: string;
-}
-
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-
-function escaped(text: string): string {
-  return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
 }
 
 /** XMP: the facts for programs that read no info dictionary, and the claim that the file is tagged as PDF/UA-1 asks. */
@@ -17,10 +13,10 @@ export function metadataPacket({ title, producer, created, language }: Metadata)
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">
-<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${escaped(title)}</rdf:li></rdf:Alt></dc:title>
-<dc:language><rdf:Bag><rdf:li>${escaped(language)}</rdf:li></rdf:Bag></dc:language>
+<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${xmlText(title)}</rdf:li></rdf:Alt></dc:title>
+<dc:language><rdf:Bag><rdf:li>${xmlText(language)}</rdf:li></rdf:Bag></dc:language>
 <xmp:CreateDate>${created.toISOString()}</xmp:CreateDate>
-<pdf:Producer>${escaped(producer)}</pdf:Producer>
+<pdf:Producer>${xmlText(producer)}</pdf:Producer>
 <pdfuaid:part>1</pdfuaid:part>
 </rdf:Description>
 </rdf:RDF>

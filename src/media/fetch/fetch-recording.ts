@@ -12,7 +12,7 @@ export interface FetchRequest {
   /** Where the recording goes; replaced if it is there. Its folder exists. */
   readonly outputPath: string;
   readonly maxBytes: number;
-  /** Limit on everything together, redirects included. */
+  /** Limit on everything together, redirects included; at most 24 days, which is what a timer can hold. */
   readonly maxSeconds: number;
   /** Limit on each step up to the answer, and on the time in which the body brings its next 16 KiB. */
   readonly stallSeconds: number;

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/engine/diarization/grid.ts";
 import { cluster } from "../../../src/engine/diarization/index.ts";
 import { EMBEDDING_SIZE } from "../../../src/engine/diarization/models.ts";
 import type { Voice } from "../../../src/engine/diarization/voices.ts";
 import { withBlocks } from "./fake-recording.ts";
+
+setDefaultTimeout(60_000);
 
 /** Numbers in [0, 1) that look random and are the same every time (Lehmer's generator). */
 function numbers(seed: number): () => number {

@@ -157,6 +157,14 @@ describe("an address that a name resolves to", () => {
     expect(addressGuard(NOTHING, new Set())("recordings.test", address)).toBeNull();
   });
 
+  test("is told apart by its kind", () => {
+    const kinds = ["fe80::1%lo", "::1", "::", "::ffff:8.8.8.8", "2002::1", "168.63.129.16", "4000::1", "100.64.0.1"];
+    expect(kinds.map(specialAddressKind)).toEqual([
+      ...(["link-local", "loopback", "unspecified", "translated", "tunnel", "cloud metadata"] as const),
+      ...(["unassigned", "shared"] as const),
+    ]);
+  });
+
   test("is refused where it is this machine's own, public or not", () => {
     const guard = addressGuard(NOTHING, new Set(["93.184.215.14"]));
     expect(guard("recordings.test", "93.184.215.14")).toBe("own");

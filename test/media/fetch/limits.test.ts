@@ -58,15 +58,15 @@ describe("a host that keeps us waiting is left, and no file stays:", () => {
 
   test("a body that flows takes longer than the stall time and arrives", async () => {
     const flows: Behaviour = (socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${20 * 17_000}\r\n\r\n`);
-      let left = 20;
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${30 * 17_000}\r\n\r\n`);
+      let left = 30;
       const timer = setInterval(() => {
         socket.write(Buffer.alloc(17_000, 1));
         if (--left === 0) clearInterval(timer);
       }, 50);
       socket.on("close", () => clearInterval(timer));
     };
-    expect(await outcomeOf(flows, { stallSeconds: 0.6 })).toMatchObject({ fault: null });
+    expect(await outcomeOf(flows, { stallSeconds: 1.2 })).toMatchObject({ fault: null });
   });
 });
 
@@ -122,6 +122,29 @@ describe("an abort", () => {
 
   test("in a body up to the connection's end is not taken for its end", async () => {
     await aborted(stallsInBody, "body");
+  });
+
+  test("with the last byte leaves no file either", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+    await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
+    const stop = new AbortController();
+    try {
+      const fetched = fetchRecording({
+        url: new URL(`http://127.0.0.1:${host.port}/a`),
+        outputPath: join(folder, "recording"),
+        maxBytes: 1 << 20,
+        maxSeconds: 20,
+        stallSeconds: 10,
+        userAgent: "transcribe/test",
+        allow: parseAllowList(["127.0.0.1"]),
+        signal: stop.signal,
+        onProgress: (fraction) => fraction === 1 && stop.abort(reason),
+      });
+      await expect(fetched).rejects.toBe(reason);
+      expect(await readdir(folder)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test("before the start asks nobody", async () => {

@@ -1,0 +1,171 @@
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { available, samplePath } from "../support/checkout.ts";
+import { errorOf, spokenText, TestClient } from "../support/client.ts";
+import type { Segment } from "../support/contract.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { textOf, wordErrorRate } from "./accuracy.ts";
+import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
+
+const ready = available("e2e tests of recovery", ...longRecordingNeeds);
+if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they find them in /proc");
+
+/** Parts that were finished of a step, as the log tells it; a part that was done twice is there twice. */
+function partsDone(server: TestServer, step: string): number[] {
+  return server.log
+    .filter((line) => line.event === "recording.part_finished" && line.step === step)
+    .map((line) => Number(line.part));
+}
+
+/** Parts of a step that the database has, read beside or after the server. */
+function partsStored(server: TestServer, step: string): number[] {
+  using database = new Database(join(server.dataDirectory, "transcribe.db"));
+  return database
+    .query<{ part: number }, [string]>("SELECT part FROM checkpoints WHERE step = ? ORDER BY part")
+    .all(step)
+    .map((row) => row.part);
+}
+
+describe.if(ready)("what is interrupted goes on", () => {
+  const server = new TestServer();
+  const directory = temporaryDirectory();
+  let key = "";
+  let long = "";
+  let undisturbed: Segment[] = [];
+  let chunks: number[] = [];
+  let logged = 0;
+
+  /** The server gets another port with each start. */
+  const client = () => new TestClient(server.baseUrl, key);
+
+  /** Sends the long recording and waits until one of its chunks is transcribed and another is at it. */
+  const begin = async (): Promise<string> => {
+    const { id } = await client().create(long, { language: "en" });
+    await server.until(() => partsStored(server, "transcribe").length >= 1);
+    expect(partsStored(server, "transcribe").length).toBeLessThan(chunks.length);
+    return id;
+  };
+
+  const endsUndisturbed = async (id: string) => {
+    expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 71 });
+    // Whisper's beam search draws from a generator that goes on from call to call, so a word here and there differs when a
+    // process is new; a chunk that was lost or done twice would be a third of all.
+    expect(wordErrorRate(textOf(undisturbed), await client().segments(id))).toBeLessThan(0.1);
+    expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+    expect(partsStored(server, "transcribe")).toEqual([]);
+  };
+
+  beforeAll(async () => {
+    long = await makeLongRecording(directory.path);
+    await server.start();
+    key = (await server.client("recovery")).key;
+    const { ended, segments } = await client().transcribe(long, { language: "en" });
+    expect(ended.status).toBe("completed");
+    undisturbed = segments;
+    chunks = partsDone(server, "transcribe");
+    expect(chunks.length).toBeGreaterThanOrEqual(3);
+  }, startTimeout * 2);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+  beforeEach(() => {
+    logged = server.log.length;
+  });
+  afterEach(async () => {
+    expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
+  });
+
+  /** Chunks that were transcribed since the test began, over however many processes. */
+  const chunksDone = () =>
+    server.log
+      .slice(logged)
+      .filter((line) => line.event === "recording.part_finished" && line.step === "transcribe")
+      .map((line) => Number(line.part));
+
+  test.if(canSeeProcesses)(
+    "the worker is killed in mid-job: the server stays, starts another, and no word is lost",
+    server.showing(async () => {
+      const serverPid = server.pid;
+      const id = await begin();
+      const [worker = 0, ...others] = childrenOf(server.pid, "__worker");
+      expect([worker > 0, others]).toEqual([true, []]);
+      process.kill(worker, "SIGKILL");
+      await endsUndisturbed(id);
+      expect(server.pid).toBe(serverPid);
+      expect(chunksDone()).toEqual(chunks);
+      expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_died")).toHaveLength(1);
+    }),
+    180_000,
+  );
+
+  test(
+    "the server is killed in mid-job and started again: the recording goes on from its checkpoint, no chunk is done twice",
+    server.showing(async () => {
+      const id = await begin();
+      const worker = canSeeProcesses ? childrenOf(server.pid, "__worker")[0] : undefined;
+      await server.killHard();
+      const stored = partsStored(server, "transcribe");
+      expect(stored).toEqual(chunks.slice(0, stored.length));
+      // A worker without its server ends by itself.
+      while (worker !== undefined && isAlive(worker)) await Bun.sleep(20);
+      const before = chunksDone();
+      await server.start();
+      await endsUndisturbed(id);
+      // A chunk that was stored may have died before its line was logged, never the other way round.
+      expect(chunksDone().slice(before.length)).toEqual(chunks.slice(stored.length));
+      expect(server.log.findLast(({ event }) => event === "server.listening")?.recovered).toBe(1);
+    }),
+    180_000,
+  );
+
+  test(
+    "the server is told to stop in mid-job: it stops in order, and goes on when it is started again",
+    server.showing(async () => {
+      const id = await begin();
+      expect(await server.stop()).toBe(0);
+      expect(server.log.at(-1)?.event).toBe("server.stopped");
+      expect(readdirSync(join(server.dataDirectory, "state"))).not.toContain("server.json");
+      await server.start();
+      expect(["queued", "processing"]).toContain((await client().get(id)).status);
+      await endsUndisturbed(id);
+      expect(chunksDone()).toEqual(chunks);
+    }),
+    180_000,
+  );
+
+  test(
+    "a second server on the same data directory is refused, and the first does not notice",
+    server.showing(async () => {
+      const { exitCode, stdout, stderr } = await server.cli("serve", "--port", "0");
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toContain("another transcribe server uses");
+      expect(stderr).toContain("--data-dir");
+      expect(stderr).not.toContain("    at ");
+    }),
+    60_000,
+  );
+
+  test(
+    "five recordings in hand survive a kill together; a sixth is refused until one of them has ended",
+    server.showing(async () => {
+      const ids = [];
+      for (let count = 0; count < 5; count++)
+        ids.push((await client().create(samplePath("jfk.mp3"), { language: "en" })).id);
+      expect((await errorOf(await client().send(samplePath("jfk.mp3")), 409)).error).toBe("concurrency_limit");
+      await server.killHard();
+      await server.start();
+      expect(server.log.findLast(({ event }) => event === "server.listening")?.recovered).toBeGreaterThanOrEqual(4);
+      for (const id of ids) {
+        expect((await client().waitUntilEnded(id)).status).toBe("completed");
+        expect(spokenText(await client().segments(id))).toContain("ask not what your country can do for you");
+      }
+      expect((await client().send(samplePath("jfk.mp3"))).status).toBe(201);
+    }),
+    180_000,
+  );
+});
