@@ -67,7 +67,8 @@ export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiti
 
 /** Smaller goes first, number by number. */
 function rank(waiting: Waiting, rules: FairnessRules): number[] {
-  const steps = Math.floor((rules.now() - waiting.waitingSince) / stepMilliseconds);
+  // A clock that was set back takes no step away.
+  const steps = Math.max(0, Math.floor((rules.now() - waiting.waitingSince) / stepMilliseconds));
   return [
     waiting.resumed ? 0 : 1,
     -(rules.priorityOf(waiting.accountId) + steps),

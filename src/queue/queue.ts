@@ -51,8 +51,11 @@ export class RecordingQueue {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.listOpen();
     recordings.requeueAll();
+    // None begins before all are known, or those that came first would take every slot, whatever their priority.
+    this.#queue.pause();
     for (const recording of processing) this.#add(recording, true);
     for (const recording of queued) this.#add(recording, false);
+    this.#queue.start();
     return processing.length + queued.length;
   }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { RecordingQueue } from "../../src/queue/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
@@ -12,14 +12,15 @@ const missing = () => {
 };
 
 describe("the queue", () => {
+  let store: Store;
   let recordings: Recordings;
   let accountId: string;
-  const create = () => {
+  const create = (account = accountId) => {
     const id = Bun.randomUUIDv7();
-    return recordings.create(newRecording(id, accountId)).id;
+    return recordings.create(newRecording(id, account)).id;
   };
   beforeEach(() => {
-    const store = openDatabase(":memory:");
+    store = openDatabase(":memory:");
     recordings = new Recordings(store, Date.now);
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
@@ -98,5 +99,60 @@ describe("the queue", () => {
     await queue.stop();
     expect(ended).toBe(true);
     expect(seen).toEqual(ids.slice(0, 1));
+  });
+
+  /** A queue whose recordings run until they are told to stop or are in `finished`. */
+  const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}) => {
+    const started: string[] = [];
+    const finished = new Set<string>();
+    const reasons: Record<string, string> = {};
+    const queue = new RecordingQueue({
+      ...{ recordings, now, slots },
+      priorityOf: (account) => priorities[account] ?? 0,
+      watchMilliseconds: 5,
+      process: async (id, signal) => {
+        started.push(id);
+        while (!signal.aborted && !finished.has(id)) await Bun.sleep(1);
+        if (signal.aborted) reasons[id] = (signal.reason as Error).name;
+      },
+    });
+    return { queue, started, finished, reasons };
+  };
+
+  test("that starts gives its slots to accounts in turn, and to the higher priority first, whoever came first", async () => {
+    const other = createAccount(store, "other", { actor: "operator", now: 1 }).id;
+    const urgent = createAccount(store, "urgent", { actor: "operator", now: 1 }).id;
+    const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
+    const b1 = create(other);
+    const c1 = create(urgent);
+    const { queue, started, finished } = startQueue(3, { [urgent]: 1 });
+    queue.recover();
+    while (started.length < 3) await Bun.sleep(1);
+    expect(started).toEqual([c1, a1, b1]);
+    finished.add(b1);
+    while (started.length < 4) await Bun.sleep(1);
+    const b2 = create(other);
+    queue.add(recordings.get(b2) ?? missing());
+    finished.add(c1);
+    while (started.length < 5) await Bun.sleep(1);
+    expect(started).toEqual([c1, a1, b1, a2, b2]);
+    expect(recordings.get(a3)?.status).toBe("queued");
+    await queue.stop();
+  });
+
+  test("a running recording that a command has ended is told so, and its slot goes to the next", async () => {
+    const [cancelled = "", deleted = "", next = "", last = ""] = [create(), create(), create(), create()];
+    const { queue, started, reasons } = startQueue(2);
+    queue.recover();
+    while (started.length < 2) await Bun.sleep(1);
+    recordings.claim(cancelled);
+    recordings.fail(cancelled, { reason: "internal", cause: "cancelled" });
+    while (started.length < 3) await Bun.sleep(1);
+    expect([started[2], reasons]).toEqual([next, { [cancelled]: "RecordingEndedError" }]);
+    store.$client.run("DELETE FROM recordings WHERE id = ?", [deleted]);
+    while (started.length < 4) await Bun.sleep(1);
+    expect([started[3], reasons[deleted]]).toEqual([last, "RecordingEndedError"]);
+    await queue.stop();
+    expect(reasons[last]).toBe("QueueStoppedError");
   });
 });

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { fairQueueClass } from "../../src/queue/fair-queue.ts";
+
+const minute = 60_000;
+
+interface Waiting {
+  /** Account and number: `a1`. */
+  readonly id: string;
+  readonly sinceMinute: number;
+  readonly resumed?: boolean;
+}
+
+interface Scene {
+  readonly waiting: readonly Waiting[];
+  readonly priorities?: Readonly<Record<string, number>>;
+  /** Accounts of what runs when the first slot gets free; each that is taken then runs too. */
+  readonly running?: readonly string[];
+  readonly atMinute?: number;
+}
+
+/** The order in which waiting recordings get a free slot. */
+function orderOf({ waiting, priorities = {}, running = [], atMinute = 1 }: Scene): string[] {
+  const runningNow = [...running];
+  const FairQueue = fairQueueClass({
+    priorityOf: (account) => priorities[account] ?? 0,
+    runningOf: (account) => runningNow.filter((each) => each === account).length,
+    now: () => atMinute * minute,
+  });
+  const queue = new FairQueue();
+  const order: string[] = [];
+  for (const { id, sinceMinute, resumed = false } of waiting) {
+    const run = async () => void order.push(id);
+    const waitingSince = sinceMinute * minute;
+    queue.enqueue(run, { recordingId: id, accountId: id.charAt(0), waitingSince, resumed });
+  }
+  for (let run = queue.dequeue(); run !== undefined; run = queue.dequeue()) {
+    void run();
+    runningNow.push(order.at(-1)?.charAt(0) ?? "");
+  }
+  return order;
+}
+
+/** All of them waiting since minute 0, one second apart. */
+const inOrder = (...ids: string[]) => ids.map((id, at) => ({ id, sinceMinute: at / 60 }));
+
+describe("who gets a free slot", () => {
+  const scenes: [string, Scene, string[]][] = [
+    ["first come, first served", { waiting: inOrder("a1", "b1", "c1") }, ["a1", "b1", "c1"]],
+    [
+      "one account's own in their order",
+      { waiting: [...inOrder("a1", "a2", "a3")].reverse(), running: ["b"] },
+      ["a1", "a2", "a3"],
+    ],
+    [
+      "accounts take turns, though one came with many first",
+      { waiting: inOrder("a1", "a2", "a3", "b1", "c1") },
+      ["a1", "b1", "c1", "a2", "a3"],
+    ],
+    [
+      "the account with fewer running goes first",
+      { waiting: inOrder("a1", "b1"), running: ["a", "a", "b"] },
+      ["b1", "a1"],
+    ],
+    [
+      "the account with the higher priority goes before all of it",
+      { waiting: inOrder("a1", "b1", "b2", "b3"), priorities: { b: 1 }, running: ["b", "b"] },
+      ["b1", "b2", "b3", "a1"],
+    ],
+    [
+      "a priority below 0 comes last",
+      { waiting: inOrder("a1", "b1", "c1"), priorities: { a: -1 } },
+      ["b1", "c1", "a1"],
+    ],
+    [
+      "what had begun before a restart goes before any priority",
+      {
+        waiting: [...inOrder("a1", "b1"), { id: "c1", sinceMinute: 5, resumed: true }],
+        priorities: { a: 9, c: -9 },
+      },
+      ["c1", "a1", "b1"],
+    ],
+    [
+      "a clock that was set back changes nothing",
+      { waiting: inOrder("a1", "b1", "a2"), atMinute: -60 },
+      ["a1", "b1", "a2"],
+    ],
+    [
+      "ten minutes of waiting outweigh a step of priority only with fewer running",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 0 },
+          { id: "b1", sinceMinute: 10 },
+        ],
+        priorities: { b: 1 },
+        running: ["a"],
+        atMinute: 10,
+      },
+      ["b1", "a1"],
+    ],
+    [
+      "a second before the tenth minute it has gained nothing",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 1 / 60 },
+          { id: "b1", sinceMinute: 10 },
+        ],
+        priorities: { b: 1 },
+        atMinute: 10,
+      },
+      ["b1", "a1"],
+    ],
+    [
+      "after twenty minutes it goes before what came later with one step more",
+      {
+        waiting: [
+          { id: "b1", sinceMinute: 20 },
+          { id: "a1", sinceMinute: 0 },
+        ],
+        priorities: { b: 1 },
+        running: ["a", "a", "a"],
+        atMinute: 20,
+      },
+      ["a1", "b1"],
+    ],
+  ];
+  test.each(scenes)("%s", (_, scene, order) => {
+    expect(orderOf(scene)).toEqual(order);
+  });
+
+  test("nobody waits for ever: against a stream of higher priority, a recording goes after ten minutes a step", () => {
+    const priorities = { a: 0, b: 5 };
+    for (const [atMinute, first] of [
+      [49, "b1"],
+      [60, "a1"],
+    ] as const) {
+      const waiting = [
+        { id: "a1", sinceMinute: 0 },
+        { id: "b1", sinceMinute: atMinute },
+      ];
+      expect(orderOf({ waiting, priorities, running: ["a"], atMinute })[0]).toBe(first);
+    }
+  });
+});
