@@ -100,7 +100,7 @@ export function rotateKey(
   overlapMilliseconds: number,
   by: Auditor,
 ): { key: ApiKey; secret: string; old: ApiKey } {
-  return store.transaction(() => {
+  const rotate = () => {
     const old = requireKey(store, id);
     if (!isInForce(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
     const secret = formatKey(randomBytes(32));
@@ -121,7 +121,9 @@ export function rotateKey(
     store.update(tables.apiKeys).set({ expiresAt }).where(eq(tables.apiKeys.id, id)).run();
     audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
     return { key: toKey(row), secret, old: { ...old, expiresAt } };
-  });
+  };
+  // It reads before it writes: without the lock from the start, a write of the server in between would make it fail.
+  return store.transaction(rotate, { behavior: "immediate" });
 }
 
 /** The key a request came with, when it is one of ours and in force; null otherwise, for whatever reason. */

@@ -77,7 +77,7 @@ export class Usage {
    * @returns false when the account has no allowance left
    */
   admit(accountId: string, recordingId: string, allowanceSeconds: number, now: number): boolean {
-    return this.#store.transaction((transaction) => {
+    const admit = (transaction: Pick<Store, "select" | "insert">) => {
       const begun = transaction.select().from(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId));
       if (begun.get() !== undefined) return true;
       if (this.audioSeconds(accountId, now) >= allowanceSeconds) return false;
@@ -86,7 +86,9 @@ export class Usage {
         .values({ accountId, day: utcDay(now), recordingId, seconds: 0 })
         .run();
       return true;
-    });
+    };
+    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    return this.#store.transaction(admit, { behavior: "immediate" });
   }
 
   /** Charges a recording that was admitted, when its length is known. */

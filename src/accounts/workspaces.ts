@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, isNotNull, lte, or } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { type Account, checkName } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
@@ -44,16 +44,32 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
   );
 }
 
-/** @throws {AccountsError} while keys are pinned to it or recordings are in it */
+/**
+ * Deletes a workspace, and with it the keys pinned to it that are revoked or expired.
+ * @throws {AccountsError} while keys in force are pinned to it or recordings are in it
+ */
 export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
-  store.transaction((transaction) => {
-    const inUse =
-      transaction.select().from(tables.apiKeys).where(eq(tables.apiKeys.workspaceId, workspace.id)).get() ??
-      transaction.select().from(tables.recordings).where(eq(tables.recordings.workspaceId, workspace.id)).get();
-    if (inUse !== undefined) {
-      throw new AccountsError(`workspace ${workspace.name} still has keys or recordings; delete those first`);
-    }
-    transaction.delete(tables.workspaces).where(eq(tables.workspaces.id, workspace.id)).run();
-    audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
-  });
+  const { apiKeys, recordings, workspaces } = tables;
+  // It reads before it writes: without the lock from the start, a write of the server in between would make it fail.
+  store.transaction(
+    (transaction) => {
+      transaction
+        .delete(apiKeys)
+        .where(
+          and(eq(apiKeys.workspaceId, workspace.id), or(isNotNull(apiKeys.revokedAt), lte(apiKeys.expiresAt, by.now))),
+        )
+        .run();
+      const inUse =
+        transaction.select().from(apiKeys).where(eq(apiKeys.workspaceId, workspace.id)).get() ??
+        transaction.select().from(recordings).where(eq(recordings.workspaceId, workspace.id)).get();
+      if (inUse !== undefined) {
+        throw new AccountsError(
+          `workspace ${workspace.name} still has keys or recordings; revoke and delete those first`,
+        );
+      }
+      transaction.delete(workspaces).where(eq(workspaces.id, workspace.id)).run();
+      audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
+    },
+    { behavior: "immediate" },
+  );
 }

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import {
+  type Account,
+  AccountsError,
+  authenticate,
+  createAccount,
+  createKey,
+  createWorkspace,
+  deleteWorkspace,
+  LastUse,
+  listKeys,
+  listWorkspaces,
+  readAudit,
+  requireKey,
+  revokeKey,
+  rotateKey,
+} from "../../src/accounts/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+
+const at = (now: number) => ({ actor: "operator", now });
+const hour = 3_600_000;
+
+describe("a key that is rotated", () => {
+  let store: Store;
+  let account: Account;
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    account = createAccount(store, "acme", at(1));
+  });
+
+  test("has a successor of the same name, scopes, workspace and end, with a secret and a life of its own", () => {
+    const workspace = createWorkspace(store, account, "sales", at(1));
+    const values = { name: "ci", scopes: ["transcriptions:read"] as const, workspace, expiresAt: 90 * hour };
+    const old = createKey(store, account, values, at(2));
+    const next = rotateKey(store, old.key.id, hour, at(10));
+    const { accountId, workspaceId, name, scopes, expiresAt } = old.key;
+    expect(next.key).toMatchObject({
+      accountId,
+      workspaceId,
+      name,
+      scopes,
+      expiresAt,
+      createdAt: 10,
+      lastUsedAt: null,
+    });
+    expect(next.key.id).not.toBe(old.key.id);
+    expect(next.secret).not.toBe(old.secret);
+    expect(authenticate(store, next.secret, 10)?.id).toBe(next.key.id);
+  });
+
+  const ends: [string, number | null, number, number][] = [
+    ["goes on for the overlap", null, 12 * hour, 12 * hour],
+    ["ends when it would have ended anyway", 3 * hour, 12 * hour, 3 * hour],
+    ["ends at once without an overlap", null, 0, 0],
+  ];
+  for (const [what, expiresAt, overlap, end] of ends) {
+    test(`itself ${what}`, () => {
+      const { key, secret } = createKey(store, account, { name: "ci", expiresAt }, at(0));
+      rotateKey(store, key.id, overlap, at(0));
+      expect(requireKey(store, key.id).expiresAt).toBe(end);
+      if (end > 0) expect(authenticate(store, secret, end - 1)?.id).toBe(key.id);
+      expect(authenticate(store, secret, end)).toBeNull();
+    });
+  }
+
+  test("a revoked, an expired and an unknown one are not, and nothing is made of them", () => {
+    const revoked = createKey(store, account, { name: "a" }, at(1)).key;
+    revokeKey(store, revoked.id, at(2));
+    const expired = createKey(store, account, { name: "b", expiresAt: 5 }, at(1)).key;
+    for (const id of [revoked.id, expired.id, "nothing"]) {
+      expect(() => rotateKey(store, id, hour, at(10))).toThrow(AccountsError);
+    }
+    expect(listKeys(store, null)).toHaveLength(2);
+  });
+});
+
+describe("last use", () => {
+  test("is written down now and then, not once a request", () => {
+    const store = openDatabase(":memory:");
+    const account = createAccount(store, "acme", at(1));
+    const { key } = createKey(store, account, { name: "ci" }, at(1));
+    const lastUse = new LastUse(store);
+    for (let now = 10; now < 1000; now++) lastUse.note(key.id, now);
+    expect(requireKey(store, key.id).lastUsedAt).toBeNull();
+    lastUse.flush();
+    lastUse.flush();
+    expect(requireKey(store, key.id).lastUsedAt).toBe(999);
+  });
+
+  test("of a key that is gone meanwhile is forgotten", () => {
+    const store = openDatabase(":memory:");
+    const lastUse = new LastUse(store);
+    lastUse.note("gone", 1);
+    lastUse.flush();
+    expect(listKeys(store, null)).toEqual([]);
+  });
+});
+
+describe("a workspace", () => {
+  test("stays while a key that is taken is pinned to it; revoked and expired ones go with it", () => {
+    const store = openDatabase(":memory:");
+    const account = createAccount(store, "acme", at(1));
+    const workspace = createWorkspace(store, account, "sales", at(1));
+    const inForce = createKey(store, account, { name: "a", workspace }, at(1)).key;
+    createKey(store, account, { name: "b", workspace, expiresAt: 5 }, at(1));
+    const elsewhere = createKey(store, account, { name: "c" }, at(1)).key;
+    expect(() => deleteWorkspace(store, workspace, at(10))).toThrow("keys");
+    expect(listKeys(store, account)).toHaveLength(3);
+    revokeKey(store, inForce.id, at(11));
+    deleteWorkspace(store, workspace, at(12));
+    expect(listWorkspaces(store, account)).toEqual([]);
+    expect(listKeys(store, account).map(({ id }) => id)).toEqual([elsewhere.id]);
+    expect(readAudit(store, 1)[0]?.action).toBe("workspaces.delete");
+  });
+
+  test("has a name of its own in its account, and another account may use it too", () => {
+    const store = openDatabase(":memory:");
+    const account = createAccount(store, "acme", at(1));
+    createWorkspace(store, account, "sales", at(1));
+    expect(() => createWorkspace(store, account, "sales", at(1))).toThrow(AccountsError);
+    expect(() => createWorkspace(store, account, "two words", at(1))).toThrow(AccountsError);
+    expect(createWorkspace(store, createAccount(store, "other", at(1)), "sales", at(1)).name).toBe("sales");
+  });
+});

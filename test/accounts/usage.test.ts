@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { createAccount, createWindows, deleteAccount, Usage } from "../../src/accounts/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const { hour, day } = createWindows;
+const by = { actor: "operator", now: 1 };
+const noon = Date.parse("2026-11-21T12:00:00Z");
+const midnight = Date.parse("2026-11-22T00:00:00Z");
+
+describe("creates of an account", () => {
+  let store: Store;
+  let usage: Usage;
+  let account: string;
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    usage = new Usage(store);
+    account = createAccount(store, "acme", by).id;
+  });
+  const perHour = (limit: number) => ({ limit, windowMilliseconds: hour });
+
+  test("count within a window that slides, to the millisecond", () => {
+    for (const minutes of [0, 10, 20]) usage.spendCreate(store, account, noon + minutes * 60_000);
+    const cases: [number, number, { remaining: number; retryMilliseconds: number }][] = [
+      [4, 30 * 60_000, { remaining: 1, retryMilliseconds: 0 }],
+      [3, 30 * 60_000, { remaining: 0, retryMilliseconds: 30 * 60_000 }],
+      [2, 30 * 60_000, { remaining: 0, retryMilliseconds: 40 * 60_000 }],
+      [1, 30 * 60_000, { remaining: 0, retryMilliseconds: 50 * 60_000 }],
+      [0, 30 * 60_000, { remaining: 0, retryMilliseconds: hour }],
+      [3, hour - 1, { remaining: 0, retryMilliseconds: 1 }],
+      [3, hour, { remaining: 1, retryMilliseconds: 0 }],
+      [3, 3 * hour, { remaining: 3, retryMilliseconds: 0 }],
+    ];
+    for (const [limit, later, state] of cases) {
+      expect([limit, later, usage.creates(account, perHour(limit), noon + later)]).toEqual([limit, later, state]);
+    }
+  });
+
+  test("are forgotten after a day, and no sooner", () => {
+    usage.spendCreate(store, account, noon);
+    const perDay = { limit: 1, windowMilliseconds: day };
+    usage.spendCreate(store, createAccount(store, "other", by).id, noon + day - 1);
+    expect(usage.creates(account, perDay, noon + day - 1)).toEqual({ remaining: 0, retryMilliseconds: 1 });
+    expect(usage.creates(account, perDay, noon + day).remaining).toBe(1);
+    usage.spendCreate(store, account, noon + day);
+    expect(store.$client.query("SELECT count(*) AS rows FROM creates").get()).toEqual({ rows: 2 });
+  });
+});
+
+describe("audio of an account", () => {
+  let store: Store;
+  let usage: Usage;
+  let account: string;
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    usage = new Usage(store);
+    account = createAccount(store, "acme", by).id;
+  });
+  const process = (id: string, seconds: number, allowance: number, now: number, of = account) => {
+    const admitted = usage.admit(of, id, allowance, now);
+    if (admitted) usage.chargeAudio(id, seconds);
+    return admitted;
+  };
+
+  test("one may begin while anything is left, though it takes more than that; the next one may not", () => {
+    expect(process("a", 50, 100, noon)).toBe(true);
+    expect(process("b", 500, 100, noon)).toBe(true);
+    expect(usage.audioSeconds(account, noon)).toBe(550);
+    expect(process("c", 1, 100, noon)).toBe(false);
+    expect(usage.audioSeconds(account, noon)).toBe(550);
+  });
+
+  test("exactly spent is spent, and no allowance admits nothing", () => {
+    expect(process("a", 100, 100, noon)).toBe(true);
+    expect(process("b", 1, 100, noon)).toBe(false);
+    expect(process("b", 1, 100.5, noon)).toBe(true);
+    expect(process("c", 1, 0, noon + day)).toBe(false);
+  });
+
+  test("one that has begun goes on after a restart, whatever was spent meanwhile, and is charged once", () => {
+    expect(process("a", 60, 100, noon)).toBe(true);
+    expect(process("b", 100, 100, noon)).toBe(true);
+    expect(process("a", 60, 100, noon + hour)).toBe(true);
+    expect(usage.audioSeconds(account, noon)).toBe(160);
+  });
+
+  test("days are UTC's; what goes on over midnight belongs to the day it began", () => {
+    expect(process("a", 100, 100, midnight - 1)).toBe(true);
+    expect(process("b", 1, 100, midnight - 1)).toBe(false);
+    expect(process("c", 30, 100, midnight)).toBe(true);
+    expect(process("a", 100, 100, midnight)).toBe(true);
+    expect([usage.audioSeconds(account, midnight - 1), usage.audioSeconds(account, midnight)]).toEqual([100, 30]);
+  });
+
+  test("what failed through no fault of the client is given back, whole and once", () => {
+    process("a", 100, 100, noon);
+    usage.refundAudio("a");
+    usage.refundAudio("a");
+    usage.refundAudio("never begun");
+    expect(usage.audioSeconds(account, noon)).toBe(0);
+    expect(process("b", 1, 100, noon)).toBe(true);
+  });
+
+  test("is counted for every account by itself, and goes with it", () => {
+    const other = createAccount(store, "other", by);
+    process("a", 100, 100, noon);
+    expect(process("b", 40, 100, noon, other.id)).toBe(true);
+    expect([usage.audioSeconds(account, noon), usage.audioSeconds(other.id, noon)]).toEqual([100, 40]);
+    deleteAccount(store, other, by);
+    expect(usage.audioSeconds(other.id, noon)).toBe(0);
+  });
+
+  test("outlives the process, and so do creates", () => {
+    using directory = temporaryDirectory();
+    const path = `${directory.path}/transcribe.db`;
+    const before = openDatabase(path);
+    const { id } = createAccount(before, "acme", by);
+    const spending = new Usage(before);
+    spending.admit(id, "a", 100, noon);
+    spending.chargeAudio("a", 100);
+    spending.spendCreate(before, id, noon);
+    before.$client.close();
+    const after = openDatabase(path);
+    const read = new Usage(after);
+    expect(read.admit(id, "b", 100, noon)).toBe(false);
+    expect(read.creates(id, { limit: 1, windowMilliseconds: hour }, noon).remaining).toBe(0);
+    after.$client.close();
+  });
+});
