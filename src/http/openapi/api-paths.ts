@@ -19,21 +19,15 @@ const list = operation({
   scope: "transcriptions:read",
   parameters: queryParameters(listQuery, refer),
   success: {
-    200: {
-      ...jsonAnswer("A page.", schemaOf("TranscriptionPage"), {
-        lastPage: {
-          value: {
-            data: [{ ...completedExample, progress: { step: null } }],
-            has_more: false,
-            next_cursor: "",
-          },
+    200: jsonAnswer("A page.", schemaOf("TranscriptionPage"), {
+      lastPage: {
+        value: {
+          data: [{ ...completedExample, progress: { step: null } }],
+          has_more: false,
+          next_cursor: "",
         },
-      }),
-      links: {
-        first: { operationId: "getTranscription", parameters: { id: "$response.body#/data/0/id" } },
-        segments: { operationId: "listSegments", parameters: { id: "$response.body#/data/0/id" } },
       },
-    },
+    }),
   },
   errors: ["ScopeForbidden", "InvalidRequest"],
 });

@@ -68,7 +68,7 @@ ${rows.join("\n")}`;
 }
 
 const parserText = `## What is refused before it is a request
-A few things end at the HTTP parser, whose answer has a status and neither a body nor our headers: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that can't be read or that contradict each other; 431 for a path and headers of more than 16 KiB together, or more than 200 headers; 505 for another version of HTTP than 1.0 and 1.1. A method that HTTP does not know ends the connection.`;
+A few things end at the HTTP parser, whose answer has a status and neither a body nor our headers: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that can't be read or that contradict each other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for another version of HTTP than 1.0 and 1.1. A method that HTTP does not know ends the connection.`;
 
 function number(value: number): string {
   return value.toLocaleString("en");

@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { defaultCacheRoot } from "../../../native/build.ts";
+import { CommandError, withTemporaryFolder } from "../../../src/models/index.ts";
+import { available, samplePath } from "../../../test/support/checkout.ts";
+import type { TestClient } from "../../../test/support/client.ts";
+import { type LogLine, TestServer } from "../../../test/support/server.ts";
+import { installSchemathesis } from "./install.ts";
+
+export type ConformanceOutcome = "passed" | "failed" | "skipped";
+
+/** Far more than a run takes; one that hangs ends. */
+const timeoutMilliseconds = 150_000;
+
+/** Limits are out of the way: they have tests of their own, and answer 429 to nearly everything here. */
+const settings = {
+  TRANSCRIBE_LIMITS_REQUESTS_PER_MINUTE: "1000000",
+  TRANSCRIBE_LIMITS_FAILED_AUTHENTICATIONS_PER_MINUTE: "1000000",
+  TRANSCRIBE_LIMITS_CREATES_PER_HOUR: "1000000",
+  TRANSCRIBE_LIMITS_CREATES_PER_DAY: "1000000",
+  TRANSCRIBE_LIMITS_RECORDINGS_PER_ACCOUNT: "100000",
+  // Links lead to a closed port of this machine.
+  TRANSCRIBE_FETCH_ALLOW: "127.0.0.1",
+};
+
+const pathsOutsideTheApi = "^/(healthz|readyz|openapi.json|docs)$";
+
+/**
+ * Starts the real server with one completed recording, and lets Schemathesis at it.
+ * @param options for `schemathesis run`
+ * @returns "skipped", aloud, where Schemathesis can't be installed or there is no sample
+ */
+export async function checkConformance(options: readonly string[]): Promise<ConformanceOutcome> {
+  if (!available("conformance with Schemathesis", samplePath("jfk.mp3"))) return "skipped";
+  const packages = await installSchemathesis(defaultCacheRoot()).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    console.warn(`conformance is skipped, Schemathesis can't be installed: ${error.message}`);
+  });
+  if (packages === undefined) return "skipped";
+
+  await using server = new TestServer(settings);
+  await server.start();
+  const client = await server.client("conformance");
+  const environment = { ...(await prepare(server, client)), PYTHONPATH: packages };
+  const document = `${server.origin}/openapi.json`;
+  const runs = [
+    ["--header", `Authorization: Bearer ${client.key}`, "--exclude-path-regex", pathsOutsideTheApi],
+    // No links lead from one of these to another, which the stateful phase takes for an error.
+    ["--url", server.origin, "--include-path-regex", pathsOutsideTheApi, "--phases", "examples,coverage,fuzzing"],
+  ];
+  let failed = false;
+  for (const run of runs) {
+    if ((await runSchemathesis([document, ...run, ...options], environment)) !== 0) failed = true;
+  }
+  console.log(answersOf(server.log));
+  const unexpected = server.log.filter(({ event }) => event === "http.unexpected_error");
+  for (const line of unexpected) console.error(JSON.stringify(line));
+  return failed || unexpected.length > 0 ? "failed" : "passed";
+}
+
+const requestSchema = Type.Object({
+  event: Type.Literal("http.request"),
+  method: Type.String(),
+  path: Type.String(),
+  status: Type.Integer(),
+});
+
+/** How often each operation gave each status, so that it is seen what was reached. */
+function answersOf(log: readonly LogLine[]): string {
+  const counts = new Map<string, Map<number, number>>();
+  for (const line of log) {
+    if (!Value.Check(requestSchema, line)) continue;
+    const path = line.path.replace(/(\/transcriptions\/)[^/]+/, "$1{id}");
+    const statuses = counts.get(`${line.method} ${path}`) ?? new Map<number, number>();
+    counts.set(`${line.method} ${path}`, statuses.set(line.status, (statuses.get(line.status) ?? 0) + 1));
+  }
+  return [...counts]
+    .filter(([, statuses]) => [...statuses.keys()].some((status) => status !== 404 && status !== 405))
+    .map(([name, statuses]) => {
+      const each = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status} ×${count}`);
+      return `${name}: ${each.join(", ")}`;
+    })
+    .sort()
+    .join("\n");
+}
+
+const pageSchema = Type.Object({ next_cursor: Type.String() });
+
+/** Two recordings, one completed and kept from being deleted, and what hooks.py has to know of them. */
+async function prepare(server: TestServer, client: TestClient): Promise<Record<string, string>> {
+  const { ended } = await client.transcribe(samplePath("jfk.mp3"), { language: "en" });
+  if (ended.status !== "completed") throw new Error(`the sample did not complete: ${JSON.stringify(ended)}`);
+  await server.cli("recordings", "hold", ended.id);
+  const second = new FormData();
+  second.set("url", "http://127.0.0.1:9/second.mp3");
+  await client.fetch("/transcriptions", { method: "POST", body: second });
+  const cursorOf = async (path: string) => {
+    const page: unknown = await (await client.fetch(`${path}?limit=1`)).json();
+    return Value.Check(pageSchema, page) ? page.next_cursor : "";
+  };
+  return {
+    CONFORMANCE_RECORDING: ended.id,
+    CONFORMANCE_LIST_CURSOR: await cursorOf("/transcriptions"),
+    CONFORMANCE_SEGMENT_CURSOR: await cursorOf(`/transcriptions/${ended.id}/segments`),
+  };
+}
+
+async function runSchemathesis(args: readonly string[], environment: Record<string, string>): Promise<number> {
+  return withTemporaryFolder(defaultCacheRoot(), async (directory) => {
+    const config = join(import.meta.dir, "schemathesis.toml");
+    const child = Bun.spawn(
+      [
+        ...["python3", "-m", "schemathesis.cli", "--config-file", config, "run", ...args],
+        ...["--checks", "all", "--continue-on-failure", "--no-color"],
+      ],
+      {
+        // It leaves files where it runs.
+        cwd: directory,
+        env: { ...process.env, ...environment, SCHEMATHESIS_HOOKS: join(import.meta.dir, "hooks.py") },
+        stdio: ["ignore", "inherit", "inherit"],
+        timeout: timeoutMilliseconds,
+        killSignal: "SIGKILL",
+      },
+    );
+    return child.exited;
+  });
+}

@@ -1,0 +1,259 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { OpenAPIV3 } from "openapi-types";
+import { programVersion } from "../../src/config/index.ts";
+import { errorCodes } from "../../src/http/errors.ts";
+import { errorOf } from "../support/client.ts";
+import { ApiServer } from "./support.ts";
+
+const server = new ApiServer({ limits: { requests_per_minute: 7_777 } });
+afterAll(() => server[Symbol.dispose]());
+const get = (path: string, init: RequestInit = {}) => fetch(server.origin + path, init);
+
+const answer = await get("/openapi.json");
+const text = await answer.text();
+const document: OpenAPIV3.Document = JSON.parse(text);
+const components = document.components ?? {};
+
+/** What a reference of the document names. */
+function resolve<T extends object>(value: T | OpenAPIV3.ReferenceObject | undefined): T {
+  if (value === undefined) throw new Error("there is nothing to resolve");
+  if (!("$ref" in value)) return value;
+  let target: unknown = document;
+  for (const name of value.$ref.replace("#/", "").split("/")) target = (target as Record<string, unknown>)[name];
+  if (target === undefined) throw new Error(`${value.$ref} is not in the document`);
+  return target as T;
+}
+
+const verbs = ["get", "post", "put", "patch", "delete"] as const;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  verbs.flatMap((verb) => {
+    const operation = item?.[verb];
+    return operation === undefined ? [] : [{ name: `${verb.toUpperCase()} ${path}`, operation }];
+  }),
+);
+const operationOf = (name: string) => {
+  const found = operations.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no operation ${name}`);
+  return found.operation;
+};
+const responseOf = (name: string, status: string) => resolve(operationOf(name).responses[status]);
+const codesOf = (name: string, status: string): unknown[] => {
+  const schema = resolve(responseOf(name, status).content?.["application/json"]?.schema);
+  return resolve(schema.properties?.error).enum ?? [];
+};
+
+const account = ["account_restricted", "guest_account_not_supported", "subscription_required"];
+const scoped = [...account, "insufficient_scope"];
+const ofRecording = [...scoped, "workspace_scope_mismatch"];
+const everywhere = {
+  401: ["missing_api_key", "invalid_api_key"],
+  405: ["method_not_allowed"],
+  429: ["rate_limited"],
+  500: ["internal_error"],
+};
+const missing = { 404: ["not_found"] };
+const invalid = { 422: ["validation_failed"] };
+const unready = { 409: ["transcription_is_not_ready"] };
+
+/** From the contract: what each operation gives beside the errors that all give. */
+const contract: Record<string, { success: string[]; errors: Record<string, string[]> }> = {
+  "POST /transcriptions": {
+    success: ["201"],
+    errors: {
+      400: ["bad_request"],
+      403: scoped,
+      404: ["not_found"],
+      409: ["concurrency_limit", "idempotency_key_reused", "idempotency_request_in_progress"],
+      413: ["file_too_large"],
+      422: ["validation_failed", "uploaded_file_cannot_be_processed", "playlist_not_acceptable"],
+      503: ["service_unavailable"],
+    },
+  },
+  "GET /transcriptions": { success: ["200"], errors: { 403: scoped, ...invalid } },
+  "GET /transcriptions/{id}": { success: ["200"], errors: { 403: ofRecording, ...missing } },
+  "DELETE /transcriptions/{id}": {
+    success: ["204"],
+    errors: { 403: [...ofRecording, "forbidden"], ...missing, 409: ["transcription_still_processing"] },
+  },
+  "GET /transcriptions/{id}/segments": {
+    success: ["200"],
+    errors: { 403: ofRecording, ...missing, ...unready, ...invalid },
+  },
+  "GET /transcriptions/{id}/export": {
+    success: ["200", "304"],
+    errors: { 403: ofRecording, ...missing, ...unready, ...invalid },
+  },
+  "GET /languages": { success: ["200"], errors: { 403: account } },
+};
+
+describe("the document", () => {
+  test("is OpenAPI 3, of this program's version, and right wherever it is served", () => {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toStartWith("application/json");
+    expect(document.openapi).toMatch(/^3\./);
+    expect(document.info.version).toBe(programVersion);
+    expect(document.servers).toEqual([{ url: "/api/public/v1" }]);
+  });
+
+  test("is made of the limits that this server has", () => {
+    expect(document.info.description).toContain("7,777 a minute");
+  });
+
+  test("holds no reference that leads nowhere, and nothing twice under one operationId", () => {
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
+    expect(references.length).toBeGreaterThan(50);
+    for (const $ref of references) expect(resolve<object>({ $ref })).toBeObject();
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).not.toContain(undefined);
+  });
+
+  test("has the routes of the server and no other", () => {
+    const inDocument = operations.map(({ name }) => name).filter((name) => name in contract);
+    expect(inDocument.sort()).toEqual(Object.keys(contract).sort());
+    const outside = operations.map(({ name }) => name).filter((name) => !(name in contract));
+    expect(outside.sort()).toEqual(["GET /docs", "GET /healthz", "GET /openapi.json", "GET /readyz"]);
+  });
+
+  test("knows every error code, and each with an example of its own", () => {
+    const examples = Object.values(components.responses ?? {}).flatMap((response) =>
+      Object.keys(resolve(response).content?.["application/json"]?.examples ?? {}),
+    );
+    expect(new Set(examples)).toEqual(new Set(errorCodes));
+  });
+
+  for (const [name, { success, errors }] of Object.entries(contract)) {
+    test(`${name} gives ${[...success, ...Object.keys(errors)].join(", ")} and what all give, with their codes`, () => {
+      const expected: Record<string, string[]> = { ...everywhere, ...errors };
+      const statuses = [...success, ...Object.keys(expected)].sort();
+      expect(Object.keys(operationOf(name).responses).sort()).toEqual(statuses);
+      for (const [status, codes] of Object.entries(expected)) {
+        expect([status, [...codesOf(name, status)].sort()]).toEqual([status, [...codes].sort()]);
+      }
+    });
+  }
+
+  const withHeaders: [string, string, string[]][] = [
+    ["POST /transcriptions", "201", ["Location", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"]],
+    ["POST /transcriptions", "422", ["Idempotency-Replayed"]],
+    ["POST /transcriptions", "429", ["Retry-After"]],
+    ["POST /transcriptions", "503", ["Retry-After"]],
+    ["GET /transcriptions", "200", ["RateLimit", "RateLimit-Policy"]],
+    ["GET /transcriptions", "401", ["WWW-Authenticate"]],
+    ["GET /transcriptions", "405", ["Allow"]],
+    ["GET /transcriptions/{id}/export", "200", ["ETag", "Content-Disposition"]],
+    ["GET /transcriptions/{id}/export", "304", ["ETag"]],
+    ["GET /readyz", "503", ["Retry-After"]],
+  ];
+  for (const [name, status, headers] of withHeaders) {
+    test(`${name} ${status} names ${headers.join(", ")}`, () => {
+      const named = Object.keys(responseOf(name, status).headers ?? {});
+      expect(named).toEqual(expect.arrayContaining([...headers, "X-Request-Id", "Cache-Control"]));
+    });
+  }
+
+  test("every format of an export has its media type", () => {
+    expect(Object.keys(responseOf("GET /transcriptions/{id}/export", "200").content ?? {}).sort()).toEqual([
+      "application/pdf",
+      "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+      "application/x-subrip",
+      "text/plain",
+      "text/vtt",
+    ]);
+  });
+
+  test("the API needs a bearer key, and what lies outside it none", () => {
+    expect(components.securitySchemes?.key).toMatchObject({ type: "http", scheme: "bearer" });
+    expect(document.security).toEqual([{ key: [] }]);
+    for (const { name, operation } of operations) {
+      expect([name, operation.security]).toEqual([name, name in contract ? undefined : []]);
+    }
+  });
+
+  test("names no path of this machine and no key", () => {
+    expect(text).not.toContain(process.cwd());
+    expect(text).not.toMatch(/trs_[0-9A-Za-z]{10}/);
+  });
+});
+
+describe("a method that a path does not take", () => {
+  const client = server.client("methods");
+  const id = server.enterCompleted(client.accountId, 1);
+  const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PROPFIND", "LOCK"];
+  for (const path of Object.keys(document.paths)) {
+    test(`${path}: 405, and Allow names those of the document`, async () => {
+      const taken = verbs
+        .filter((verb) => document.paths[path]?.[verb] !== undefined)
+        .map((verb) => verb.toUpperCase());
+      const allowed = [...taken, ...(taken.includes("GET") ? ["HEAD"] : [])].sort();
+      const isOutside = document.paths[path]?.servers !== undefined;
+      for (const method of methods.filter((each) => !allowed.includes(each))) {
+        const address = (isOutside ? server.origin : server.baseUrl) + path.replace("{id}", id);
+        const response = await fetch(address, { method, headers: { authorization: `Bearer ${client.key}` } });
+        expect([method, response.status]).toEqual([method, 405]);
+        expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allowed);
+        expect((await errorOf(response, 405)).error).toBe("method_not_allowed");
+      }
+    });
+  }
+});
+
+describe("the page", () => {
+  const linkSchema = Type.Array(Type.String({ pattern: "^(docs/|openapi\\.json)" }), { minItems: 4 });
+
+  test("loads nothing but this server's own files, and has no script in it", async () => {
+    const response = await get("/docs");
+    const html = await response.text();
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
+    expect(Value.Check(linkSchema, links)).toBeTrue();
+    expect(html).not.toMatch(/https?:/);
+    expect(html).not.toMatch(/<script>|<style|style=|onload=/);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(policy).not.toContain("http");
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    for (const link of links) {
+      const file = await get(`/${link}`);
+      expect([link, file.status]).toEqual([link, 200]);
+      expect((await file.bytes()).length).toBeGreaterThan(100);
+    }
+  });
+
+  const files: [string, string][] = [
+    ["/docs", "text/html; charset=utf-8"],
+    ["/docs/page.js", "text/javascript; charset=utf-8"],
+    ["/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+    ["/docs/swagger-ui.css", "text/css; charset=utf-8"],
+    ["/docs/icon.png", "image/png"],
+    ["/openapi.json", "application/json;charset=utf-8"],
+  ];
+  for (const [path, type] of files) {
+    test(`${path} is ${type}, HEAD tells its length, and no other origin is let in`, async () => {
+      const response = await get(path, { headers: { origin: "https://elsewhere.example" } });
+      const length = (await response.bytes()).length;
+      const head = await get(path, { method: "HEAD" });
+      expect(head.status).toBe(200);
+      expect(Number(head.headers.get("content-length"))).toBe(length);
+      for (const { headers } of [response, head]) {
+        expect(headers.get("content-type")).toBe(type);
+        expect(headers.get("x-content-type-options")).toBe("nosniff");
+        expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+      }
+    });
+  }
+
+  test("nothing else lies below it", async () => {
+    for (const path of [
+      "/docs/",
+      "/docs/index.html",
+      "/docs/swagger-ui.js",
+      "/docs/%2e%2e/package.json",
+      "/docs/..%2fapp.ts",
+    ]) {
+      expect((await errorOf(await get(path), 404)).error).toBe("not_found");
+    }
+  });
+});
