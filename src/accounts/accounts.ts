@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
-import type { AccountLimits } from "./limits.ts";
+import { type AccountLimits, formatAccountLimits } from "./limits.ts";
 
 export type Account = typeof tables.accounts.$inferSelect;
 export type Standing = Account["standing"];
@@ -42,7 +42,7 @@ export function createAccount(store: Store, name: string, by: Auditor, changes: 
         standing: changes.standing ?? "active",
         subscribedUntil: changes.subscribedUntil ?? null,
         priority: changes.priority ?? 0,
-        limits: JSON.stringify(changes.limits ?? {}),
+        limits: formatAccountLimits(changes.limits ?? {}),
         createdAt: by.now,
       })
       .onConflictDoNothing({ target: tables.accounts.name })
@@ -60,7 +60,7 @@ export function changeAccount(store: Store, account: Account, by: Auditor, chang
   return store.transaction((transaction) => {
     const changed = transaction
       .update(tables.accounts)
-      .set({ ...columns, ...(limits === undefined ? {} : { limits: JSON.stringify(limits) }) })
+      .set({ ...columns, ...(limits === undefined ? {} : { limits: formatAccountLimits(limits) }) })
       .where(eq(tables.accounts.id, account.id))
       .returning()
       .get();

@@ -24,3 +24,10 @@ export function parseAccountLimits(json: string): AccountLimits {
   if (!Value.Check(accountLimitsSchema, parsed)) throw new Error("an account's limits in the database can't be read");
   return parsed;
 }
+
+/** What stands in an account's row: nothing that could not be read again, or the account would be shut out. */
+export function formatAccountLimits(limits: AccountLimits): string {
+  const json = JSON.stringify(limits);
+  parseAccountLimits(json);
+  return json;
+}

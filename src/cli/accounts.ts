@@ -102,7 +102,7 @@ function limitsCommand(): Command {
         const value = options[limit.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
         return value === undefined ? [] : [[limit, value]];
       }),
-    ) as Partial<Record<LimitName, number | null>>;
+    ) as Partial<Record<LimitName, LimitValue>>;
     const changed =
       Object.keys(given).length === 0
         ? account
@@ -165,15 +165,19 @@ function subscriptionEnd(text: string): number | null {
   return text === "none" ? 0 : parseMoment(text, Date.now());
 }
 
-/** A number, or null for the settings' own. */
-function limitValue(text: string): number | null {
-  if (text === "default") return null;
+/** A number, or the settings' own. Not null: commander takes that for an option without a value. */
+type LimitValue = number | "default";
+
+function limitValue(text: string): LimitValue {
+  if (text === "default") return text;
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number, or default.");
   return Number(text);
 }
 
-function merged(limits: AccountLimits, given: Partial<Record<LimitName, number | null>>): AccountLimits {
-  const all = Object.entries({ ...limits, ...given }).filter((entry): entry is [string, number] => entry[1] !== null);
+function merged(limits: AccountLimits, given: Partial<Record<LimitName, LimitValue>>): AccountLimits {
+  const all = Object.entries({ ...limits, ...given }).filter(
+    (entry): entry is [string, number] => entry[1] !== "default",
+  );
   return Object.fromEntries(all);
 }
 

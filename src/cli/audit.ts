@@ -2,13 +2,13 @@ import { Command } from "commander";
 import { readAudit } from "../accounts/index.ts";
 import { date, print, table } from "./output.ts";
 import { addSettingsOptions, openStoreOf } from "./settings-options.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { howMany } from "./whole-number.ts";
 
 /** transcribe audit */
 export function auditCommand(): Command {
   return addSettingsOptions(new Command("audit"), ["storage.data_dir"])
     .description("What was changed by command, by whom and when, newest first.")
-    .option("--limit <number>", "so many", wholeNumber, 50)
+    .option("--limit <number>", "so many", howMany, 50)
     .option("--json", "print it as JSON")
     .action((options: { limit: number; json?: boolean }, command: Command) => {
       const entries = readAudit(openStoreOf(command), options.limit);

@@ -13,7 +13,13 @@ export function parseDuration(text: string): number {
 /** A point in time: a date or time in ISO 8601, or a length of time from now. @throws {CommandError} */
 export function parseMoment(text: string, now: number): number {
   if (/^\d+[mhd]$/.test(text)) return now + parseDuration(text);
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new CommandError(`"${text}" is no time; write 2026-12-31, 2026-12-31T12:00:00Z or 90d`);
   return time;
+}
+
+/** Whether a day exists: `Date` takes the 30th of February for the 2nd of March. */
+function isDay(text: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

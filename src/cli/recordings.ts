@@ -7,7 +7,7 @@ import { auditor } from "./auditor.ts";
 import { CommandError } from "./command-error.ts";
 import { date, print, table } from "./output.ts";
 import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "./settings-options.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { howMany } from "./whole-number.ts";
 
 /** transcribe recordings list|show|hold|release|cancel|delete */
 export function recordingsCommand(): Command {
@@ -33,7 +33,7 @@ function listCommand(): Command {
     .description("List recordings, newest first.")
     .option("--account <name>", "only this account's")
     .option("--status <list>", "only these: queued, processing, completed, failed; by comma")
-    .option("--limit <number>", "so many", wholeNumber, 50)
+    .option("--limit <number>", "so many", howMany, 50)
     .option("--json", "print them as JSON")
     .action((options: ListOptions, command: Command) => {
       const store = openStoreOf(command);

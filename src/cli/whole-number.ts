@@ -5,3 +5,10 @@ export function wholeNumber(text: string): number {
   if (!/^-?\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number.");
   return Number(text);
 }
+
+/** Reads an option that says how many to show. */
+export function howMany(text: string): number {
+  const number = wholeNumber(text);
+  if (number < 1) throw new InvalidArgumentError("It takes a whole number from 1 on.");
+  return number;
+}

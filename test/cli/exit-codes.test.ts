@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { root } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands } from "./support.ts";
+
+const patience = 60_000;
+
+/** One row a command line: 2 for one that is wrong, 1 for one that can't be done, 0 for one that was. */
+describe("exit codes", () => {
+  const directory = temporaryDirectory();
+  const commands = new Commands(join(directory.path, "data"));
+  beforeAll(() => commands.run("accounts", "create", "acme"), patience);
+  afterAll(() => directory[Symbol.dispose]());
+  const nowhere = Bun.randomUUIDv7();
+
+  const rows: [number, string[], string][] = [
+    [2, ["nonsense"], "unknown command"],
+    [2, ["accounts", "create"], "name"],
+    [2, ["accounts", "create", "a", "b"], "too many arguments"],
+    [2, ["accounts", "create", "a", "--colour", "blue"], "--colour"],
+    [2, ["accounts", "set", "acme", "--standing", "owner"], "owner"],
+    [2, ["accounts", "set", "acme", "--priority", "high"], "high"],
+    [2, ["accounts", "limits", "acme", "--creates-per-hour", "-1"], "--creates-per-hour"],
+    [2, ["accounts", "limits", "acme", "--creates-per-hour", "many"], "many"],
+    [2, ["accounts", "delete", "acme"], "--yes"],
+    [2, ["keys", "create"], "--account"],
+    [2, ["recordings", "list", "--limit", "few"], "few"],
+    [2, ["recordings", "list", "--limit", "-1"], "-1"],
+    [2, ["recordings", "list", "--limit", "0"], "0"],
+    [2, ["audit", "--limit", "-1"], "-1"],
+    [2, ["accounts", "list", "--config", "/no/such/file.toml"], "/no/such/file.toml"],
+    [1, ["accounts", "create", "acme"], "already"],
+    [1, ["accounts", "create", "two words"], "can't be a name"],
+    [1, ["accounts", "set", "acme"], "--standing"],
+    [1, ["accounts", "set", "nobody", "--priority", "1"], "transcribe accounts create nobody"],
+    [1, ["accounts", "set", "acme", "--subscription", "soon"], "soon"],
+    [1, ["accounts", "set", "acme", "--subscription", "2026-02-30"], "2026-02-30"],
+    [1, ["accounts", "limits", "nobody"], "nobody"],
+    [1, ["accounts", "delete", "nobody", "--yes"], "nobody"],
+    [1, ["workspaces", "create", "a/b", "--account", "acme"], "a/b"],
+    [1, ["workspaces", "delete", "sales", "--account", "acme"], "transcribe workspaces create sales"],
+    [1, ["keys", "create", "--account", "nobody"], "nobody"],
+    [1, ["keys", "create", "--account", "acme", "--workspace", "sales"], "sales"],
+    [1, ["keys", "create", "--account", "acme", "--scopes", "all"], "transcriptions:read"],
+    [1, ["keys", "create", "--account", "acme", "--expires", "2026-13-01"], "2026-13-01"],
+    [1, ["keys", "rotate", nowhere], "transcribe keys list"],
+    [1, ["keys", "revoke", nowhere], "transcribe keys list"],
+    [1, ["recordings", "show", nowhere], "transcribe recordings list"],
+    [1, ["recordings", "hold", nowhere], "transcribe recordings list"],
+    [0, ["accounts", "--help"], ""],
+    [0, ["accounts", "list"], ""],
+    [0, ["audit"], ""],
+  ];
+  for (const [exitCode, args, why] of rows) {
+    test(
+      `${exitCode}: ${args.join(" ").replace(nowhere, "ID")}`,
+      async () => {
+        const result = await commands.run(...args);
+        expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(why)]);
+        expect(result.stderr).not.toMatch(/\n\s+at |SQLITE|\.ts:/);
+        if (exitCode === 0) expect(result.stderr).toBe("");
+        else expect(result.stdout).toBe("");
+        expect(result.stderr + result.stdout).not.toContain(root);
+      },
+      patience,
+    );
+  }
+
+  test(
+    "what was refused is not in the audit log",
+    async () => {
+      const { stdout } = await commands.run("audit");
+      expect(stdout.trim().split("\n")).toHaveLength(2);
+    },
+    patience,
+  );
+});

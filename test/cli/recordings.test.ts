@@ -1,0 +1,144 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { Type } from "@sinclair/typebox";
+import { refusalOf } from "../http/secrets.ts";
+import { ApiServer } from "../http/support.ts";
+import { Commands, shapes } from "./support.ts";
+
+const patience = 60_000;
+const list = Type.Array(shapes.recording);
+
+describe("commands for recordings beside a running server", () => {
+  const server = new ApiServer();
+  afterAll(() => server[Symbol.dispose]());
+  const commands = new Commands(server.dataDirectory.root);
+  const client = server.client("first");
+  const other = server.client("second");
+  const failed = server.enterFailed(client.accountId);
+  const completed = server.enterCompleted(client.accountId, 2);
+  const processing = server.enterProcessing(client.accountId);
+  const queued = server.enterQueued(other.accountId);
+  const statusOf = async (id: string, by = client) => (await by.get(id)).status;
+
+  test(
+    "list: newest first, of all accounts or one, by status, as many as asked for",
+    async () => {
+      const cases: [string[], string[]][] = [
+        [[], [queued, processing, completed, failed]],
+        [
+          ["--account", "first"],
+          [processing, completed, failed],
+        ],
+        [
+          ["--status", "queued,failed"],
+          [queued, failed],
+        ],
+        [
+          ["--limit", "2"],
+          [queued, processing],
+        ],
+      ];
+      for (const [options, expected] of cases) {
+        expect((await commands.json(list, "recordings", "list", ...options)).map(({ id }) => id)).toEqual(expected);
+      }
+      const { stdout } = await commands.run("recordings", "list");
+      expect(stdout).toMatch(/^ID +STATUS/);
+      expect(stdout.trim().split("\n")).toHaveLength(5);
+      expect(await commands.refusal("recordings", "list", "--status", "done")).toContain("done");
+      expect(await commands.refusal("recordings", "list", "--account", "nobody")).toContain("nobody");
+    },
+    patience,
+  );
+
+  test(
+    "show names the true cause, which the API does not",
+    async () => {
+      expect(await commands.json(shapes.recording, "recordings", "show", failed)).toMatchObject({
+        id: failed,
+        status: "failed",
+        failure_reason: "internal",
+        failure_cause: "fetch_blocked_address",
+      });
+      expect((await commands.run("recordings", "show", failed)).stdout).toMatch(/failure_cause +fetch_blocked_address/);
+      expect(await (await client.fetch(`/transcriptions/${failed}`)).text()).not.toContain("fetch");
+    },
+    patience,
+  );
+
+  test(
+    "hold keeps a client from deleting, and the operator too, until release",
+    async () => {
+      const held = await commands.json(shapes.recording, "recordings", "hold", completed);
+      expect(held.held_since).not.toBeNull();
+      expect((await commands.json(shapes.recording, "recordings", "hold", completed)).held_since).toBe(held.held_since);
+      const remove = () => client.fetch(`/transcriptions/${completed}`, { method: "DELETE" });
+      expect(await refusalOf(await remove())).toBe("403 forbidden");
+      expect(await commands.refusal("recordings", "delete", completed)).toContain("held");
+      expect((await commands.json(shapes.recording, "recordings", "release", completed)).held_since).toBeNull();
+      await commands.json(shapes.recording, "recordings", "release", completed);
+      expect((await remove()).status).toBe(204);
+    },
+    patience,
+  );
+
+  test(
+    "cancel ends what waits and what runs as failed, internal; gives its audio back; and can't end it twice",
+    async () => {
+      server.usage.admit(client.accountId, processing, 1000, server.now());
+      server.usage.chargeAudio(processing, 60);
+      for (const [id, by] of [
+        [processing, client],
+        [queued, other],
+      ] as const) {
+        expect(await commands.json(shapes.recording, "recordings", "cancel", id)).toMatchObject({
+          status: "failed",
+          failure_reason: "internal",
+          failure_cause: "cancelled",
+        });
+        expect(await statusOf(id, by)).toBe("failed");
+        expect(await commands.refusal("recordings", "cancel", id)).toContain("failed");
+      }
+      expect(server.recordings.countOpen(client.accountId)).toBe(0);
+      expect(server.usage.audioSeconds(client.accountId, server.now())).toBe(0);
+    },
+    patience,
+  );
+
+  test(
+    "delete takes files and text of one that has ended, and no other",
+    async () => {
+      const open = server.enterProcessing(client.accountId);
+      const ended = server.enterCompleted(client.accountId, 400);
+      for (const id of [open, ended]) writeFileSync(server.dataDirectory.uploadPath(id), "audio");
+      expect(await commands.refusal("recordings", "delete", open)).toContain("cancel it first");
+      await commands.json(shapes.recording, "recordings", "delete", ended);
+      expect(await refusalOf(await client.fetch(`/transcriptions/${ended}`))).toBe("404 not_found");
+      expect(server.filesIn("uploads")).toEqual([open]);
+      expect(server.filesHolding("Segment 399.")).toEqual([]);
+      expect(await commands.refusal("recordings", "delete", ended)).toContain("transcribe recordings list");
+    },
+    patience,
+  );
+
+  test(
+    "every change has a line in the audit log; what changed nothing has none",
+    async () => {
+      const entries = await commands.json(Type.Array(shapes.auditEntry), "audit");
+      const ofRecordings = entries.filter(({ action }) => action.startsWith("recordings.")).reverse();
+      expect(ofRecordings.map(({ action }) => action)).toEqual([
+        "recordings.hold",
+        "recordings.release",
+        "recordings.cancel",
+        "recordings.cancel",
+        "recordings.delete",
+      ]);
+      expect(ofRecordings.slice(0, 4).map(({ subject }) => subject)).toEqual([
+        completed,
+        completed,
+        processing,
+        queued,
+      ]);
+    },
+    patience,
+  );
+});

@@ -1,0 +1,99 @@
+import { expect } from "bun:test";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { type CliResult, runCli } from "../support/server.ts";
+
+const strict = { additionalProperties: false };
+const instant = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
+const maybe = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const id = Type.String({ pattern: "^[0-9a-f-]{36}$" });
+
+/** What the commands print with --json. */
+export const shapes = {
+  account: Type.Object(
+    {
+      id,
+      name: Type.String(),
+      standing: Type.String(),
+      subscribed_until: maybe(instant),
+      priority: Type.Integer(),
+      limits: Type.Record(Type.String(), Type.Integer()),
+      created_at: instant,
+    },
+    strict,
+  ),
+  workspace: Type.Object({ id, name: Type.String(), account_id: id, created_at: instant }, strict),
+  key: Type.Object(
+    {
+      id,
+      account_id: id,
+      workspace_id: maybe(id),
+      name: Type.String(),
+      hint: Type.String({ pattern: "^trs_.{6}$" }),
+      scopes: Type.Array(Type.String()),
+      created_at: instant,
+      last_used_at: maybe(instant),
+      expires_at: maybe(instant),
+      revoked_at: maybe(instant),
+    },
+    strict,
+  ),
+  recording: Type.Object(
+    {
+      id,
+      account_id: id,
+      workspace_id: maybe(id),
+      status: Type.String(),
+      step: maybe(Type.String()),
+      percent: maybe(Type.Integer()),
+      language: maybe(Type.String()),
+      duration_seconds: maybe(Type.Number()),
+      size_bytes: maybe(Type.Integer()),
+      failure_reason: maybe(Type.String()),
+      failure_cause: maybe(Type.String()),
+      held_since: maybe(instant),
+      created_at: instant,
+      updated_at: instant,
+    },
+    strict,
+  ),
+  auditEntry: Type.Object(
+    { at: instant, actor: Type.String({ minLength: 1 }), action: Type.String(), subject: id, details: Type.Object({}) },
+    strict,
+  ),
+};
+const secret = Type.String({ pattern: "^trs_[0-9A-Za-z]{49}$" });
+export const newKeyShape = Type.Composite([shapes.key, Type.Object({ key: secret })], strict);
+export const rotatedKeyShape = Type.Composite([newKeyShape, Type.Object({ replaces: shapes.key })], strict);
+
+/** The commands on one data directory. */
+export class Commands {
+  readonly #dataDirectory: string;
+
+  constructor(dataDirectory: string) {
+    this.#dataDirectory = dataDirectory;
+  }
+
+  run(...args: readonly string[]): Promise<CliResult> {
+    return runCli([...args, "--data-dir", this.#dataDirectory]);
+  }
+
+  /** Runs a command that must do what it is asked for, and gives what it prints as JSON. */
+  async json<T extends TSchema>(shape: T, ...args: readonly string[]): Promise<Static<T>> {
+    const { exitCode, stdout, stderr } = await this.run(...args, "--json");
+    expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("transcribe:")]);
+    const printed: unknown = JSON.parse(stdout);
+    const [fault] = Value.Errors(shape, printed);
+    if (fault !== undefined) throw new Error(`${fault.path}: ${fault.message}, in ${stdout}`);
+    return printed;
+  }
+
+  /** Runs a command that can't do what it is asked for: exit code 1, why on standard error, no stack. @returns why */
+  async refusal(...args: readonly string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(...args);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^transcribe: .+\n$/);
+    expect(stderr).not.toMatch(/\n\s+at |Error|SQL/);
+    return stderr;
+  }
+}
