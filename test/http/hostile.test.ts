@@ -98,6 +98,36 @@ describe("requests with odd heads", () => {
   });
 });
 
+describe("bodies that nobody asked for", () => {
+  const kinds: [string, string][] = [
+    ["application/json", "{"],
+    ["application/x-www-form-urlencoded", "%%%=%zz"],
+    ["multipart/form-data", "x"],
+    ["multipart/form-data; boundary=x", "--x\r\n"],
+    ["text/plain; charset=nothing", "\u0000"],
+    ["x/y", "x"],
+    ["", "x"],
+  ];
+  const requests: [string, string, number][] = [
+    ["POST", "/nothing", 404],
+    ["PUT", "/transcriptions", 405],
+    ["PATCH", `/transcriptions/${own}`, 405],
+    ["POST", `/transcriptions/${own}/segments`, 405],
+    ["POST", "/languages", 405],
+    ["DELETE", "/transcriptions/42", 404],
+    ["OPTIONS", "/transcriptions", 405],
+    ["POST", "/../../../healthz", 405],
+  ];
+  for (const [method, path, status] of requests) {
+    test(`${method} ${path.replace(own, "ID")} is ${status} whatever its body is`, async () => {
+      for (const [type, body] of kinds) {
+        const response = await client.fetch(path, { method, body, headers: { "content-type": type } });
+        expect([type, await refusalOf(response)]).toEqual([type, expect.stringMatching(new RegExp(`^${status} `))]);
+      }
+    });
+  }
+});
+
 describe("a Host of any length", () => {
   const hosts = ["a", "ai", "gpu", "box1", "a.b.c", "localhost", "[::1]", "a:1", "10.0.0.1:8787", "a".repeat(63)];
   test.each(hosts)("%p leads to the same paths, and past no check", async (host) => {
