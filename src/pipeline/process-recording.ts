@@ -45,13 +45,13 @@ const shares = {
  * as `completed` or `failed`; when the signal aborts because the server stops it is left as it is, for a later start.
  */
 export async function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<void> {
-  const { recordings, dataDirectory, usage, log, now } = services;
+  const { recordings, usage, log, now } = services;
   const startedAt = now();
   const ended = (event: string, facts: object) =>
     log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
   try {
     const recording = await begin(services, id, signal);
-    if (recording === null) return;
+    if (recording === null) return tidy(services, id);
     log.info({ event: "recording.started", recordingId: id });
     const segments = await transcript(services, recording, signal);
     recordings.complete(id, segments);
@@ -70,8 +70,13 @@ export async function processRecording(services: PipelineServices, id: string, s
     if (failed) ended("recording.failed", { ...failure, detail });
     else ended("recording.cancelled", {});
   }
+  tidy(services, id);
+}
+
+/** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
+function tidy({ recordings, dataDirectory, dropsAudio }: PipelineServices, id: string): void {
   dataDirectory.removeWork(id);
-  if (services.dropsAudio) dataDirectory.removeRecording(id);
+  if (dropsAudio || recordings.get(id) === null) dataDirectory.removeRecording(id);
 }
 
 function isOpen(recording: Recording | null): boolean {

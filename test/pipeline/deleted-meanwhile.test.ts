@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { parseAllowList } from "../../src/media/index.ts";
+import { processRecording } from "../../src/pipeline/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { samplePath } from "../support/checkout.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+test("a recording that is cancelled and deleted while its link is being fetched leaves no file behind", async () => {
+  using directory = temporaryDirectory();
+  const dataDirectory = new DataDirectory(directory.path);
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const id = Bun.randomUUIDv7();
+  const bytes = await Bun.file(samplePath("jfk.mp3")).bytes();
+
+  using host = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => {
+      const body = async function* () {
+        yield bytes.subarray(0, 20_000);
+        recordings.fail(id, { reason: "internal", cause: "cancelled" });
+        recordings.delete(id);
+        dataDirectory.removeRecording(id);
+        yield bytes.subarray(20_000);
+      };
+      return new Response(body(), { headers: { "content-type": "audio/mpeg" } });
+    },
+  });
+  const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
+  recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
+  const services = {
+    ...{ store, recordings, dataDirectory, languages: [], log: createLogger("silent"), now: Date.now },
+    usage: new Usage(store),
+    engine: {
+      run: () => {
+        throw new Error("nothing is left to be transcribed");
+      },
+    },
+    fetchOptions: {
+      allow: parseAllowList(["127.0.0.0/8"]),
+      maxBytes: 10_000_000,
+      timeoutSeconds: 60,
+      stallSeconds: 30,
+      userAgent: "test",
+    },
+    decodeOptions: { ffmpegPath: "unused", maxSeconds: 60 },
+    audioAllowanceSeconds: () => 1000,
+    dropsAudio: false,
+  };
+  await processRecording(services, id, new AbortController().signal);
+  expect(recordings.get(id)).toBeNull();
+  const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: directory.path }));
+  expect(files).toEqual([]);
+});
