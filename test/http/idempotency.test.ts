@@ -256,6 +256,33 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await send({ file: notAudio }, `${key}-refused`)).toEqual(replayOf(refused));
   });
 
+  test("after a crash between the record and the answer, the answer is there for who asks again, and one recording", async () => {
+    const key = newKey();
+    const before = entered();
+    server.onQueued = () => {
+      throw new Error("the power is cut here");
+    };
+    expect(codeOf(await send({ file: recording }, key))).toBe("500 internal_error");
+    server.onQueued = () => {};
+    await server.restart();
+    const again = await send({ file: recording }, key);
+    expect([again.status, again.replayed]).toEqual([201, "true"]);
+    expect(entered()).toBe(before + 1);
+    const { id } = JSON.parse(again.body);
+    expect(server.recordings.get(id)?.status).toBe("queued");
+    expect(server.filesIn("uploads")).toContain(id);
+  });
+
+  test("after a crash before the record, the key is free and no file is left without one", async () => {
+    const key = newKey();
+    const uploads = server.filesIn("uploads");
+    await SlowUpload.begin(server, client, await recording.bytes(), key);
+    await server.restart();
+    while (server.filesIn("incoming").length > 0) await Bun.sleep(2);
+    expect(await send({ url: someUrl }, key)).toMatchObject({ status: 201, replayed: null });
+    expect(server.filesIn("uploads")).toEqual(uploads);
+  });
+
   test("after the recording was deleted the key gives 404, and another body 409", async () => {
     const key = newKey();
     const { id } = JSON.parse((await send({ url: someUrl }, key)).body);

@@ -50,6 +50,8 @@ export class ApiServer implements Disposable {
   readonly log: Record<string, unknown>[] = [];
   /** Why the server is not ready; null when it is. */
   trouble: string | null = null;
+  /** Called when a recording that was created is handed to the queue; a test may fail here. */
+  onQueued: () => void = () => {};
   /** The server's clock; a test may set it forward. */
   now: () => number = Date.now;
   readonly dataDirectory: DataDirectory;
@@ -223,7 +225,12 @@ export class ApiServer implements Disposable {
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, languages, ffmpegPath, limits, toTranscription, now },
       answers: new KeptAnswers(store),
-      queue: { add: ({ id }) => this.queued.push(id) },
+      queue: {
+        add: ({ id }) => {
+          this.onQueued();
+          this.queued.push(id);
+        },
+      },
       fetchEnabled: options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       refusal: () => this.trouble,
