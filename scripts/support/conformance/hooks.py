@@ -5,6 +5,7 @@ import os
 import schemathesis
 from hypothesis import strategies as st
 from schemathesis.generation import GenerationMode
+from schemathesis.transport.serialization import Binary
 
 COMPLETED = os.environ["CONFORMANCE_RECORDING"]
 CURSORS = {
@@ -42,6 +43,14 @@ def before_call(context, case, kwargs):
         replace_cursor(case, CURSORS.get(operation, ""))
     if operation in ("listSegments", "exportTranscription") and is_odd(case.path_parameters["id"]):
         case.path_parameters["id"] = COMPLETED
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Where an earlier answer's value is put into a form with bytes in it, the form is taken for one that breaks the schema."""
+    is_form_of_bytes = isinstance(case.body, dict) and any(isinstance(part, (bytes, Binary)) for part in case.body.values())
+    is_put_together = case.meta is not None and case.meta.phase.name.value.lower() == "stateful"
+    return not (is_form_of_bytes and is_put_together and type(failure).__name__ == "AcceptedNegativeData")
 
 
 def replace_cursor(case, cursor):
