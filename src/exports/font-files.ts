@@ -59,6 +59,7 @@ import thai from "@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400R
 import tibetan from "@expo-google-fonts/noto-serif-tibetan/400Regular/NotoSerifTibetan_400Regular.ttf" with {
   type: "file",
 };
+import shaper from "harfbuzzjs/dist/harfbuzz.wasm" with { type: "file" };
 import subsetter from "harfbuzzjs/dist/harfbuzz-subset.wasm" with { type: "file" };
 
 /**
@@ -98,6 +99,12 @@ export const facePaths = {
 } as const;
 
 export type FaceName = keyof typeof facePaths;
+
+/**
+ * HarfBuzz's shaper, which its package loads by itself, from beside the bundled code. A compiled binary has it there because
+ * it is named here, if embedded files keep their names (Bun.build's `naming: { asset: "[name].[ext]" }`).
+ */
+export const shaperPath: string = shaper;
 
 /** HarfBuzz's subsetter, as WebAssembly without imports. */
 export const subsetterPath: string = subsetter;
