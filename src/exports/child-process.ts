@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import PQueue from "p-queue";
 import { ownCommand } from "../config/index.ts";
 import type { ExportDocument, ExportHead } from "./document.ts";
@@ -24,7 +24,7 @@ export async function runExportChild(
   document: ExportDocument,
   { workDirectory, signal }: ExportOptions,
 ): Promise<Uint8Array> {
-  const files = join(workDirectory, `export-${randomUUID()}`);
+  const files = resolve(workDirectory, `export-${randomUUID()}`);
   const [input, output] = [`${files}.jsonl`, `${files}.${format}`];
   // The queue isn't told of the signal: it would let go of a child that is still writing.
   return await children.add(async () => {

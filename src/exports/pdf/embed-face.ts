@@ -25,7 +25,7 @@ export function addStream(
 export async function embedFace(context: PDFContext, ref: PDFRef, face: Face, index: number): Promise<void> {
   const glyphs = face.used;
   const subset = await subsetFont(face.bytes, new Set(glyphs.map((glyph) => glyph.glyphId)));
-  const name = `${subsetTag(index)}+Noto-${face.name}`;
+  const name = `${subsetTag(index)}+${face.name}`;
   const fontFile = addStream(context, subset, { Length1: subset.length });
   const descriptor = context.register(
     context.obj({

@@ -82,8 +82,7 @@ export class FaceChoice {
     const latin: FaceName[] = weight === "bold" ? ["latinBold", "latin"] : ["latin"];
     const base = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
     const ofScript = facesByScript.find(([script]) => script.test(base))?.[1];
-    if (ofScript === "latin") return latin;
-    if (ofScript !== undefined) return [ofScript, ...latin];
+    if (ofScript !== undefined) return ofScript[0] === "latin" ? latin : [...ofScript, ...latin];
     if (hangul.test(base)) return ["korean", ...latin];
     if (eastAsian.test(base)) return [...this.#eastAsian, ...latin];
     if (pictograph.test(base)) return [...latin, "emoji", "symbols", "symbols2", ...this.#eastAsian];

@@ -15,7 +15,8 @@ const layOutText = (text: string, width: number): Paragraph =>
 /** What a paragraph's lines show from left to right, by the faces' own record of what a code means. */
 function shown(paragraph: Paragraph): string[] {
   return paragraph.lines.map((line) =>
-    line.runs
+    line.parts
+      .flatMap((part) => part.runs)
       .map((run) => {
         const codes = [...run.operators.replace(/ActualText<[^>]*>/g, "").matchAll(/<([0-9a-f]+)>/g)].flatMap(
           (match) => (match[1] ?? "").match(/.{4}/g)?.map((code) => Number.parseInt(code, 16)) ?? [],
