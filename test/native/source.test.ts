@@ -3,7 +3,6 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nativeKey } from "../../native/steps/key.ts";
 import { patchFiles, prepareSource, whisperSource } from "../../native/steps/source.ts";
-import { findTools, runTool } from "../../native/steps/tools.ts";
 import { available, root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -19,7 +18,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     const original = join(whisperSource(root), "src", "whisper.cpp");
     const before = readFileSync(original, "utf8");
     const into = join(directory.path, "source");
-    await prepareSource({ repository: root, nativeDirectory, into, tools: await findTools() });
+    await prepareSource({ repository: root, nativeDirectory, into });
     expect(readFileSync(join(into, "src", "whisper.cpp"), "utf8")).not.toBe(before);
     expect(readFileSync(original, "utf8")).toBe(before);
     for (const patch of await patchFiles(nativeDirectory)) {
@@ -30,7 +29,6 @@ describe.skipIf(!canBuild)("the native source", () => {
 
   test("makes another build of any change, and the same of none", async () => {
     using directory = temporaryDirectory();
-    const tools = await findTools();
     const copy = join(directory.path, "native");
     cpSync(nativeDirectory, copy, { recursive: true });
     const keyOf = (compilerVersion: string) =>
