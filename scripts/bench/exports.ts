@@ -11,21 +11,21 @@ const segmentCount = 10_000;
 const segmentMilliseconds = 6_480;
 const wordsPerSegment = 16;
 
-/** The same on every run: words of letters as frequent as in speech. */
-function pseudoWords(seed: number, letters: readonly string[], count: number): string[] {
+/** The same on every run: words of letters as frequent as in speech, up to so many. */
+function pseudoWords(seed: number, letters: readonly string[], longest: number, count: number): string[] {
   let state = seed;
   const next = (below: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
   return Array.from({ length: count }, () =>
-    Array.from({ length: 2 + next(7) }, () => letters[next(letters.length)] ?? "").join(""),
+    Array.from({ length: 1 + next(longest) }, () => letters[next(letters.length)] ?? "").join(""),
   );
 }
 
-function transcript(letters: readonly string[], space: string): ExportSegment[] {
-  const vocabulary = pseudoWords(1, letters, 5_000);
-  const order = pseudoWords(2, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], segmentCount * wordsPerSegment);
+function transcript(letters: readonly string[], longest: number, space: string): ExportSegment[] {
+  const vocabulary = pseudoWords(1, letters, longest, 5_000);
+  const order = pseudoWords(2, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], 6, segmentCount * wordsPerSegment);
   return Array.from({ length: segmentCount }, (_, index) => {
     const start = index * segmentMilliseconds;
     const perWord = (segmentMilliseconds - 500) / wordsPerSegment;
@@ -91,8 +91,9 @@ const chinese = Array.from({ length: 3000 }, (_, index) => String.fromCodePoint(
 const arabic = [..."اااالللمميينننوورتتبدسعهفقكحجشصطخذ"];
 const devanagari = ["क", "त", "न", "र", "स", "म", "का", "कि", "ने", "हैं", "प्र", "त्र", "ल", "ह", "जो", "व", "ग", "द"];
 
-for (const format of Object.keys(exportFormats) as ExportFormat[]) await measure(format, "en", transcript(latin, " "));
-await measure("srt", "zh", transcript(chinese, ""));
-await measure("pdf", "zh", transcript(chinese, ""));
-await measure("pdf", "ar", transcript(arabic, " "));
-await measure("pdf", "hi", transcript(devanagari, " "));
+for (const format of Object.keys(exportFormats) as ExportFormat[])
+  await measure(format, "en", transcript(latin, 8, " "));
+await measure("srt", "zh", transcript(chinese, 2, ""));
+await measure("pdf", "zh", transcript(chinese, 2, ""));
+await measure("pdf", "ar", transcript(arabic, 8, " "));
+await measure("pdf", "hi", transcript(devanagari, 5, " "));
