@@ -74,7 +74,7 @@ async function inCache(
 
 async function compile(work: string, tools: NativeTools, log: (line: string) => void): Promise<string> {
   log("native: preparing the source of whisper.cpp");
-  const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source"), tools });
+  const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source") });
   const out = join(work, "out");
   const modules = join(repository, "node_modules");
   await runTool(

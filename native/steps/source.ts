@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { type NativeTools, runTool } from "./tools.ts";
+import { applyPatch } from "./apply-patch.ts";
 
 /** Where whisper.cpp's source tree lies among the installed packages. */
 export function whisperSource(repository: string): string {
@@ -22,7 +22,6 @@ export async function prepareSource(options: {
   repository: string;
   nativeDirectory: string;
   into: string;
-  tools: NativeTools;
 }): Promise<string> {
   const tree = whisperSource(options.repository);
   const ggmlSources = join("ggml", "src");
@@ -37,11 +36,7 @@ export async function prepareSource(options: {
     });
   }
   for (const patch of await patchFiles(options.nativeDirectory)) {
-    await runTool(
-      [options.tools.patch, "-p1", "--forward", "--directory", options.into],
-      () => {},
-      await readFile(patch, "utf8"),
-    );
+    await applyPatch(options.into, await readFile(patch, "utf8"));
   }
   return options.into;
 }

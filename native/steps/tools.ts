@@ -2,7 +2,6 @@
 export interface NativeTools {
   cmake: string;
   compiler: string;
-  patch: string;
   /** Builds a little faster than make; optional. */
   ninja: string | undefined;
   /** First line of what the compiler says about itself, part of the cache key. */
@@ -13,20 +12,19 @@ export interface NativeTools {
 export async function findTools(): Promise<NativeTools> {
   const cmake = Bun.which("cmake");
   const compiler = Bun.which("c++");
-  const patch = Bun.which("patch");
   const ninja = Bun.which("ninja") ?? undefined;
   const builder = ninja ?? Bun.which("make");
-  if (cmake === null || compiler === null || patch === null || builder === null) {
-    const missing = Object.entries({ cmake, "c++": compiler, patch, "ninja or make": builder })
+  if (cmake === null || compiler === null || builder === null) {
+    const missing = Object.entries({ cmake, "c++": compiler, "ninja or make": builder })
       .filter(([, path]) => path === null)
       .map(([name]) => name);
     throw new Error(
       `cannot build the whisper addon without ${missing.join(", ")}: ` +
-        "install a C++17 compiler, CMake 3.18, patch and Ninja (Debian: apt install g++ cmake patch ninja-build)",
+        "install a C++17 compiler, CMake 3.18 and Ninja (Debian: apt install g++ cmake ninja-build)",
     );
   }
   const version = await runTool([compiler, "--version"], () => {});
-  return { cmake, compiler, patch, ninja, compilerVersion: version.split("\n")[0] ?? "" };
+  return { cmake, compiler, ninja, compilerVersion: version.split("\n")[0] ?? "" };
 }
 
 /**
@@ -34,9 +32,9 @@ export async function findTools(): Promise<NativeTools> {
  *
  * Throws an Error with the last lines the tool said where it fails.
  */
-export async function runTool(command: string[], onLine: (line: string) => void, input?: string): Promise<string> {
+export async function runTool(command: string[], onLine: (line: string) => void): Promise<string> {
   const child = Bun.spawn(command, {
-    stdin: input === undefined ? "ignore" : new TextEncoder().encode(input),
+    stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -16,7 +16,7 @@ const repository = resolve(import.meta.dir, "../..");
 const nativeDirectory = join(repository, "build", "native");
 const model = join(repository, "build", "models", "ggml-base.bin");
 const ffmpeg = join(repository, "build", "ffmpeg", "ffmpeg");
-const defaultRecording = resolve(repository, "../shared/audio/dialogue/dlg-08-6spk.flac");
+const defaultRecording = resolve(repository, "../shared/audio/dialogue/dlg-02-2spk-MM.flac");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,47 +57,64 @@ async function compare(runs: number): Promise<void> {
     await finish([ffmpeg, "-v", "error", "-i", recording, "-ac", "1", "-ar", "16000", ...bitexact, wave]);
     const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
     const commands = {
-      "whisper-cli": [
-        ...[whisperCli, "-m", model, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np", "-nt"],
-        ...settings,
-      ],
+      "whisper-cli": [...[whisperCli, "-m", model, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np"], ...settings],
       addon: [process.execPath, import.meta.path, "--child", wave, ...settings],
     };
-    const times: Record<keyof typeof commands, number[]> = { "whisper-cli": [], addon: [] };
-    const texts = new Set<string>();
+    const runsOf: Record<keyof typeof commands, Run[]> = { "whisper-cli": [], addon: [] };
     for (let run = 0; run < runs; run++) {
       for (const name of ["whisper-cli", "addon"] as const) {
-        const start = performance.now();
-        const text = await finish(commands[name]);
-        times[name].push((performance.now() - start) / 1000);
-        texts.add(text.replace(/\s+/g, " ").trim());
-        console.error(`${name}: ${times[name].at(-1)?.toFixed(2)} s`);
+        const finished = await finish(commands[name]);
+        runsOf[name].push(finished);
+        console.error(`${name}: ${finished.wallSeconds.toFixed(2)} s, ${finished.cpuSeconds.toFixed(2)} s of CPU`);
       }
     }
-    const [cli, addon] = [median(times["whisper-cli"]), median(times.addon)];
-    console.log(`${recording}, ${runs} runs, ${threads} threads, beam size ${beamSize}`);
-    console.log(`whisper-cli   median ${cli.toFixed(2)} s`);
-    console.log(`addon         median ${addon.toFixed(2)} s`);
-    console.log(`addon / whisper-cli   ${(addon / cli).toFixed(3)}`);
-    console.log(`same text     ${texts.size === 1 ? "yes" : "no"}`);
+    console.log(`${recording}, ${runs} runs each, ${threads} threads, beam size ${beamSize}; medians`);
+    report("time", runsOf["whisper-cli"], runsOf.addon, (run) => run.wallSeconds);
+    report("CPU time", runsOf["whisper-cli"], runsOf.addon, (run) => run.cpuSeconds);
+    const texts = new Set(Object.values(runsOf).flatMap((all) => all.map((run) => plainText(run.output))));
+    console.log(`same text: ${texts.size === 1 ? "yes" : "no"}`);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
 }
 
-/** Runs a command and returns what it printed; throws with what it complained about. */
-async function finish(command: string[]): Promise<string> {
+/** Without the times that whisper-cli prints before each segment, and in one line. */
+function plainText(output: string): string {
+  return output
+    .replace(/^\[[\d:.]+ --> [\d:.]+\]/gm, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+interface Run {
+  output: string;
+  wallSeconds: number;
+  /** Of all threads; it suffers less from other load on the machine. */
+  cpuSeconds: number;
+}
+
+function report(what: string, cli: Run[], addon: Run[], figure: (run: Run) => number): void {
+  const [cliSeconds, addonSeconds] = [median(cli.map(figure)), median(addon.map(figure))];
+  const ratio = (addonSeconds / cliSeconds).toFixed(3);
+  console.log(
+    `${what.padEnd(8)}  whisper-cli ${cliSeconds.toFixed(2)} s  addon ${addonSeconds.toFixed(2)} s  ratio ${ratio}`,
+  );
+}
+
+/** Runs a command to its end; throws with what it complained about. */
+async function finish(command: string[]): Promise<Run> {
+  const start = performance.now();
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   if ((await child.exited) !== 0) {
     throw new Error(`${command[0]} failed: ${errors.trim().split("\n").slice(-5).join("\n")}`);
   }
-  return output;
+  const microseconds = child.resourceUsage()?.cpuTime.total ?? 0;
+  return { output, wallSeconds: (performance.now() - start) / 1000, cpuSeconds: Number(microseconds) / 1e6 };
 }
 
 function median(numbers: number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, sorted[middle] ?? 0];
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
   return (low + high) / 2;
 }

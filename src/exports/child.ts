@@ -1,10 +1,12 @@
-import { open } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { Value } from "@sinclair/typebox/value";
 import { type ExportSegment, exportHeadSchema, exportSegmentSchema } from "./document.ts";
-import { writeDocx } from "./docx.ts";
-import { writePdf } from "./pdf/index.ts";
 
-const writers = { pdf: writePdf, docx: writeDocx } as const;
+/** Loaded when they are needed: fonts and their engine take time and memory. */
+const writers = {
+  pdf: async () => (await import("./pdf/index.ts")).writePdf,
+  docx: async () => (await import("./docx.ts")).writeDocx,
+} as const;
 
 /**
  * The child process's whole work: `FORMAT INPUT OUTPUT`, the input as child-process.ts writes it. Ends with 1 and a message
@@ -19,8 +21,9 @@ export async function runExport(args: readonly string[]): Promise<void> {
   try {
     const lines = file.readLines()[Symbol.asyncIterator]();
     const head = Value.Parse(exportHeadSchema, JSON.parse((await lines.next()).value ?? "null"));
-    const bytes = await writers[format]({ ...head, segments: segmentsOf(lines) });
-    await Bun.write(output, bytes);
+    const write = await writers[format]();
+    const bytes = await write({ ...head, segments: segmentsOf(lines) });
+    await writeFile(output, bytes, { flag: "wx", mode: 0o600 });
   } finally {
     await file.close();
   }

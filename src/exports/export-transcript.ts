@@ -1,5 +1,5 @@
 import { runExportChild } from "./child-process.ts";
-import type { ExportDocument } from "./document.ts";
+import type { ExportDocument, ExportSegment } from "./document.ts";
 import type { ExportFormat } from "./formats.ts";
 import { writeSrt } from "./srt.ts";
 import { writeTxt } from "./txt.ts";
@@ -7,8 +7,8 @@ import { writeVtt } from "./vtt.ts";
 
 const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
 
-/** Pieces of text between two looks at the event loop: some milliseconds' work. */
-const piecesPerTurn = 200;
+/** Segments between two looks at the event loop: some milliseconds' work. */
+const segmentsPerTurn = 200;
 
 export interface ExportOptions {
   /** An existing directory for the files by which a child process is told its work; they are gone when the promise settles. */
@@ -29,12 +29,21 @@ export async function exportTranscript(
   options.signal?.throwIfAborted();
   if (format === "pdf" || format === "docx") return runExportChild(format, document, options);
   const pieces: string[] = [];
-  for await (const piece of textWriters[format](document)) {
-    pieces.push(piece);
-    if (pieces.length % piecesPerTurn === 0) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      options.signal?.throwIfAborted();
-    }
-  }
+  const segments = unhurried(document.segments, options.signal);
+  for await (const piece of textWriters[format]({ ...document, segments })) pieces.push(piece);
   return new TextEncoder().encode(pieces.join(""));
+}
+
+/** The same segments, with turns for everything else in between. */
+async function* unhurried(
+  segments: ExportDocument["segments"],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ExportSegment> {
+  let read = 0;
+  for await (const segment of segments) {
+    yield segment;
+    if (++read % segmentsPerTurn !== 0) continue;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
 }

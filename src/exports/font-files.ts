@@ -1,7 +1,12 @@
+import arabic from "@expo-google-fonts/ibm-plex-sans-arabic/400Regular/IBMPlexSansArabic_400Regular.ttf" with {
+  type: "file",
+};
 import emoji from "@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf" with { type: "file" };
 import latin from "@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf" with { type: "file" };
 import latinBold from "@expo-google-fonts/noto-sans/600SemiBold/NotoSans_600SemiBold.ttf" with { type: "file" };
-import arabic from "@expo-google-fonts/noto-sans-arabic/400Regular/NotoSansArabic_400Regular.ttf" with { type: "file" };
+import arabicRest from "@expo-google-fonts/noto-sans-arabic/400Regular/NotoSansArabic_400Regular.ttf" with {
+  type: "file",
+};
 import armenian from "@expo-google-fonts/noto-sans-armenian/400Regular/NotoSansArmenian_400Regular.ttf" with {
   type: "file",
 };
@@ -59,16 +64,19 @@ import thai from "@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400R
 import tibetan from "@expo-google-fonts/noto-serif-tibetan/400Regular/NotoSerifTibetan_400Regular.ttf" with {
   type: "file",
 };
+import shaper from "harfbuzzjs/dist/harfbuzz.wasm" with { type: "file" };
 import subsetter from "harfbuzzjs/dist/harfbuzz-subset.wasm" with { type: "file" };
 
 /**
- * The files an export needs beside code: this module alone knows where they lie. The faces are Noto (OFL-1.1), one for
- * every script Whisper writes.
+ * The files an export needs beside code: this module alone knows where they lie. The faces are Noto's (OFL-1.1), at least
+ * one for every script Whisper writes. Arabic is IBM Plex's (OFL-1.1) first: Noto makes a letter of several glyphs there,
+ * letter and dots, which doubles a file and confuses readers.
  */
 export const facePaths = {
   latinBold,
   latin,
   arabic,
+  arabicRest,
   hebrew,
   armenian,
   georgian,
@@ -99,30 +107,36 @@ export const facePaths = {
 
 export type FaceName = keyof typeof facePaths;
 
+/**
+ * HarfBuzz's shaper, which its package loads by itself, from beside the bundled code. A compiled binary has it there because
+ * it is named here, if embedded files keep their names (Bun.build's `naming: { asset: "[name].[ext]" }`).
+ */
+export const shaperPath: string = shaper;
+
 /** HarfBuzz's subsetter, as WebAssembly without imports. */
 export const subsetterPath: string = subsetter;
 
-/** Scripts with a face of their own. Han and the scripts beside it depend on the language, symbols on what has them. */
-export const facesByScript: readonly (readonly [RegExp, FaceName])[] = [
-  [/[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]/u, "latin"],
-  [/\p{scx=Arabic}/u, "arabic"],
-  [/\p{scx=Hebrew}/u, "hebrew"],
-  [/\p{scx=Armenian}/u, "armenian"],
-  [/\p{scx=Georgian}/u, "georgian"],
-  [/\p{scx=Ethiopic}/u, "ethiopic"],
-  [/\p{scx=Devanagari}/u, "devanagari"],
-  [/\p{scx=Bengali}/u, "bengali"],
-  [/\p{scx=Gurmukhi}/u, "gurmukhi"],
-  [/\p{scx=Gujarati}/u, "gujarati"],
-  [/\p{scx=Oriya}/u, "oriya"],
-  [/\p{scx=Tamil}/u, "tamil"],
-  [/\p{scx=Telugu}/u, "telugu"],
-  [/\p{scx=Kannada}/u, "kannada"],
-  [/\p{scx=Malayalam}/u, "malayalam"],
-  [/\p{scx=Sinhala}/u, "sinhala"],
-  [/\p{scx=Thai}/u, "thai"],
-  [/\p{scx=Lao}/u, "lao"],
-  [/\p{scx=Khmer}/u, "khmer"],
-  [/\p{scx=Myanmar}/u, "myanmar"],
-  [/\p{scx=Tibetan}/u, "tibetan"],
+/** Scripts with faces of their own. Han and the scripts beside it depend on the language, symbols on what has them. */
+export const facesByScript: readonly (readonly [RegExp, readonly FaceName[]])[] = [
+  [/[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]/u, ["latin"]],
+  [/\p{scx=Arabic}/u, ["arabic", "arabicRest"]],
+  [/\p{scx=Hebrew}/u, ["hebrew"]],
+  [/\p{scx=Armenian}/u, ["armenian"]],
+  [/\p{scx=Georgian}/u, ["georgian"]],
+  [/\p{scx=Ethiopic}/u, ["ethiopic"]],
+  [/\p{scx=Devanagari}/u, ["devanagari"]],
+  [/\p{scx=Bengali}/u, ["bengali"]],
+  [/\p{scx=Gurmukhi}/u, ["gurmukhi"]],
+  [/\p{scx=Gujarati}/u, ["gujarati"]],
+  [/\p{scx=Oriya}/u, ["oriya"]],
+  [/\p{scx=Tamil}/u, ["tamil"]],
+  [/\p{scx=Telugu}/u, ["telugu"]],
+  [/\p{scx=Kannada}/u, ["kannada"]],
+  [/\p{scx=Malayalam}/u, ["malayalam"]],
+  [/\p{scx=Sinhala}/u, ["sinhala"]],
+  [/\p{scx=Thai}/u, ["thai"]],
+  [/\p{scx=Lao}/u, ["lao"]],
+  [/\p{scx=Khmer}/u, ["khmer"]],
+  [/\p{scx=Myanmar}/u, ["myanmar"]],
+  [/\p{scx=Tibetan}/u, ["tibetan"]],
 ];

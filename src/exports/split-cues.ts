@@ -26,6 +26,9 @@ export interface CueRange {
  */
 export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
   const places = new Places(pieces);
+  const whole = places.fit(0, pieces.length);
+  // Nothing is cheaper than one cue.
+  if (whole !== undefined) return [whole];
   const best: { cost: number; range: CueRange }[] = [];
   for (let to = 1; to <= pieces.length; to++) {
     let cheapest: { cost: number; range: CueRange } | undefined;

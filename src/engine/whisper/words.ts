@@ -11,7 +11,8 @@ const withoutSpaces = new Set(["zh", "yue", "ja", "th", "lo", "my", "km", "bo"])
 
 /** No letter, digit or sign that is spoken. */
 const onlyPunctuation = /^[\s\p{P}\p{Sk}]*$/u;
-const startsWithMark = /^\p{M}/u;
+/** Combining marks, and the Thai and Lao vowels that follow their consonant though Unicode calls them letters. */
+const startsWithMark = /^[\p{M}\u0E30-\u0E33\u0E45\u0EB0-\u0EB3]/u;
 const endsInRun = /[\p{Script=Latin}\p{N}]$/u;
 const startsWithRun = /^[\p{Script=Latin}\p{N}]/u;
 

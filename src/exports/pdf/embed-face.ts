@@ -4,8 +4,6 @@ import type { EncodedGlyph, Face } from "./face.ts";
 import { numeral, utf16Hex } from "./numerals.ts";
 import { subsetFont } from "./subset.ts";
 
-/** A mapping in a ToUnicode CMap may have 512 bytes; what is longer is no text that anybody copies. */
-const maxMappedUnits = 128;
 /** Mappings in one block of a CMap (Adobe technical note 5014). */
 const mappingsPerBlock = 100;
 
@@ -27,7 +25,7 @@ export function addStream(
 export async function embedFace(context: PDFContext, ref: PDFRef, face: Face, index: number): Promise<void> {
   const glyphs = face.used;
   const subset = await subsetFont(face.bytes, new Set(glyphs.map((glyph) => glyph.glyphId)));
-  const name = `${subsetTag(index)}+Noto-${face.name}`;
+  const name = `${subsetTag(index)}+${face.name}`;
   const fontFile = addStream(context, subset, { Length1: subset.length });
   const descriptor = context.register(
     context.obj({
@@ -95,9 +93,7 @@ function boundingBox(face: Face): number[] {
 
 /** What each code means in Unicode (ISO 32000-1, 9.10.3): for copying, searching and reading aloud. */
 function unicodeMap(glyphs: readonly EncodedGlyph[]): string {
-  const mappings = glyphs.map(
-    ({ text }, code) => `<${code.toString(16).padStart(4, "0")}> <${utf16Hex(text.slice(0, maxMappedUnits))}>\n`,
-  );
+  const mappings = glyphs.map(({ text }, code) => `<${code.toString(16).padStart(4, "0")}> <${utf16Hex(text)}>\n`);
   let blocks = "";
   for (let from = 0; from < mappings.length; from += mappingsPerBlock) {
     const block = mappings.slice(from, from + mappingsPerBlock);

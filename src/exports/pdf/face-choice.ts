@@ -16,6 +16,8 @@ const eastAsian = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\
 const pictograph = /\p{Extended_Pictographic}/u;
 /** Characters of every script: they take the face of the text around them where it has them. */
 const common = /[\p{Script=Common}\p{Script=Inherited}]/u;
+/** Text in which every character stands for itself; finding graphemes takes longer than shaping. */
+const withoutMarks = /^[\p{L}\p{N}\p{P}\p{Zs}]+$/u;
 const invisible = /\p{Default_Ignorable_Code_Point}/u;
 
 /** Frequent characters that only one of the two ways to write Chinese has. */
@@ -43,7 +45,7 @@ export class FaceChoice {
   /** The text cut where the face changes, never within what a reader takes for a character. */
   split(text: string, weight: Weight): FaceRun[] {
     const runs: { text: string; face: Face }[] = [];
-    const graphemes = graphemesOf(text);
+    const graphemes = withoutMarks.test(text) ? Array.from(text) : graphemesOf(text);
     const leading = graphemes.find((grapheme) => !common.test(grapheme));
     let face = leading === undefined ? undefined : this.#find(leading, undefined, weight);
     for (const grapheme of graphemes) {
@@ -82,8 +84,7 @@ export class FaceChoice {
     const latin: FaceName[] = weight === "bold" ? ["latinBold", "latin"] : ["latin"];
     const base = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
     const ofScript = facesByScript.find(([script]) => script.test(base))?.[1];
-    if (ofScript === "latin") return latin;
-    if (ofScript !== undefined) return [ofScript, ...latin];
+    if (ofScript !== undefined) return ofScript[0] === "latin" ? latin : [...ofScript, ...latin];
     if (hangul.test(base)) return ["korean", ...latin];
     if (eastAsian.test(base)) return [...this.#eastAsian, ...latin];
     if (pictograph.test(base)) return [...latin, "emoji", "symbols", "symbols2", ...this.#eastAsian];

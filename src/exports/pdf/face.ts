@@ -10,6 +10,9 @@ export interface EncodedGlyph {
   readonly width: number;
 }
 
+/** Common readers take no more UTF-16 units for the text of one code. */
+export const maxTextUnits = 8;
+
 /** A code is two bytes; 0 stays the missing glyph. */
 const maxCodes = 0xffff;
 
@@ -49,7 +52,7 @@ export class Face {
     return covered;
   }
 
-  /** The code under which a glyph is shown for a text. */
+  /** The code under which a glyph is shown for a text of at most `maxTextUnits`. */
   encode(glyphId: number, text: string): number {
     const key = `${glyphId} ${text}`;
     let code = this.#codes.get(key);

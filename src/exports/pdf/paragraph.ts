@@ -12,13 +12,15 @@ export interface Span {
   readonly color: string;
 }
 
-export interface LineRun extends ShapedRun {
+/** Shaped runs of one colour, from left to right. */
+export interface LinePart {
+  readonly runs: readonly ShapedRun[];
   readonly color: string;
 }
 
 /** A line as it is drawn from left to right; measures are thousandths of the font's size. */
 export interface Line {
-  readonly runs: readonly LineRun[];
+  readonly parts: readonly LinePart[];
   /** Without the spaces at its end. */
   readonly width: number;
   /** Spaces at the line's end that are drawn left of the text, as they are in right-to-left paragraphs. */
@@ -34,8 +36,7 @@ export interface Paragraph {
 }
 
 /** Text of one style and direction level, without a space within. */
-interface Item {
-  readonly runs: readonly LineRun[];
+interface Item extends LinePart {
   readonly width: number;
   readonly level: number;
   readonly isSpace: boolean;
@@ -80,7 +81,8 @@ export function layOut(spans: readonly Span[], width: number, shaper: Shaper, di
     }
   }
   endLine();
-  const faces = [...new Set(lines.flatMap((shown) => shown.runs.map((run) => run.face)))];
+  const runs = lines.flatMap((shown) => shown.parts.flatMap((part) => part.runs));
+  const faces = [...new Set(runs.map((run) => run.face))];
   return {
     direction: baseLevel === 1 ? "rtl" : "ltr",
     lines,
@@ -133,10 +135,9 @@ class Itemizer {
     let from = offset;
     for (const part of text.split(spaces)) {
       for (const { text: run, level } of this.#byLevel(part, from)) {
-        const shaped = this.#shaper.shape(run, level % 2 === 1 ? "rtl" : "ltr", span.weight);
-        const runs = shaped.map((shapedRun) => ({ ...shapedRun, color: span.color }));
-        const width = runs.reduce((sum, shapedRun) => sum + shapedRun.width, 0);
-        items.push({ runs, width, level, isSpace: run.trim() === "" });
+        const runs = this.#shaper.shape(run, level % 2 === 1 ? "rtl" : "ltr", span.weight);
+        const width = runs.reduce((sum, shaped) => sum + shaped.width, 0);
+        items.push({ runs, color: span.color, width, level, isSpace: run.trim() === "" });
       }
       from += part.length;
     }
@@ -169,10 +170,9 @@ function toLine(items: readonly Item[], baseLevel: number): Line {
   const shown = items.findLastIndex((item) => !item.isSpace) + 1;
   // Spaces at the end of a line take the paragraph's direction (UAX #9, L1).
   const leveled = items.map((item, index) => (index < shown ? item : { ...item, level: baseLevel }));
-  const runs = inVisualOrder(leveled).flatMap((item) => item.runs);
   const width = widthOf(items.slice(0, shown));
   return {
-    runs,
+    parts: inVisualOrder(leveled),
     width,
     leadingSpace: baseLevel === 1 ? widthOf(items) - width : 0,
   };

@@ -18,7 +18,11 @@ export class Shaper {
   readonly #faces: FaceChoice;
   readonly #language: string;
   readonly #buffer = new hb.Buffer();
-  readonly #shaped = new Map<string, readonly ShapedRun[]>();
+  /** By direction and weight, then by text. */
+  readonly #shaped = {
+    ltr: { regular: new Map<string, readonly ShapedRun[]>(), bold: new Map<string, readonly ShapedRun[]>() },
+    rtl: { regular: new Map<string, readonly ShapedRun[]>(), bold: new Map<string, readonly ShapedRun[]>() },
+  };
 
   constructor(faces: FaceChoice, language: string | null) {
     this.#faces = faces;
@@ -27,13 +31,13 @@ export class Shaper {
 
   /** The runs in visual order, from left to right. */
   shape(text: string, direction: Direction, weight: Weight): readonly ShapedRun[] {
-    const key = `${direction}${weight}${text}`;
-    let runs = this.#shaped.get(key);
+    const shaped = this.#shaped[direction][weight];
+    let runs = shaped.get(text);
     if (runs === undefined) {
       const ofFaces = this.#faces.split(text, weight);
       runs = ofFaces.map((run) => this.#shapeRun(run, direction));
       if (direction === "rtl") runs = runs.toReversed();
-      this.#shaped.set(key, runs);
+      shaped.set(text, runs);
     }
     return runs;
   }

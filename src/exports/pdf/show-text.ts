@@ -1,5 +1,5 @@
 import type { Direction } from "../direction.ts";
-import type { Face } from "./face.ts";
+import { type Face, maxTextUnits } from "./face.ts";
 import { nothing, ShowLine } from "./show-line.ts";
 
 /** Glyphs that together show some characters; one of them for one text, as a rule. */
@@ -25,7 +25,7 @@ export function showOperators(clusters: readonly Cluster[], face: Face, directio
   const line = new ShowLine(face);
   for (const { text, glyphs } of clusters) {
     const characters = Array.from(text);
-    const only = glyphs.length === 1 ? glyphs[0] : undefined;
+    const only = glyphs.length === 1 && text.length <= maxTextUnits ? glyphs[0] : undefined;
     if (only !== undefined && (characters.length === 1 || direction === "ltr")) line.show(only, text);
     else if (direction === "ltr") showTogether(line, characters, glyphs);
     else showTurned(line, characters, glyphs);
@@ -35,8 +35,9 @@ export function showOperators(clusters: readonly Cluster[], face: Face, directio
 
 function showTogether(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
   // For readers that don't know such spans: a character each, or all with the first.
-  const texts = characters.length === glyphs.length ? characters : [characters.join("")];
-  line.openSpan(characters.join(""));
+  const together = characters.join("");
+  const texts = characters.length === glyphs.length || together.length > maxTextUnits ? characters : [together];
+  line.openSpan(together);
   // Readers that do take the span's place from its first and last glyph; a mark would give a wrong one.
   if (isMoved(glyphs[0])) line.spaceFrom(0);
   glyphs.forEach((glyph, index) => {

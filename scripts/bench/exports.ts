@@ -1,0 +1,99 @@
+/**
+ * `bun scripts/bench/exports.ts`: what exporting an 18 h transcript takes in every format, 10,000 segments with the speaker
+ * changing at each: processor and wall-clock time, size, and the peak memory of the child process where one is used.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ExportFormat, type ExportSegment, exportFormats, exportTranscript } from "../../src/exports/index.ts";
+
+const segmentCount = 10_000;
+const segmentMilliseconds = 6_480;
+const wordsPerSegment = 16;
+
+/** The same on every run: words of letters as frequent as in speech, up to so many. */
+function pseudoWords(seed: number, letters: readonly string[], longest: number, count: number): string[] {
+  let state = seed;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 1 + next(longest) }, () => letters[next(letters.length)] ?? "").join(""),
+  );
+}
+
+function transcript(letters: readonly string[], longest: number, space: string): ExportSegment[] {
+  const vocabulary = pseudoWords(1, letters, longest, 5_000);
+  const order = pseudoWords(2, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], 6, segmentCount * wordsPerSegment);
+  return Array.from({ length: segmentCount }, (_, index) => {
+    const start = index * segmentMilliseconds;
+    const perWord = (segmentMilliseconds - 500) / wordsPerSegment;
+    const words = Array.from({ length: wordsPerSegment }, (_, word): ExportSegment["words"][number] => {
+      const choice = Number(order[index * wordsPerSegment + word]) % vocabulary.length;
+      const text = `${word === 0 ? "" : space}${vocabulary[choice]}${word === wordsPerSegment - 1 ? "." : ""}`;
+      return [text, start + word * perWord, start + (word + 1) * perWord, 0.9];
+    });
+    const text = words.map(([word]) => word).join("");
+    return {
+      startMilliseconds: start,
+      endMilliseconds: start + segmentMilliseconds - 500,
+      speaker: index % 3,
+      text,
+      words,
+    };
+  });
+}
+
+/** Highest resident memory of this process's children so far, in MB; read while they live. */
+async function childMemory(): Promise<number> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8").catch(() => "");
+  const peaks = children
+    .split(" ")
+    .filter((pid) => pid !== "")
+    .map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+      return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
+    });
+  return Math.round(Math.max(0, ...(await Promise.all(peaks))));
+}
+
+async function measure(format: ExportFormat, language: string, segments: readonly ExportSegment[]): Promise<void> {
+  const workDirectory = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
+  let peak = 0;
+  const watch = setInterval(async () => {
+    peak = Math.max(peak, await childMemory());
+  }, 100);
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const head = {
+    title: null,
+    name: "bench",
+    createdAt: 0,
+    durationSeconds: 64_800,
+    language,
+    speakers: ["A", "B", "C"],
+  };
+  const bytes = await exportTranscript(format, { ...head, segments }, { workDirectory });
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  clearInterval(watch);
+  await rm(workDirectory, { recursive: true });
+  const own = `${((user + system) / 1e6).toFixed(2)} s of this process`;
+  const child = peak === 0 ? "" : `, child ${peak} MB`;
+  console.log(
+    `${language} ${format.padEnd(4)} ${seconds.toFixed(2)} s (${own}), ${(bytes.length / 1e6).toFixed(2)} MB${child}`,
+  );
+}
+
+const latin = [..."eeeeaaiioouutttnnnsssrrrhhlldcmfpgwybvk"];
+const chinese = Array.from({ length: 3000 }, (_, index) => String.fromCodePoint(0x4e00 + index * 5));
+const arabic = [..."اااالللمميينننوورتتبدسعهفقكحجشصطخذ"];
+const devanagari = ["क", "त", "न", "र", "स", "म", "का", "कि", "ने", "हैं", "प्र", "त्र", "ल", "ह", "जो", "व", "ग", "द"];
+
+for (const format of Object.keys(exportFormats) as ExportFormat[])
+  await measure(format, "en", transcript(latin, 8, " "));
+await measure("srt", "zh", transcript(chinese, 2, ""));
+await measure("pdf", "zh", transcript(chinese, 2, ""));
+await measure("pdf", "ar", transcript(arabic, 8, " "));
+await measure("pdf", "hi", transcript(devanagari, 5, " "));

@@ -1,0 +1,18 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { canTranscribe } from "./support.ts";
+
+describe.skipIf(!canTranscribe("whisper beside ONNX Runtime", "formats/jfk.flac"))("whisper", () => {
+  test("and ONNX Runtime work in one process, and it ends in peace", async () => {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "beside-onnx.ts")], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const lines = (await new Response(child.stdout).text()).trim().split("\n");
+    expect(await child.exited).toBe(0);
+    expect(lines[0]).toContain("your country");
+    expect(lines[1]).toBe("1x256");
+    expect(lines[2]).toBe(lines[0] ?? "");
+  });
+});

@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import { loadWhisper } from "../../../src/engine/whisper/index.ts";
+import { root } from "../../support/checkout.ts";
+import { basePath, nativeDirectory, readSamples } from "./support.ts";
+
+/** A process that transcribes, computes with ONNX Runtime and transcribes again; prints what it read each time. */
+const model = loadWhisper({ nativeDirectory }).openModel(basePath, {
+  useGpu: false,
+  flashAttention: true,
+  wordTimes: true,
+});
+const state = model.createState();
+const samples = await readSamples("formats/jfk.flac");
+
+async function read(): Promise<void> {
+  const { segments } = await state.transcribe(samples, { language: "en", threads: 2, beamSize: 1 });
+  console.log(segments.map((segment) => segment.text.trim()).join(" "));
+}
+
+await read();
+const session = await InferenceSession.create(join(root, "models", "resemblyzer-embedding.onnx"));
+const { embedding } = await session.run({ waveform: new Tensor("float32", samples.slice(0, 25_600), [1, 25_600]) });
+console.log(embedding?.dims.join("x"));
+await read();
+state.dispose();
+model.dispose();

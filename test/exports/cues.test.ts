@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test";
+import { type Cue, toCues } from "../../src/exports/cues.ts";
+import type { ExportSegment } from "../../src/exports/index.ts";
+import { hostileTexts, samples, segment } from "./transcripts.ts";
+
+const long =
+  "Well, I think that the whole question is rather more complicated than that, and we should look at it again " +
+  "when everybody is here. Then we can decide, and not before, what has to be done about the roof of the old house.";
+
+async function cuesOf(...segments: ExportSegment[]): Promise<Cue[]> {
+  return await Array.fromAsync(toCues(segments));
+}
+
+const textOf = (cues: readonly Cue[]) => cues.flatMap((cue) => cue.lines).join(" ");
+const withoutSpaces = (text: string) => text.replace(/\s+/g, "");
+
+function expectWithinLimits(cues: readonly Cue[]): void {
+  let reached = 0;
+  const ends = new Map<number, number>();
+  for (const cue of cues) {
+    expect(cue.lines.length).toBeWithin(1, 3);
+    for (const line of cue.lines) expect(Bun.stringWidth(line)).toBeWithin(1, 43);
+    expect(cue.endMilliseconds).toBeGreaterThan(cue.startMilliseconds);
+    expect(cue.endMilliseconds - cue.startMilliseconds).toBeLessThanOrEqual(7000);
+    expect(cue.startMilliseconds).toBeGreaterThanOrEqual(reached);
+    expect(cue.startMilliseconds).toBeGreaterThanOrEqual(ends.get(cue.speaker) ?? 0);
+    reached = cue.startMilliseconds;
+    ends.set(cue.speaker, cue.endMilliseconds);
+  }
+}
+
+test("a long sentence becomes cues of two lines, none of a word lost", async () => {
+  const cues = await cuesOf(segment(long, 10, 24));
+  expectWithinLimits(cues);
+  expect(cues.length).toBeGreaterThan(2);
+  expect(textOf(cues)).toBe(long);
+});
+
+test("cues are parted where a sentence or a clause ends", async () => {
+  const cues = await cuesOf(segment(long, 10, 24));
+  expect(cues.map((cue) => cue.lines.at(-1)?.at(-1))).toEqual([",", ",", "."]);
+  const sentences = await cuesOf(
+    segment("It was late and everybody had left. So we locked the doors of the house and went.", 0, 8),
+  );
+  expect(sentences.map((cue) => cue.lines.join(" "))).toEqual([
+    "It was late and everybody had left.",
+    "So we locked the doors of the house and went.",
+  ]);
+});
+
+test("a cue begins when its first word does", async () => {
+  const words: ExportSegment["words"] = long
+    .split(" ")
+    .map((word, index) => [` ${word}`, index * 500, index * 500 + 400, 1]);
+  const cues = await cuesOf({
+    startMilliseconds: 0,
+    endMilliseconds: words.length * 500,
+    speaker: 0,
+    text: long,
+    words,
+  });
+  expectWithinLimits(cues);
+  let word = 0;
+  for (const cue of cues) {
+    expect(cue.startMilliseconds).toBe(word * 500);
+    word += cue.lines.join(" ").split(" ").length;
+  }
+});
+
+test("slow speech is split by time", async () => {
+  const cues = await cuesOf(segment("One. Two. Three. Four. Five. Six.", 0, 30));
+  expectWithinLimits(cues);
+  expect(cues.length).toBeGreaterThan(4);
+});
+
+test("what fits stays one cue, with lines of about one length", async () => {
+  const cues = await cuesOf(segment("I have not seen him since the day before yesterday, I think.", 0, 4));
+  expect(cues.map((cue) => cue.lines)).toEqual([["I have not seen him since the", "day before yesterday, I think."]]);
+});
+
+test("a short cue stays readable where nothing follows, and ends where something does", async () => {
+  const cues = await cuesOf(segment("Yes.", 1, 1.2), segment("No.", 1.5, 1.7, 1), segment("Why?", 5, 5.1));
+  expect(cues.map((cue) => [cue.startMilliseconds, cue.endMilliseconds])).toEqual([
+    [1000, 1500],
+    [1500, 2500],
+    [5000, 6000],
+  ]);
+});
+
+test("speakers may overlap each other, but not themselves", async () => {
+  const cues = await cuesOf(segment("One two three.", 0, 4), segment("Me too.", 2, 3, 1), segment("Four.", 3, 5));
+  expectWithinLimits(cues);
+  expect(cues.map((cue) => cue.startMilliseconds)).toEqual([0, 2000, 4000]);
+});
+
+test.each(Object.entries(samples))("%s: no cue is too long, no character lost", async (_language, texts) => {
+  const text = [...texts, ...texts, ...texts].join(" ");
+  const cues = await cuesOf(segment(text, 0, 20));
+  expectWithinLimits(cues);
+  expect(withoutSpaces(textOf(cues))).toBe(withoutSpaces(text));
+});
+
+test.each(Object.entries(hostileTexts))("%s: cues keep their limits", async (_name, text) => {
+  const whole = segment(text, 5, 9);
+  expectWithinLimits(await cuesOf(whole, { ...whole, words: [] }, { ...whole, endMilliseconds: 0 }));
+});
+
+test("word times that contradict each other don't break the order", async () => {
+  const words: ExportSegment["words"] = long
+    .split(" ")
+    .map((word, index) => [word, 90_000 - index * 700, index * 31, 1]);
+  const cues = await cuesOf({ startMilliseconds: 5000, endMilliseconds: 19_000, speaker: 0, text: long, words });
+  expectWithinLimits(cues);
+  expect(textOf(cues)).toBe(long);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { cleanText } from "../../../src/exports/clean-text.ts";
+import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
+import { layOut, type Paragraph } from "../../../src/exports/pdf/paragraph.ts";
+import { Shaper } from "../../../src/exports/pdf/shaper.ts";
+import { hostileTexts, samples } from "../transcripts.ts";
+
+const faces = new FaceChoice(null, "");
+const shaper = new Shaper(faces, null);
+const color = "0 g";
+
+const layOutText = (text: string, width: number): Paragraph =>
+  layOut([{ text, weight: "regular", color }], width, shaper);
+
+/** What a paragraph's lines show from left to right, by the faces' own record of what a code means. */
+function shown(paragraph: Paragraph): string[] {
+  return paragraph.lines.map((line) =>
+    line.parts
+      .flatMap((part) => part.runs)
+      .map((run) => {
+        const codes = [...run.operators.replace(/ActualText<[^>]*>/g, "").matchAll(/<([0-9a-f]+)>/g)].flatMap(
+          (match) => (match[1] ?? "").match(/.{4}/g)?.map((code) => Number.parseInt(code, 16)) ?? [],
+        );
+        return codes.map((code) => run.face.used[code]?.text ?? "?").join("");
+      })
+      .join(""),
+  );
+}
+
+const text = "Seven words are enough for two lines";
+
+test("a line holds what fits and ends with its space", () => {
+  const whole = layOutText(text, 100_000);
+  const width = whole.lines[0]?.width ?? 0;
+  const halves = layOutText(text, width * 0.6);
+  expect(shown(whole)).toEqual([text]);
+  expect(shown(halves).join("")).toBe(text);
+  expect(halves.lines.length).toBe(2);
+  for (const line of halves.lines) expect(line.width).toBeLessThanOrEqual(width * 0.6);
+});
+
+test("a word longer than a line is cut between characters", () => {
+  const paragraph = layOutText(`so ${"x".repeat(100)}`, 10_000);
+  expect(shown(paragraph).join("")).toBe(`so ${"x".repeat(100)}`);
+  for (const line of paragraph.lines) expect(line.width).toBeLessThanOrEqual(10_000);
+});
+
+test("right-to-left text is shown from the right, numbers and Latin words in their own order", () => {
+  const paragraph = layOutText("שלום 123 abc, עולם", 100_000);
+  expect(paragraph.direction).toBe("rtl");
+  expect(shown(paragraph)).toEqual(["םלוע ,abc 123 םולש"]);
+});
+
+test("brackets around right-to-left text stay around it", () => {
+  expect(shown(layOutText("say (שלום) now", 100_000))).toEqual(["say (םולש) now"]);
+});
+
+test("each line is turned round by itself", () => {
+  const oneLine = layOutText("אחת שתיים", 100_000);
+  const lines = layOutText("אחת שתיים", (oneLine.lines[0]?.width ?? 0) * 0.7);
+  expect(shown(lines)).toEqual([" תחא", "םייתש"]);
+  expect(lines.lines[0]?.leadingSpace).toBeGreaterThan(0);
+});
+
+test.each(Object.entries({ ...hostileTexts, ...samples }))(
+  "%s: no line is too long, none is endless",
+  (_name, texts) => {
+    for (const sample of [texts].flat()) {
+      const { lines } = layOutText(cleanText(sample), 20_000);
+      for (const line of lines) expect(line.width).toBeLessThanOrEqual(20_000);
+    }
+  },
+);

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type ExportDocument, type ExportFormat, exportTranscript } from "../../src/exports/index.ts";
+import { available, ffmpegPath } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { hostileTexts, samples, transcript } from "./transcripts.ts";
+
+async function exported(format: ExportFormat, document: ExportDocument): Promise<string> {
+  using directory = temporaryDirectory();
+  return new TextDecoder().decode(await exportTranscript(format, document, { workDirectory: directory.path }));
+}
+
+const two = transcript(["Good morning, everybody.", "Hello <i>there</i> & welcome --> in."]);
+
+test("srt: numbered cues, times with a comma, markup made harmless", async () => {
+  const joiner = "\u2060";
+  expect(await exported("srt", two)).toBe(`1
+00:00:00,000 --> 00:00:04,000
+Good morning, everybody.
+
+2
+00:00:04,000 --> 00:00:08,000
+Hello <${joiner}i>there<${joiner}/i> & welcome --${joiner}> in.
+
+`);
+});
+
+test("vtt: speakers as voices, markup escaped", async () => {
+  expect(await exported("vtt", two)).toBe(`WEBVTT
+
+00:00:00.000 --> 00:00:04.000
+<v A>Good morning, everybody.
+
+00:00:04.000 --> 00:00:08.000
+<v B>Hello &lt;i&gt;there&lt;/i&gt; &amp; welcome --&gt; in.
+
+`);
+});
+
+test("vtt: a speaker's name can't close its tag", async () => {
+  const text = await exported("vtt", transcript(["Hello."], { speakers: ["A> & <b>\nB"] }));
+  expect(text).toContain("<v A&gt; &amp; &lt;b&gt; B>Hello.");
+});
+
+test.each(Object.entries(hostileTexts))("%s: every cue has its times, its lines and an end", async (_name, text) => {
+  const document = transcript([text, "Fine."]);
+  for (const cue of (await exported("srt", document)).trim().split("\n\n")) {
+    expect(cue).toMatch(/^\d+\n\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}\n[^\n]+(\n[^\n]+)?$/);
+    expect(cue.split("\n").slice(2).join("\n")).not.toContain("-->");
+  }
+  for (const cue of (await exported("vtt", document)).trim().split("\n\n").slice(1)) {
+    expect(cue).toMatch(/^\d\d:\d\d:\d\d\.\d{3} --> \d\d:\d\d:\d\d\.\d{3}\n<v [AB]>[^\n<>]+(\n[^\n<>]+)?$/);
+  }
+});
+
+test("a recording without segments is an empty file, not a broken one", async () => {
+  expect(await exported("srt", transcript([]))).toBe("");
+  expect(await exported("vtt", transcript([]))).toBe("WEBVTT\n\n");
+});
+
+const visible = (text: string) => text.replace(/[\u2060\s]+/g, "");
+
+describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads back what was said", () => {
+  /** The lines of its own cues, in its plainest form. */
+  async function read(format: "srt" | "vtt", document: ExportDocument): Promise<string> {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, `cues.${format}`);
+    await Bun.write(path, await exported(format, document));
+    const child = Bun.spawn([ffmpegPath, "-v", "error", "-nostdin", "-i", path, "-f", "srt", "-"], { stderr: "pipe" });
+    const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    expect([await child.exited, errors]).toEqual([0, ""]);
+    return output
+      .split("\n\n")
+      .map((cue) => cue.split("\n").slice(2).join(" "))
+      .join(" ");
+  }
+
+  const spoken = Object.values(samples).flat();
+  const markup = [
+    "a <b>bold</b> word",
+    "x < y & z",
+    "&lt;i&gt; is text",
+    "1",
+    "00:00:01,000 --> 00:00:02,000",
+    "NOTE this",
+  ];
+
+  test.each(["srt", "vtt"] as const)("%s, in every script", async (format) => {
+    expect(visible(await read(format, transcript(spoken)))).toBe(visible(spoken.join("")));
+  });
+
+  test.each(["srt", "vtt"] as const)("%s, with text that looks like markup", async (format) => {
+    expect(visible(await read(format, transcript(markup)))).toBe(visible(markup.join("")));
+  });
+
+  test.each(["srt", "vtt"] as const)("%s, with anything in it", async (format) => {
+    expect(await read(format, transcript(Object.values(hostileTexts)))).not.toBe("");
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { applyPatch } from "../../native/steps/apply-patch.ts";
+import { nativeKey } from "../../native/steps/key.ts";
+import { patchFiles, prepareSource, whisperSource } from "../../native/steps/source.ts";
+import { findTools, runTool } from "../../native/steps/tools.ts";
+import { available, root } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const nativeDirectory = join(root, "native");
+const canBuild = available("preparing the native source", ...["cmake", "c++"].map((tool) => Bun.which(tool) ?? tool));
+
+describe.skipIf(!canBuild)("the native source", () => {
+  test("takes every patch, and the package's own copy stays as it is", async () => {
+    using directory = temporaryDirectory();
+    const original = join(whisperSource(root), "src", "whisper.cpp");
+    const before = readFileSync(original, "utf8");
+    const into = join(directory.path, "source");
+    await prepareSource({ repository: root, nativeDirectory, into });
+    expect(readFileSync(join(into, "src", "whisper.cpp"), "utf8")).not.toBe(before);
+    expect(readFileSync(original, "utf8")).toBe(before);
+    for (const patch of await patchFiles(nativeDirectory)) {
+      const [explanation = ""] = readFileSync(patch, "utf8").split("--- a/");
+      expect(explanation.trim().length).toBeGreaterThan(40);
+    }
+  });
+
+  test("makes another build of any change, and the same of none", async () => {
+    using directory = temporaryDirectory();
+    const tools = await findTools();
+    const copy = join(directory.path, "native");
+    cpSync(nativeDirectory, copy, { recursive: true });
+    const keyOf = (compilerVersion: string) =>
+      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion } });
+    const key = await keyOf("one");
+    expect(await keyOf("one")).toBe(key);
+    expect(await keyOf("another")).not.toBe(key);
+    writeFileSync(join(copy, "src", "addon.cpp"), "changed");
+    expect(await keyOf("one")).not.toBe(key);
+  });
+
+  test("a patch goes where its lines stand, though other lines came before them, and nowhere else", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "a.c");
+    const patch = "Why.\n\n--- a/a.c\n+++ b/a.c\n@@ -2,2 +2,3 @@\n two\n-three\n+3\n+three and a half\n";
+    writeFileSync(file, "zero\nhalf\none\ntwo\nthree\nfour\n");
+    await applyPatch(directory.path, patch);
+    expect(readFileSync(file, "utf8")).toBe("zero\nhalf\none\ntwo\n3\nthree and a half\nfour\n");
+    expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c at line 2");
+  });
+
+  test("a tool that fails says why", async () => {
+    const failing = ["sh", "-c", "echo 'x.cpp:1: error: no such thing'; seq 100; exit 3"];
+    expect(runTool(failing, () => {})).rejects.toThrow(/code 3:\nx.cpp:1: error: no such thing/);
+  });
+});
