@@ -18,7 +18,10 @@ export function contentDisposition(stem: string, extension: string): string {
 }
 
 function safeStem(stem: string): string {
-  const cleaned = stem.toWellFormed().replace(unsafe, "_").replace(/^[. ]+|[. ]+$/g, "");
+  const cleaned = stem
+    .toWellFormed()
+    .replace(unsafe, "_")
+    .replace(/^[. ]+|[. ]+$/g, "");
   let short = "";
   for (const character of cleaned) {
     if (Buffer.byteLength(short + character) > maxBytes) break;

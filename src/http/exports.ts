@@ -16,7 +16,8 @@ export function exportRoutes({ store, recordings, dataDirectory }: Transcription
     const { format } = readQuery(request, exportQuery);
     requireCompleted(recording);
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
-    if (matches(request.headers.get("if-none-match"), headers.ETag)) return new Response(null, { status: 304, headers });
+    if (matches(request.headers.get("if-none-match"), headers.ETag))
+      return new Response(null, { status: 304, headers });
     const document = {
       title: null,
       name: recording.sourceName,

@@ -25,7 +25,15 @@ describe.if(ready)("the CLI beside a running server", () => {
 
   test("an account and a key are made, listed without the secret, used, revoked and refused", async () => {
     const account = await json("accounts", "create", "desk");
-    expect(account).toEqual({ id: expect.any(String), name: "desk", created_at: instant });
+    expect(account).toEqual({
+      id: expect.any(String),
+      name: "desk",
+      standing: "active",
+      subscribed_until: null,
+      priority: 0,
+      limits: {},
+      created_at: instant,
+    });
     expect(await json("accounts", "list")).toEqual([account]);
 
     const made = await json("keys", "create", "--account", "desk", "--name", "for a test");
@@ -33,7 +41,17 @@ describe.if(ready)("the CLI beside a running server", () => {
     expect(secret).toMatch(/^trs_[0-9A-Za-z]{49}$/);
     const { id: accountId } = account as { id: string };
     const hint = secret.slice(0, 10);
-    const listed = { id: shown.id, account_id: accountId, name: "for a test", hint, created_at: instant };
+    const listed = {
+      id: shown.id,
+      account_id: accountId,
+      workspace_id: null,
+      name: "for a test",
+      hint,
+      scopes: ["transcriptions:read", "transcriptions:write", "transcriptions:delete"],
+      created_at: instant,
+      last_used_at: null,
+      expires_at: null,
+    };
     expect(shown as object).toEqual({ ...listed, revoked_at: null });
     expect(await json("keys", "list")).toEqual([{ ...listed, revoked_at: null }]);
     expect(await json("keys", "list", "--account", "desk")).toEqual([{ ...listed, revoked_at: null }]);
@@ -57,7 +75,7 @@ describe.if(ready)("the CLI beside a running server", () => {
   test("what can't be done says why on standard error, without a stack, and exits with 1; a bad command line with 2", async () => {
     const cases: [number, string[], string][] = [
       [1, ["accounts", "create", "desk"], "there is an account named desk already"],
-      [1, ["accounts", "create", "a/b"], "can't be an account's name"],
+      [1, ["accounts", "create", "a/b"], "can't be a name"],
       [1, ["keys", "create", "--account", "nobody"], "transcribe accounts create nobody"],
       [1, ["keys", "revoke", "unknown"], "transcribe keys list"],
       [1, ["submit", "/no/such/file", "--key", "x", "--server", server.origin], "there is no file /no/such/file"],
