@@ -1,5 +1,3 @@
-import type { TSchema } from "@sinclair/typebox";
-
 /**
  * What a schema says of itself in the API's description beyond what is checked by it, or in other words: the annotation
  * `documented` of a TypeBox schema.
@@ -8,9 +6,6 @@ export interface Documented {
   readonly description?: string;
   readonly example?: unknown;
   readonly format?: string;
-  readonly minItems?: number;
-  /** A text that is a list with commas: what each item of it is. */
-  readonly items?: TSchema;
 }
 
 /** The annotation, for the options of a schema. */

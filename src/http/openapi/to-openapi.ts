@@ -29,7 +29,7 @@ export type Refer = (schema: Schema) => Schema;
  */
 export function toOpenApi(schema: TSchema, refer: Refer = (same) => same): Schema {
   const documented: Documented = schema.documented ?? {};
-  return refer({ ...shapeOf(schema, refer), ...keywordsOf(schema), ...documentation(documented, refer) });
+  return refer({ ...shapeOf(schema, refer), ...keywordsOf(schema), ...documented });
 }
 
 function shapeOf(schema: TSchema, refer: Refer): OpenAPIV3.SchemaObject {
@@ -76,17 +76,12 @@ function keywordsOf(schema: TSchema): Record<string, unknown> {
   return Object.fromEntries(sharedKeywords.flatMap((name) => (name in schema ? [[name, schema[name]]] : [])));
 }
 
-function documentation({ items, ...rest }: Documented, refer: Refer): OpenAPIV3.SchemaObject {
-  if (items === undefined) return rest;
-  return { ...rest, type: "array", items: toOpenApi(items, refer) };
-}
-
 /** Whether a property of an object may be left out. */
 export function isOptional(schema: TSchema): boolean {
   return schema[OptionalKind] === "Optional" || schema.default !== undefined;
 }
 
-/** The parameters of a query, from the schema that it is read by. Lists are written with commas. */
+/** The parameters of a query, from the schema that it is read by. */
 export function queryParameters(schema: TObject, refer: Refer): OpenAPIV3.ParameterObject[] {
   return Object.entries(schema.properties).map(([name, property]) => {
     const { description, example, ...rest } = toOpenApi(property, refer) as OpenAPIV3.SchemaObject;
@@ -96,7 +91,6 @@ export function queryParameters(schema: TObject, refer: Refer): OpenAPIV3.Parame
       required: !isOptional(property),
       ...(description === undefined ? {} : { description }),
       ...(example === undefined ? {} : { example }),
-      ...("items" in rest ? { style: "form", explode: false } : {}),
       schema: rest,
     };
   });
