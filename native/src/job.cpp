@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace transcribe {
@@ -79,11 +80,21 @@ Napi::Promise start_job(Napi::Env env, const char * name, JobSteps steps) {
         ? Napi::Function::New(env, [](const Napi::CallbackInfo &) {})
         : job->steps.on_progress;
     job->call_back = Napi::ThreadSafeFunction::New(env, function, name, 0, 1, [job](Napi::Env) {
-        job->thread.join();
+        if (job->thread.joinable()) {
+            job->thread.join();
+        }
         delete job;
     });
     count_running(+1);
-    job->thread = std::thread(run, std::ref(*job));
+    try {
+        job->thread = std::thread(run, std::ref(*job));
+    } catch (const std::system_error & error) {
+        count_running(-1);
+        job->failed = true;
+        job->error = std::string("no thread could be started: ") + error.what();
+        settle(env, *job);
+        job->call_back.Release();
+    }
     return promise;
 }
 
