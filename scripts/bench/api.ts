@@ -85,7 +85,12 @@ async function measure(times: number, once: (index: number) => Promise<unknown>)
 }
 
 const ids = fill();
-const unlimited = { creates_per_hour: 1e6, creates_per_day: 1e6, requests_per_minute: 1e6, recordings_per_account: 1e5 };
+const unlimited = {
+  creates_per_hour: 1e6,
+  creates_per_day: 1e6,
+  requests_per_minute: 1e6,
+  recordings_per_account: 1e5,
+};
 const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
 const toTranscription = transcriptionMapper(() => null);
 const common = { recordings, dataDirectory, languages: [], limits, toTranscription, now: Date.now };
