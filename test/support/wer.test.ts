@@ -13,11 +13,11 @@ test.each([
 });
 
 test("the three kinds of errors are told apart", () => {
-  expect(englishWordErrors("one of the many words", "one of many strange wards")).toEqual({
+  expect(englishWordErrors("one of the many big words", "one of many big strange wards")).toEqual({
     substitutions: 1,
     deletions: 1,
     insertions: 1,
-    length: 5,
+    length: 6,
   });
   expect(wordErrors("ein Wort", "")).toMatchObject({ deletions: 2, length: 2 });
   expect(characterErrors("桥下垂直。", "桥上垂直")).toMatchObject({ substitutions: 1, length: 4 });
