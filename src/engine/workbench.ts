@@ -26,7 +26,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     nativeDirectory: start.nativeDirectory,
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
-  const model = whisper.openModel(start.whisperModel, { useGpu: true, flashAttention: false, wordTimes: true });
+  const model = whisper.openModel(start.whisperModel, { useGpu: true, flashAttention: true, wordTimes: true });
   const diarization = await openDiarizationModels({
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
@@ -64,9 +64,10 @@ function createHandlers(diarization: DiarizationModels, states: StatePool, threa
     },
     async transcribe({ pcm, span, language }, signal) {
       const samples = await readSpan(pcm, span);
-      const { segments } = await states.use(signal, (state) =>
+      const { segments, aborted } = await states.use(signal, (state) =>
         state.transcribe(samples, { language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true }),
       );
+      if (aborted) throw new Error("the transcription was aborted");
       const shift = span.startSeconds;
       return {
         utterances: segments.map(({ noSpeechProbability, averageLogProbability, words }) => ({

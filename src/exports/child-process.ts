@@ -11,7 +11,7 @@ import { watchMemory } from "./watch-memory.ts";
 
 /**
  * An 18 h transcript of 10,000 segments takes 2 to 4 s of processor time and 230 MB, in every script at once 350 MB
- * (scripts/bench/exports.ts); past these limits something is wrong with it.
+ * (scripts/bench exports); past these limits something is wrong with it.
  */
 const timeoutMilliseconds = 60_000;
 const maxMemoryBytes = 512 * 1024 * 1024;

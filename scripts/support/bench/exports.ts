@@ -1,11 +1,11 @@
 /**
- * `bun scripts/bench/exports.ts`: what exporting an 18 h transcript takes in every format, 10,000 segments with the speaker
+ * `scripts/bench exports`: what exporting an 18 h transcript takes in every format, 10,000 segments with the speaker
  * changing at each: processor and wall-clock time, size, and the peak memory of the child process where one is used.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ExportFormat, type ExportSegment, exportFormats, exportTranscript } from "../../src/exports/index.ts";
+import { type ExportFormat, type ExportSegment, exportFormats, exportTranscript } from "../../../src/exports/index.ts";
 
 const segmentCount = 10_000;
 const segmentMilliseconds = 6_480;

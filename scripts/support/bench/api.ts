@@ -1,5 +1,5 @@
 /**
- * How fast the API answers with 10,000 recordings in the database: `bun scripts/bench/api.ts [--json]`.
+ * How fast the API answers with 10,000 recordings in the database: `scripts/bench api [--json]`.
  *
  * The real HTTP server in this process, without an engine: nothing is transcribed, only stored, listed and read. A create
  * is measured beside its probe, which is a process of its own (ffmpeg) and is shown apart.
@@ -7,13 +7,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAccount, createKey, LastUse, Usage } from "../../src/accounts/index.ts";
-import { loadSettings, programFiles } from "../../src/config/index.ts";
-import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../src/http/index.ts";
-import { probeRecording } from "../../src/media/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { KeptAnswers, Recordings } from "../../src/transcriptions/index.ts";
+import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
+import { loadSettings, programFiles } from "../../../src/config/index.ts";
+import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../../src/http/index.ts";
+import { probeRecording } from "../../../src/media/index.ts";
+import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
 const recordingCount = 10_000;
 const tries = 300;

@@ -1,5 +1,5 @@
 /**
- * Diarization errors on recordings with references: `bun scripts/evaluate/diarization.ts [--json] [--audio DIRECTORY] [NAME…]`
+ * Diarization errors on recordings with references: `scripts/evaluate diarization [--json] [--audio DIRECTORY] [NAME…]`
  * prints a row per file of dialogue/ and totals; NAMEs choose files whose path contains one of them.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { audioDirectory, decode, diarize, openModels } from "../../test/engine/diarization/recording.ts";
-import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../test/support/der.ts";
-import { type NamedTurn, parseRttm } from "../../test/support/rttm.ts";
+import { audioDirectory, decode, diarize, openModels } from "../../../test/engine/diarization/recording.ts";
+import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../../test/support/der.ts";
+import { type NamedTurn, parseRttm } from "../../../test/support/rttm.ts";
 
 const manifestSchema = Type.Array(
   Type.Object({

@@ -2,17 +2,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildNativeWhisperCli, defaultCacheRoot } from "../../native/build.ts";
-import { loadWhisper } from "../../src/engine/whisper/index.ts";
+import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
+import { loadWhisper } from "../../../src/engine/whisper/index.ts";
 
 /**
  * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,
  * settings and recording, each as a process from its start to its end, in turns.
  *
- *     bun scripts/bench/whisper-cli.ts [recording] [--runs 5] [--threads 2] [--beam-size 5]
+ *     scripts/bench whisper-cli [recording] [--runs 5] [--threads 2] [--beam-size 5]
  */
 
-const repository = resolve(import.meta.dir, "../..");
+const repository = resolve(import.meta.dir, "../../..");
 const nativeDirectory = join(repository, "build", "native");
 const model = join(repository, "build", "models", "ggml-base.bin");
 const ffmpeg = join(repository, "build", "ffmpeg", "ffmpeg");
