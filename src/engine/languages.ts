@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { readModelHeader } from "./whisper/index.ts";
 
 /** A language in ISO codes, with the code whisper knows it by. */
 export interface Language {
@@ -19,23 +19,17 @@ const whisperCodes = (
 /** Where whisper's code is not the ISO one. */
 const isoCodes: Readonly<Record<string, string>> = { jw: "jv" };
 
-const ggmlMagic = 0x67676d6c;
 /** Tokens of the English-only vocabulary, and of the multilingual one without its languages. */
 const englishVocabulary = 51_864;
 const multilingualVocabularyWithoutLanguages = 51_766;
 
-/** The languages a whisper model (ggml) accepts, sorted by code. The size of its vocabulary tells them. */
+/**
+ * The languages a whisper model (ggml) accepts, sorted by code. The size of its vocabulary tells them.
+ * @throws an Error that says what to do where the file is no such model
+ */
 export function readModelLanguages(modelPath: string): Language[] {
-  const header = Buffer.alloc(8);
-  const file = openSync(modelPath, "r");
-  try {
-    readSync(file, header, 0, header.length, 0);
-  } finally {
-    closeSync(file);
-  }
-  if (header.readUInt32LE(0) !== ggmlMagic) throw new Error(`${modelPath} is not a ggml whisper model`);
-  const vocabulary = header.readUInt32LE(4);
-  const count = vocabulary <= englishVocabulary ? 1 : vocabulary - multilingualVocabularyWithoutLanguages;
+  const { vocabularySize } = readModelHeader(modelPath);
+  const count = vocabularySize <= englishVocabulary ? 1 : vocabularySize - multilingualVocabularyWithoutLanguages;
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   return whisperCodes
     .slice(0, count)
