@@ -103,6 +103,7 @@ export function rotateKey(
   const rotate = () => {
     const old = requireKey(store, id);
     if (!isInForce(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
+    if (old.replacedBy !== null) throw new AccountsError(`key ${id} was rotated already; rotate ${old.replacedBy}`);
     const secret = formatKey(randomBytes(32));
     const row = store
       .insert(tables.apiKeys)
@@ -118,9 +119,9 @@ export function rotateKey(
       .returning()
       .get();
     const expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, by.now + overlapMilliseconds);
-    store.update(tables.apiKeys).set({ expiresAt }).where(eq(tables.apiKeys.id, id)).run();
+    store.update(tables.apiKeys).set({ expiresAt, replacedBy: row.id }).where(eq(tables.apiKeys.id, id)).run();
     audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
-    return { key: toKey(row), secret, old: { ...old, expiresAt } };
+    return { key: toKey(row), secret, old: { ...old, expiresAt, replacedBy: row.id } };
   };
   // It reads before it writes: without the lock from the start, a write of the server in between would make it fail.
   return store.transaction(rotate, { behavior: "immediate" });

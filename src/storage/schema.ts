@@ -54,6 +54,8 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     lastUsedAt: integer(),
+    /** The key that it was rotated into; it ends when the overlap does. */
+    replacedBy: text(),
   },
   (table) => [uniqueIndex("api_keys_hash").on(table.hash), index("api_keys_account").on(table.accountId)],
 );

@@ -63,6 +63,13 @@ describe("a key that is rotated", () => {
     });
   }
 
+  test("is not rotated twice: its successor is named, which would else inherit the overlap's end", () => {
+    const { key } = createKey(store, account, { name: "ci" }, at(0));
+    const { key: successor } = rotateKey(store, key.id, hour, at(0));
+    expect(() => rotateKey(store, key.id, hour, at(1))).toThrow(`rotate ${successor.id}`);
+    expect(rotateKey(store, successor.id, hour, at(1)).key.expiresAt).toBeNull();
+  });
+
   test("a revoked, an expired and an unknown one are not, and nothing is made of them", () => {
     const revoked = createKey(store, account, { name: "a" }, at(1)).key;
     revokeKey(store, revoked.id, at(2));
