@@ -8,7 +8,7 @@ import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
@@ -43,11 +43,15 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   const whisperModel = settings.engine.whisper_model || programFiles.whisperModel;
   const languages = readModelLanguages(whisperModel);
   const engine = startEngine(settings, whisperModel, join(dataDirectory.state, "devices.json"), log);
+  const metrics = new Metrics({
+    recordingsOpen: () => recordings.countsOpen(),
+    engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),
+  });
   const usage = new Usage(store);
   const allow = parseAllowList(settings.fetch.allow);
 
   const services: PipelineServices = {
-    ...{ store, recordings, dataDirectory, engine, languages, usage, log, now },
+    ...{ store, recordings, dataDirectory, engine, languages, usage, metrics, log, now },
     fetchOptions: {
       allow,
       maxBytes: limits.upload_bytes,
@@ -81,11 +85,12 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     refusal: () => (stopping ? "The server is stopping; it takes work again in a moment." : null),
   });
   const app = createApp({
-    ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, log, now },
+    ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, metrics, log, now },
+    metricsRemote: settings.metrics.remote,
     readiness: () => (stopping ? "the server is stopping" : engineTrouble(engine)),
   });
   const { host, port } = settings.server;
-  const server = startServer({ app, host, port, log, now });
+  const server = startServer({ app, host, port, log, metrics, now });
 
   const retention = { audioDays: settings.retention.audio_days, completedDays: settings.retention.completed_days };
   const chores = setInterval(() => lastUse.flush(), minute);

@@ -183,6 +183,15 @@ export const settingsSchema = group(
       },
       "The inference worker.",
     ),
+    metrics: group(
+      {
+        remote: flag({
+          default: false,
+          description: "Whether other machines may read /metrics; by default this machine alone may.",
+        }),
+      },
+      "What is told to Prometheus.",
+    ),
     log: group(
       {
         level: Type.Union(

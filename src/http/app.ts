@@ -7,9 +7,10 @@ import { exportRoutes } from "./exports.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import { languageRoutes } from "./languages.ts";
 import { refuseOtherMethods } from "./methods.ts";
+import { type MetricsOptions, metricsRoutes } from "./metrics.ts";
 import { type TranscriptionServices, transcriptionRoutes } from "./transcriptions.ts";
 
-export interface AppOptions extends TranscriptionServices, AccessOptions {
+export interface AppOptions extends TranscriptionServices, AccessOptions, MetricsOptions {
   readonly log: Logger;
   readonly readiness: Readiness;
 }
@@ -24,6 +25,7 @@ export function createApp(options: AppOptions) {
     .use(errorEnvelope(options.log))
     .use(access(options))
     .use(healthRoutes(options.readiness))
+    .use(metricsRoutes(options))
     .use(documentationRoutes(options.limits))
     .group(basePath, (api) =>
       api.use(transcriptionRoutes(options)).use(exportRoutes(options)).use(languageRoutes(options.languages)),

@@ -1,5 +1,5 @@
 import type { Server } from "bun";
-import type { Logger } from "../telemetry/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { App } from "./app.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
@@ -10,6 +10,7 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly now: () => number;
 }
 
@@ -43,13 +44,15 @@ export function startServer(options: ServerOptions): Server<undefined> {
       headers.set("X-Content-Type-Options", "nosniff");
       for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
       if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+      const milliseconds = now() - startedAt;
+      options.metrics.request(request.method, response.status, milliseconds / 1000);
       log.info({
         event: "http.request",
         requestId: context.requestId,
         method: request.method,
         path: url?.pathname,
         status: response.status,
-        milliseconds: now() - startedAt,
+        milliseconds,
         keyId: context.caller?.key.id,
       });
       server.timeout(request, idleSeconds);

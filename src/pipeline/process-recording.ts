@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { Usage } from "../accounts/index.ts";
 import { type Engine, EngineCrashError, type Language } from "../engine/index.ts";
 import type { DataDirectory, Store } from "../storage/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
 import { Checkpoints, type Failure, type Recording, type Recordings, type Step } from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
 import { buildSegments } from "./build-segments.ts";
@@ -28,6 +28,7 @@ export interface PipelineServices {
   /** Whether a recording's audio goes as soon as it has ended. */
   readonly dropsAudio: boolean;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly now: () => number;
 }
 
@@ -49,13 +50,23 @@ export async function processRecording(services: PipelineServices, id: string, s
   const startedAt = now();
   const ended = (event: string, facts: object) =>
     log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
+  const count = (status: "completed" | "failed", reason = "", cause = "") => {
+    const audioSeconds = recordings.get(id)?.durationSeconds ?? 0;
+    const processingSeconds = (now() - startedAt) / 1000;
+    services.metrics.recordingEnded({ status, reason, cause, audioSeconds, processingSeconds });
+  };
   try {
     const recording = await begin(services, id, signal);
     if (recording === null) return tidy(services, id);
     log.info({ event: "recording.started", recordingId: id });
     const segments = await transcript(services, recording, signal);
-    recordings.complete(id, segments);
-    ended("recording.completed", { segments: segments.length });
+    // A command may have ended it in the last moment.
+    if (recordings.complete(id, segments)) {
+      ended("recording.completed", { segments: segments.length });
+      count("completed");
+    } else {
+      ended("recording.cancelled", {});
+    }
   } catch (error) {
     if (signal.aborted && isOpen(recordings.get(id))) {
       ended("recording.parked", {});
@@ -67,8 +78,12 @@ export async function processRecording(services: PipelineServices, id: string, s
     });
     const detail = error instanceof Error ? error.message : String(error);
     // A command that ends a recording has written its failure already.
-    if (failed) ended("recording.failed", { ...failure, detail });
-    else ended("recording.cancelled", {});
+    if (failed) {
+      ended("recording.failed", { ...failure, detail });
+      count("failed", failure.reason, failure.reason === "internal" ? failure.cause : "");
+    } else {
+      ended("recording.cancelled", {});
+    }
   }
   tidy(services, id);
 }

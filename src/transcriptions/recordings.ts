@@ -53,6 +53,13 @@ export class Recordings {
     return this.#store.select().from(tables.recordings).where(eq(tables.recordings.id, id)).get() ?? null;
   }
 
+  /** How many recordings are in hand, by state. */
+  countsOpen(): { queued: number; processing: number } {
+    const inState = (status: Status) =>
+      this.#store.select({ open: count() }).from(tables.recordings).where(eq(tables.recordings.status, status)).get();
+    return { queued: inState("queued")?.open ?? 0, processing: inState("processing")?.open ?? 0 };
+  }
+
   /** How many of an account's recordings are queued or processing. */
   countOpen(accountId: string): number {
     const row = this.#store

@@ -14,12 +14,19 @@ import {
   type Workspace,
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
-import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../src/http/index.ts";
+import {
+  type AppOptions,
+  createApp,
+  startServer,
+  TranscriptionCreator,
+  transcriptionMapper,
+} from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../../src/media/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
 import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
+import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -48,6 +55,8 @@ export class ApiServer implements Disposable {
   readonly queued: string[] = [];
   /** Everything logged, one object a line. */
   readonly log: Record<string, unknown>[] = [];
+  /** What the application was made with, for one of a test's own. */
+  appOptions!: AppOptions;
   /** Why the server is not ready; null when it is. */
   trouble: string | null = null;
   /** Called when a recording that was created is handed to the queue; a test may fail here. */
@@ -235,11 +244,15 @@ export class ApiServer implements Disposable {
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       refusal: () => this.trouble,
     });
-    const app = createApp({
-      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, now },
+    const metrics = metricsWithoutEngine();
+    this.appOptions = {
+      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, metrics, now },
+      metricsRemote: false,
       lastUse: new LastUse(store),
       readiness: () => this.trouble,
-    });
-    return { store, recordings, usage, server: startServer({ app, host: "127.0.0.1", port, log, now }) };
+    };
+    const app = createApp(this.appOptions);
+    const server = startServer({ app, host: "127.0.0.1", port, log, metrics, now });
+    return { store, recordings, usage, server };
   }
 }

@@ -6,6 +6,7 @@ import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
 import { samplePath } from "../support/checkout.ts";
+import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -37,6 +38,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   const services = {
     ...{ store, recordings, dataDirectory, languages: [], log: createLogger("silent"), now: Date.now },
     usage: new Usage(store),
+    metrics: metricsWithoutEngine(),
     engine: {
       run: () => {
         throw new Error("nothing is left to be transcribed");

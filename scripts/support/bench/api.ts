@@ -12,7 +12,7 @@ import { loadSettings, programFiles } from "../../../src/config/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
-import { createLogger } from "../../../src/telemetry/index.ts";
+import { createLogger, Metrics } from "../../../src/telemetry/index.ts";
 import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
 const recordingCount = 10_000;
@@ -105,8 +105,17 @@ const creator = new TranscriptionCreator({
   refusal: () => null,
 });
 const log = createLogger("silent");
-const app = createApp({ ...common, store, creator, lastUse: new LastUse(store), log, readiness: () => null });
-const server = startServer({ app, host: "127.0.0.1", port: 0, log, now: Date.now });
+const metrics = new Metrics({
+  recordingsOpen: () => recordings.countsOpen(),
+  engine: () => ({ ready: true, restarts: 0 }),
+});
+const lastUse = new LastUse(store);
+const app = createApp({
+  ...{ ...common, store, creator, lastUse, log, metrics },
+  metricsRemote: false,
+  readiness: () => null,
+});
+const server = startServer({ app, host: "127.0.0.1", port: 0, log, metrics, now: Date.now });
 
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const url = `http://127.0.0.1:${server.port}/api/public/v1/transcriptions${path}`;

@@ -18,6 +18,7 @@ const answers = {
   ScopeForbidden: { codes: [...accountCodes, "insufficient_scope"] },
   RecordingForbidden: { codes: [...accountCodes, "insufficient_scope", "workspace_scope_mismatch"] },
   DeletionForbidden: { codes: [...accountCodes, "insufficient_scope", "workspace_scope_mismatch", "forbidden"] },
+  Forbidden: { codes: ["forbidden"] },
   NotFound: { codes: ["not_found"] },
   MethodNotAllowed: { codes: ["method_not_allowed"], headers: ["Allow"] },
   CreateConflict: { codes: ["concurrency_limit", "idempotency_key_reused", "idempotency_request_in_progress"] },

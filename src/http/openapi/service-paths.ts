@@ -46,6 +46,13 @@ function health(operationId: string, summary: string, schema: TSchema, unready?:
 export const servicePaths: OpenAPIV3.PathsObject = {
   "/healthz": health("getHealth", "Whether the server is alive", aliveSchema),
   "/readyz": health("getReadiness", "Whether the server is ready to take work", readySchema, errors("Unavailable")),
+  "/metrics": servicePath({
+    operationId: "getMetrics",
+    summary: "Counts and gauges in Prometheus's text format, for this machine alone unless configured",
+    mediaType: "text/plain",
+    schema: { type: "string" },
+    errors: errors("Forbidden"),
+  }),
   "/openapi.json": servicePath({
     operationId: "getOpenApi",
     summary: "This document",

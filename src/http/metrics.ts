@@ -1,0 +1,21 @@
+import { Elysia } from "elysia";
+import { type Metrics, metricsMediaType } from "../telemetry/index.ts";
+import { isLoopback } from "./client-address.ts";
+import { ApiError } from "./errors.ts";
+import { contextOf } from "./request-context.ts";
+
+export interface MetricsOptions {
+  readonly metrics: Metrics;
+  /** Whether other machines may read them. */
+  readonly metricsRemote: boolean;
+}
+
+/** GET /metrics: for Prometheus, without a key; to this machine alone unless the operator says otherwise. */
+export function metricsRoutes({ metrics, metricsRemote }: MetricsOptions) {
+  return new Elysia({ name: "metrics" }).get("/metrics", async ({ request }) => {
+    if (!metricsRemote && !isLoopback(contextOf(request).address)) {
+      throw new ApiError("forbidden", "The metrics are for this machine alone; the setting metrics.remote opens them.");
+    }
+    return new Response(await metrics.read(), { headers: { "Content-Type": metricsMediaType } });
+  });
+}

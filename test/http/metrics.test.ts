@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createApp } from "../../src/http/app.ts";
+import { isLoopback } from "../../src/http/client-address.ts";
+import { contextOf } from "../../src/http/request-context.ts";
+import { ApiServer } from "./support.ts";
+
+describe("GET /metrics", () => {
+  const server = new ApiServer();
+  afterAll(() => server[Symbol.dispose]());
+  const read = async () => (await fetch(`${server.origin}/metrics`)).text();
+
+  test("tells this machine, without a key, in Prometheus's text format", async () => {
+    const response = await fetch(`${server.origin}/metrics`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const text = await response.text();
+    for (const line of text.split("\n").filter((each) => each !== "")) {
+      expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? -?[0-9.e+]+)$/);
+    }
+    expect(text).toContain('transcribe_recordings_open{status="queued"}');
+    expect(text).toContain("transcribe_engine_ready");
+  });
+
+  test("counts requests by method and status, never by what a client made up", async () => {
+    await fetch(`${server.baseUrl}/languages`);
+    await server.raw("PROPFIND /api/public/v1/languages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    const text = await read();
+    expect(text).toMatch(/transcribe_http_requests_total\{method="GET",status="401"\} \d+/);
+    expect(text).toContain('method="other"');
+    expect(text).not.toContain("PROPFIND");
+  });
+
+  test.each([
+    ["192.168.1.7", false, 403],
+    ["127.0.0.1", false, 200],
+    ["192.168.1.7", true, 200],
+  ])("asked from %s, with metrics.remote %p: %d", async (address, metricsRemote, status) => {
+    const app = createApp({ ...server.appOptions, metricsRemote });
+    const request = new Request("http://localhost/metrics");
+    contextOf(request).address = address;
+    expect((await app.handle(request)).status).toBe(status);
+  });
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["127.255.3.4", true],
+  ["::1", true],
+  ["::ffff:127.0.0.1", true],
+  ["10.0.0.1", false],
+  ["::ffff:10.0.0.1", false],
+  ["1127.0.0.1", false],
+  ["::", false],
+  ["", false],
+])("%p is this machine: %p", (address, expected) => {
+  expect(isLoopback(address)).toBe(expected);
+});
