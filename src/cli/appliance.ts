@@ -82,6 +82,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     ffmpegPath: programFiles.ffmpeg,
     fetchEnabled: settings.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, allow),
+    isAccount: (id) => getAccount(store, id) !== null,
     refusal: () => (stopping ? "The server is stopping; it takes work again in a moment." : null),
   });
   const app = createApp({

@@ -48,7 +48,7 @@ export function access(options: AccessOptions) {
     if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
     throw header === null
       ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
-      : new ApiError("invalid_api_key", "This API key is not valid.", { headers: challenge });
+      : invalidKey();
   };
 
   const checkRate = ({ key, account }: Caller, context: RequestContext) => {
@@ -73,6 +73,11 @@ export function access(options: AccessOptions) {
     checkStanding(caller.account, options.now(), new URL(request.url).origin);
     checkRate(caller, context);
   });
+}
+
+/** 401 for a key that is none of ours, or no longer. */
+export function invalidKey(): ApiError {
+  return new ApiError("invalid_api_key", "This API key is not valid.", { headers: challenge });
 }
 
 /** @throws 403 for an account that may not use the API; its keys are kept and work again when it may */

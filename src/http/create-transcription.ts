@@ -6,7 +6,7 @@ import { probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import { type DataDirectory, syncDirectoryNow } from "../storage/index.ts";
 import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
-import { basePath } from "./access.ts";
+import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import { fingerprintOf, Idempotency, type IdempotentCreate, replay } from "./idempotency.ts";
@@ -30,6 +30,8 @@ export interface CreateServices {
   readonly checkUrl: CheckUrl;
   readonly toTranscription: ToTranscription;
   readonly now: () => number;
+  /** Whether an account is still there: it may be deleted while its upload comes in. */
+  readonly isAccount: (accountId: string) => boolean;
   /** Why no work is taken now, in plain words; null when it is. */
   readonly refusal: () => string | null;
 }
@@ -171,6 +173,7 @@ export class TranscriptionCreator {
 
     // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
     // order in which recordings are entered.
+    if (!this.#services.isAccount(account.id)) throw invalidKey();
     this.#requireCreates(request, caller);
     const id = Bun.randomUUIDv7();
     const values = {

@@ -6,6 +6,7 @@ import {
   createAccount,
   createKey,
   createWorkspace,
+  getAccount,
   getWorkspace,
   LastUse,
   type NewKey,
@@ -242,6 +243,7 @@ export class ApiServer implements Disposable {
       },
       fetchEnabled: options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
+      isAccount: (id) => getAccount(store, id) !== null,
       refusal: () => this.trouble,
     });
     const metrics = metricsWithoutEngine();

@@ -102,6 +102,7 @@ const creator = new TranscriptionCreator({
   ffmpegPath: programFiles.ffmpeg,
   fetchEnabled: false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
+  isAccount: () => true,
   refusal: () => null,
 });
 const log = createLogger("silent");
