@@ -36,9 +36,10 @@ export function startServer(options: ServerOptions): Server<undefined> {
       // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
       // that falls silent is ended by the upload's own watch.
       server.timeout(request, 0);
+      const routable = withHost(request);
       // A Host that is none leaves no URL to route by.
-      const url = URL.parse(request.url);
-      const response = url === null ? unreadable().toResponse() : await answer(app, request);
+      const url = URL.parse(routable.url);
+      const response = url === null ? unreadable().toResponse() : await answer(app, routable);
       const headers = response.headers;
       headers.set("X-Request-Id", context.requestId);
       headers.set("X-Content-Type-Options", "nosniff");
@@ -59,6 +60,12 @@ export function startServer(options: ServerOptions): Server<undefined> {
       return response;
     },
   });
+}
+
+/** HTTP/1.0 knows no Host header, and the probes of load balancers speak it: such a request names a path alone. */
+function withHost(request: Request): Request {
+  if (!request.url.startsWith("/") || request.headers.get("host")) return request;
+  return shareContext(new Request(`http://localhost${request.url}`, request), request);
 }
 
 function unreadable(): ApiError {

@@ -98,6 +98,22 @@ describe("requests with odd heads", () => {
   });
 });
 
+describe("HTTP/1.0 without a Host, as load balancers probe", () => {
+  const ask = (target: string, ...lines: string[]) =>
+    server.raw(`${[`GET ${target} HTTP/1.0`, ...lines].join("\r\n")}\r\n\r\n`);
+
+  test("is told that the server is alive and whether it is ready", async () => {
+    for (const path of ["/healthz", "/readyz"]) expect(await ask(path)).toStartWith("HTTP/1.1 200");
+  });
+
+  test("gets past no check of the API, and in with a key", async () => {
+    expect(await ask("/api/public/v1/languages")).toContain("missing_api_key");
+    expect(await ask("http://elsewhere.example/api/public/v1/languages")).toContain("missing_api_key");
+    expect(await ask("//x/api/public/v1/languages")).toStartWith("HTTP/1.1 404");
+    expect(await ask("/api/public/v1/languages", `Authorization: Bearer ${client.key}`)).toStartWith("HTTP/1.1 200");
+  });
+});
+
 describe("bodies that nobody asked for", () => {
   const kinds: [string, string][] = [
     ["application/json", "{"],
