@@ -9,7 +9,7 @@ import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
-import { applyRetention, KeptAnswers, Recordings } from "../transcriptions/index.ts";
+import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 
@@ -36,7 +36,10 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   const store = openDatabase(dataDirectory.databasePath);
   const recordings = new Recordings(store, now);
   dataDirectory.sweep(
-    (id) => isOpen(recordings.get(id)?.status),
+    (id) => {
+      const recording = recordings.get(id);
+      return recording !== null && isOpen(recording.status);
+    },
     (id) => recordings.get(id) !== null,
   );
 
@@ -138,8 +141,4 @@ function engineTrouble(engine: Engine): string | null {
 
 function ownLimits(store: Store, accountId: string) {
   return parseAccountLimits(getAccount(store, accountId)?.limits ?? "{}");
-}
-
-function isOpen(status: string | undefined): boolean {
-  return status === "queued" || status === "processing";
 }

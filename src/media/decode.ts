@@ -1,5 +1,6 @@
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncDirectory } from "../storage/index.ts";
 import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { type ProbedRecording, probeRecording } from "./probe.ts";
@@ -162,10 +163,5 @@ async function publish(partialPath: string, outputPath: string): Promise<void> {
     await file.close();
   }
   await rename(partialPath, outputPath);
-  const folder = await open(dirname(outputPath), "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncDirectory(dirname(outputPath));
 }

@@ -1,9 +1,17 @@
 import { mkdirSync } from "node:fs";
 import type { Usage } from "../accounts/index.ts";
 import { type Engine, EngineCrashError, type Language } from "../engine/index.ts";
+import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import type { DataDirectory, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import { Checkpoints, type Failure, type Recording, type Recordings, type Step } from "../transcriptions/index.ts";
+import {
+  Checkpoints,
+  type Failure,
+  isOpen,
+  type Recording,
+  type Recordings,
+  type Step,
+} from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
 import { buildSegments } from "./build-segments.ts";
 import { type DecodeOptions, decode } from "./decode.ts";
@@ -68,7 +76,8 @@ export async function processRecording(services: PipelineServices, id: string, s
       ended("recording.cancelled", {});
     }
   } catch (error) {
-    if (signal.aborted && isOpen(recordings.get(id))) {
+    const left = recordings.get(id);
+    if (signal.aborted && left !== null && isOpen(left.status)) {
       ended("recording.parked", {});
       return;
     }
@@ -94,10 +103,6 @@ function tidy({ recordings, dataDirectory, dropsAudio }: PipelineServices, id: s
   if (dropsAudio || recordings.get(id) === null) dataDirectory.removeRecording(id);
 }
 
-function isOpen(recording: Recording | null): boolean {
-  return recording?.status === "queued" || recording?.status === "processing";
-}
-
 /**
  * What comes before processing, while the recording is still `queued`: a link is fetched, the account's allowance is asked.
  * @returns null when the recording was ended meanwhile
@@ -105,7 +110,7 @@ function isOpen(recording: Recording | null): boolean {
 async function begin(services: PipelineServices, id: string, signal: AbortSignal): Promise<Recording | null> {
   const { recordings, dataDirectory, usage, now } = services;
   const waiting = recordings.get(id);
-  if (waiting === null || !isOpen(waiting)) return null;
+  if (waiting === null || !isOpen(waiting.status)) return null;
   if (!usage.admit(waiting.accountId, id, services.audioAllowanceSeconds(waiting.accountId), now())) {
     throw new RecordingFailure({ reason: "quota_exceeded" }, "the account has no allowance left today");
   }
@@ -138,7 +143,7 @@ async function transcript(services: PipelineServices, recording: Recording, sign
   };
 
   const pcm = await decode(step("decode"), services.decodeOptions);
-  const durationSeconds = pcm.sampleCount / 16_000;
+  const durationSeconds = pcm.sampleCount / PCM_SAMPLE_RATE_HZ;
   recordings.describe(id, { durationSeconds });
   services.usage.chargeAudio(id, durationSeconds);
 

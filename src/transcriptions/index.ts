@@ -17,6 +17,7 @@ export {
   type FailureReason,
   failureReasonSchema,
   type InternalCause,
+  isOpen,
   type Status,
   type Step,
   statusSchema,

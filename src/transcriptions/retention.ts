@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import type { DataDirectory } from "../storage/index.ts";
 import type { Recordings } from "./recordings.ts";
+import { isOpen } from "./states.ts";
 
 export interface RetentionRules {
   /** Days that the recording itself is kept after its end. */
@@ -21,8 +22,8 @@ export function applyRetention(
   for (const id of readdirSync(dataDirectory.uploads)) {
     const recording = recordings.get(id);
     if (recording === null || recording.heldAt !== null) continue;
-    const ended = recording.status === "completed" || recording.status === "failed";
-    if (ended && recording.updatedAt <= now - rules.audioDays * day) dataDirectory.removeRecording(id);
+    if (!isOpen(recording.status) && recording.updatedAt <= now - rules.audioDays * day)
+      dataDirectory.removeRecording(id);
   }
   if (rules.completedDays === 0) return;
   const createdBefore = now - rules.completedDays * day;

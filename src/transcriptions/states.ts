@@ -9,6 +9,11 @@ export const statusSchema = Type.Union([
 ]);
 export type Status = Static<typeof statusSchema>;
 
+/** Whether a recording has not reached its end. */
+export function isOpen(status: Status): boolean {
+  return status === "queued" || status === "processing";
+}
+
 /** What a client reads as `progress.step`. */
 export const stepSchema = Type.Union([
   Type.Literal("fetch"),
