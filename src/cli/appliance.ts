@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
-import { ownCommand, programFiles, programVersion, type Settings } from "../config/index.ts";
+import { ownCommand, programFiles, programVersion, type Settings, SettingsError } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
@@ -10,6 +10,7 @@ import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
+import { CommandError } from "./command-error.ts";
 import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 
@@ -27,10 +28,15 @@ const minute = 60_000;
  * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
  * server left, and listens.
  * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {SettingsError} for a list of hosts that is none
+ * @throws {CommandError} for a model that can't be read, or an address that is taken
  */
 export function startAppliance(settings: Settings, log: Logger): Appliance {
   const now = Date.now;
   const { limits } = settings;
+  // What the settings say wrong is said before anything is taken or started.
+  const allow = asError(SettingsError, "fetch.allow", () => parseAllowList(settings.fetch.allow));
+  const whisperModel = settings.engine.whisper_model || programFiles.whisperModel;
+  const languages = asError(CommandError, "engine.whisper_model", () => readModelLanguages(whisperModel));
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
   const store = openDatabase(dataDirectory.databasePath);
@@ -43,15 +49,12 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     (id) => recordings.get(id) !== null,
   );
 
-  const whisperModel = settings.engine.whisper_model || programFiles.whisperModel;
-  const languages = readModelLanguages(whisperModel);
   const engine = startEngine(settings, whisperModel, join(dataDirectory.state, "devices.json"), log);
   const metrics = new Metrics({
     recordingsOpen: () => recordings.countsOpen(),
     engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),
   });
   const usage = new Usage(store);
-  const allow = parseAllowList(settings.fetch.allow);
 
   const services: PipelineServices = {
     ...{ store, recordings, dataDirectory, engine, languages, usage, metrics, log, now },
@@ -94,7 +97,14 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     readiness: () => (stopping ? "the server is stopping" : engineTrouble(engine)),
   });
   const { host, port } = settings.server;
-  const server = startServer({ app, host, port, log, metrics, now });
+  const server = asError(CommandError, `can't listen on ${host}, port ${port}`, () => {
+    try {
+      return startServer({ app, host, port, log, metrics, now });
+    } catch (error) {
+      void queue.stop().then(() => engine.close());
+      throw error;
+    }
+  });
 
   const retention = { audioDays: settings.retention.audio_days, completedDays: settings.retention.completed_days };
   const chores = setInterval(() => lastUse.flush(), minute);
@@ -121,6 +131,15 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
       log.info({ event: "server.stopped" });
     },
   };
+}
+
+/** What a part refuses is the operator's to mend: a message that says where, without a stack. */
+function asError<T>(Kind: new (message: string) => Error, what: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new Kind(`${what}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function startEngine(settings: Settings, whisperModel: string, verdictsPath: string, log: Logger): Engine {

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "bun:test";
+import { runCli } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+describe("a server that can't start", () => {
+  const cases: [string, Record<string, string>, number, string][] = [
+    ["a network that is none", { TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99" }, 2, "fetch.allow: 10.0.0.0/99"],
+    ["a model that is not there", { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }, 1, "engine.whisper_model:"],
+  ];
+  test.each(cases)("for %s says so without a stack, and ends", async (_what, environment, exitCode, message) => {
+    using directory = temporaryDirectory();
+    const result = await runCli(["serve", "--port", "0", "--data-dir", directory.path], environment);
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stderr).toStartWith(`transcribe: ${message}`);
+    expect(result.stderr).not.toMatch(/^\s+at |\.ts/m);
+  });
+
+  test("on a port that another program has says so, and ends with its worker", async () => {
+    using directory = temporaryDirectory();
+    const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    try {
+      const args = ["serve", "--port", String(other.port), "--data-dir", directory.path, "--log-level", "silent"];
+      const result = await runCli(args, {});
+      expect(result.exitCode).toBe(1);
+      expect(result.stderr).toStartWith(`transcribe: can't listen on 127.0.0.1, port ${other.port}`);
+    } finally {
+      await other.stop(true);
+    }
+  }, 30_000);
+});
