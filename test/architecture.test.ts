@@ -5,6 +5,7 @@ import { Glob } from "bun";
 /** Parts of src/, those that know most first. A part may import the doors of parts further down. */
 const layers = [
   ["cli"],
+  ["appliance"],
   ["http"],
   ["exports"],
   ["queue"],
@@ -12,7 +13,7 @@ const layers = [
   ["engine", "media", "models"],
   ["transcriptions", "accounts"],
   ["storage"],
-  ["config", "telemetry"],
+  ["config", "program", "telemetry"],
 ];
 const layerOf = (part: string) => layers.findIndex((layer) => layer.includes(part));
 

@@ -1,17 +1,19 @@
 import { Command, CommanderError } from "commander";
 import { AccountsError } from "../accounts/index.ts";
-import { programVersion, SettingsError } from "../config/index.ts";
+import { StartError } from "../appliance/index.ts";
+import { SettingsError } from "../config/index.ts";
+import { programVersion } from "../program/index.ts";
 import { DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
-import { accountsCommand } from "./accounts.ts";
-import { auditCommand } from "./audit.ts";
-import { ClientError } from "./client.ts";
+import { accountsCommand } from "./admin/accounts.ts";
+import { auditCommand } from "./admin/audit.ts";
+import { keysCommand } from "./admin/keys.ts";
+import { recordingsCommand } from "./admin/recordings.ts";
+import { workspacesCommand } from "./admin/workspaces.ts";
+import { ClientError } from "./client/client.ts";
+import { submitCommand } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
-import { keysCommand } from "./keys.ts";
 import { quickstartCommand } from "./quickstart.ts";
-import { recordingsCommand } from "./recordings.ts";
 import { serveCommand } from "./serve.ts";
-import { submitCommand } from "./submit.ts";
-import { workspacesCommand } from "./workspaces.ts";
 
 const exitCodes = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong.`;
@@ -63,6 +65,7 @@ const expectedErrors = [
   DataDirectoryInUseError,
   MigrationError,
   SettingsError,
+  StartError,
 ] as const;
 
 function isExpected(error: unknown): error is Error {

@@ -2,16 +2,16 @@ import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
-import { ownCommand, type Settings } from "../config/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, startAppliance } from "../appliance/index.ts";
+import type { Settings } from "../config/index.ts";
+import { ownCommand } from "../program/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
-import { startAppliance } from "./appliance.ts";
-import { auditor } from "./auditor.ts";
+import { auditor } from "./admin/auditor.ts";
+import { transcribeFile } from "./client/transcribe-file.ts";
 import { CommandError } from "./command-error.ts";
-import { baseUrlOf, findRunningServer, type RunningServer } from "./running-server.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
-import { transcribeFile } from "./transcribe-file.ts";
 
 /** A server that was just started has to load its models first; on a slow disk that takes its time. */
 const startSeconds = 120;
@@ -46,7 +46,7 @@ async function serveInForeground(settings: Settings, directory: DataDirectory): 
     process.stdout.write(`transcribe serves ${baseUrlOf(running.origin)} already (process ${running.pid})\n`);
     return;
   }
-  const appliance = startAppliance(settings, createLogger(settings.log.level));
+  const appliance = await startAppliance(settings, createLogger(settings.log.level));
   const { key, isNew } = firstKey(openDatabase(directory.databasePath), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);

@@ -1,7 +1,6 @@
 import { Command } from "commander";
+import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
 import { createLogger } from "../telemetry/index.ts";
-import { type Appliance, startAppliance } from "./appliance.ts";
-import { baseUrlOf } from "./running-server.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
 
 /** The flags of a command that serves. */
@@ -13,7 +12,7 @@ export function serveCommand(): Command {
     .description("Serve the API until told to stop (SIGINT or SIGTERM).")
     .action(async (_options: object, command: Command) => {
       const settings = settingsOf(command);
-      const appliance = startAppliance(settings, createLogger(settings.log.level));
+      const appliance = await startAppliance(settings, createLogger(settings.log.level));
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       await untilStopped(appliance);
     });

@@ -1,4 +1,3 @@
 export { type SettingEntry, settingEntries } from "./entries.ts";
 export { type LoadSettingsOptions, loadSettings, SettingsError } from "./load.ts";
-export { ownCommand, type ProgramFiles, programFiles, programVersion } from "./program.ts";
 export type { Settings } from "./schema.ts";

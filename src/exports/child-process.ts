@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import PQueue from "p-queue";
-import { ownCommand } from "../config/index.ts";
+import { ownCommand } from "../program/index.ts";
 import type { ExportDocument, ExportHead } from "./document.ts";
 import { ExportError } from "./export-error.ts";
 import type { ExportOptions } from "./export-transcript.ts";

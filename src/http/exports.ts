@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Elysia } from "elysia";
-import { programVersion } from "../config/index.ts";
 import { type ExportFormat, exportFormats, exportTranscript } from "../exports/index.ts";
+import { programVersion } from "../program/index.ts";
 import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../transcriptions/index.ts";
 import { requireScope } from "./access.ts";
 import { contentDisposition } from "./content-disposition.ts";

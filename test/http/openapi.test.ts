@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { OpenAPIV3 } from "openapi-types";
-import { programVersion } from "../../src/config/index.ts";
 import { errorCodes } from "../../src/http/errors.ts";
+import { programVersion } from "../../src/program/index.ts";
 import { errorOf } from "../support/client.ts";
 import { ApiServer } from "./support.ts";
 

@@ -8,9 +8,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
-import { loadSettings, programFiles } from "../../../src/config/index.ts";
+import { loadSettings } from "../../../src/config/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
+import { programFiles } from "../../../src/program/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger, Metrics } from "../../../src/telemetry/index.ts";
 import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
@@ -84,6 +85,7 @@ async function measure(times: number, once: (index: number) => Promise<unknown>)
   return median(taken);
 }
 
+const { ffmpeg } = await programFiles();
 const ids = fill();
 const unlimited = {
   creates_per_hour: 1e6,
@@ -99,7 +101,7 @@ const creator = new TranscriptionCreator({
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
-  ffmpegPath: programFiles.ffmpeg,
+  ffmpegPath: ffmpeg,
   fetchEnabled: false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
   isAccount: () => true,
@@ -134,7 +136,7 @@ const form = () => {
   return body;
 };
 
-const probe = await measure(creates, () => probeRecording(programFiles.ffmpeg, small));
+const probe = await measure(creates, () => probeRecording(ffmpeg, small));
 const create = await measure(creates, () => request("", { method: "POST", body: form() }));
 const results = {
   get_one_ms: await measure(tries, (index) => request(`/${ids[(index * 37) % ids.length]}`)),

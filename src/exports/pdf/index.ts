@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { PDFDocument, PDFHexString, PDFName, PDFRawStream, type PDFRef } from "@cantoo/pdf-lib";
-import { programVersion } from "../../config/index.ts";
+import { programVersion } from "../../program/index.ts";
 import { documentTitle, type ExportDocument } from "../document.ts";
 import { toTurns } from "../turns.ts";
 import { addStream, embedFace } from "./embed-face.ts";

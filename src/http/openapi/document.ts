@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from "openapi-types";
-import { programVersion, type Settings } from "../../config/index.ts";
+import type { Settings } from "../../config/index.ts";
+import { programVersion } from "../../program/index.ts";
 import { basePath } from "../access.ts";
 import { apiPaths } from "./api-paths.ts";
 import { description } from "./description.ts";

@@ -1,4 +1,4 @@
-import { programVersion } from "../../config/index.ts";
+import { programVersion } from "../../program/index.ts";
 import { swaggerUiVersion } from "./swagger-ui.ts";
 
 /** The page, with addresses relative to its own, so that it works behind a proxy's prefix. */

@@ -9,11 +9,11 @@ import {
   revokeKey,
   rotateKey,
   scopes,
-} from "../accounts/index.ts";
+} from "../../accounts/index.ts";
+import { date, print, table } from "../output.ts";
+import { parseDuration, parseMoment } from "../parse-time.ts";
+import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
 import { auditor } from "./auditor.ts";
-import { date, print, table } from "./output.ts";
-import { parseDuration, parseMoment } from "./parse-time.ts";
-import { addSettingsOptions, openStoreOf } from "./settings-options.ts";
 
 /** transcribe keys create|list|rotate|revoke */
 export function keysCommand(): Command {

@@ -1,6 +1,6 @@
-import type { TranscriptionResource } from "../http/index.ts";
+import type { TranscriptionResource } from "../../http/index.ts";
+import { CommandError } from "../command-error.ts";
 import { ApiClient, ClientError, type WaitOptions } from "./client.ts";
-import { CommandError } from "./command-error.ts";
 import { ProgressView, segmentLines } from "./transcript-view.ts";
 
 export interface TranscribeFileOptions {

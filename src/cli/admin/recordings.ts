@@ -1,13 +1,13 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { type Auditor, audit, requireAccount, Usage } from "../accounts/index.ts";
-import type { Store } from "../storage/index.ts";
-import { type Recording, Recordings, type Status, statusSchema } from "../transcriptions/index.ts";
+import { type Auditor, audit, requireAccount, Usage } from "../../accounts/index.ts";
+import type { Store } from "../../storage/index.ts";
+import { type Recording, Recordings, type Status, statusSchema } from "../../transcriptions/index.ts";
+import { CommandError } from "../command-error.ts";
+import { date, print, table } from "../output.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
+import { howMany } from "../whole-number.ts";
 import { auditor } from "./auditor.ts";
-import { CommandError } from "./command-error.ts";
-import { date, print, table } from "./output.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "./settings-options.ts";
-import { howMany } from "./whole-number.ts";
 
 /** transcribe recordings list|show|hold|release|cancel|delete */
 export function recordingsCommand(): Command {

@@ -1,18 +1,19 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
-import { ownCommand, programFiles, programVersion, type Settings, SettingsError } from "../config/index.ts";
+import { type Settings, SettingsError } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
+import { ownCommand, type ProgramFiles, programFiles, programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
-import { CommandError } from "./command-error.ts";
 import { workerPreparation } from "./prepare-worker.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
+import { StartError } from "./start-error.ts";
 
 /** A running server: everything there is, put together. */
 export interface Appliance {
@@ -28,15 +29,16 @@ const minute = 60_000;
  * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
  * server left, and listens.
  * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {SettingsError} for a list of hosts that is none
- * @throws {CommandError} for a model that can't be read, or an address that is taken
+ * @throws {StartError} for a model that can't be read, or an address that is taken
  */
-export function startAppliance(settings: Settings, log: Logger): Appliance {
+export async function startAppliance(settings: Settings, log: Logger): Promise<Appliance> {
   const now = Date.now;
   const { limits } = settings;
   // What the settings say wrong is said before anything is taken or started.
   const allow = asError(SettingsError, "fetch.allow", () => parseAllowList(settings.fetch.allow));
-  const whisperModel = settings.engine.whisper_model || programFiles.whisperModel;
-  const languages = asError(CommandError, "engine.whisper_model", () => readModelLanguages(whisperModel));
+  const files = await programFiles();
+  const whisperModel = settings.engine.whisper_model || files.whisperModel;
+  const languages = asError(StartError, "engine.whisper_model", () => readModelLanguages(whisperModel));
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
   const store = openDatabase(dataDirectory.databasePath);
@@ -49,7 +51,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     (id) => recordings.get(id) !== null,
   );
 
-  const engine = startEngine(settings, whisperModel, join(dataDirectory.state, "devices.json"), log);
+  const engine = startEngine(settings, { ...files, whisperModel }, join(dataDirectory.state, "devices.json"), log);
   const metrics = new Metrics({
     recordingsOpen: () => recordings.countsOpen(),
     engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),
@@ -65,7 +67,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
       stallSeconds: settings.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
     },
-    decodeOptions: { ffmpegPath: programFiles.ffmpeg, maxSeconds: limits.recording_seconds },
+    decodeOptions: { ffmpegPath: files.ffmpeg, maxSeconds: limits.recording_seconds },
     audioAllowanceSeconds: (accountId) =>
       60 * (ownLimits(store, accountId).audio_minutes_per_day ?? limits.audio_minutes_per_day),
     dropsAudio: settings.retention.audio_days === 0,
@@ -85,7 +87,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
   const creator = new TranscriptionCreator({
     ...{ recordings, usage, queue, dataDirectory, languages, limits, toTranscription, now },
     answers: new KeptAnswers(store),
-    ffmpegPath: programFiles.ffmpeg,
+    ffmpegPath: files.ffmpeg,
     fetchEnabled: settings.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, allow),
     isAccount: (id) => getAccount(store, id) !== null,
@@ -97,7 +99,7 @@ export function startAppliance(settings: Settings, log: Logger): Appliance {
     readiness: () => (stopping ? "the server is stopping" : engineTrouble(engine)),
   });
   const { host, port } = settings.server;
-  const server = asError(CommandError, `can't listen on ${host}, port ${port}`, () => {
+  const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
     try {
       return startServer({ app, host, port, log, metrics, now });
     } catch (error) {
@@ -142,11 +144,11 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
   }
 }
 
-function startEngine(settings: Settings, whisperModel: string, verdictsPath: string, log: Logger): Engine {
+function startEngine(settings: Settings, files: ProgramFiles, verdictsPath: string, log: Logger): Engine {
   const threads = settings.engine.threads || availableParallelism();
   return new Engine({
     command: ownCommand("__worker"),
-    prepare: workerPreparation({ whisperModel, threads, verdictsPath, log }),
+    prepare: workerPreparation({ files, threads, verdictsPath, log }),
     // On a CPU an operation uses all threads well; two at once wait for each other at every step.
     lanes: 1,
     log,

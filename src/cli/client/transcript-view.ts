@@ -1,4 +1,4 @@
-import type { SegmentResource } from "../http/index.ts";
+import type { SegmentResource } from "../../http/index.ts";
 
 /** `0:07.4`, `1:02:07.4`: as short as a time can be read. */
 export function clock(seconds: number): string {

@@ -6,10 +6,10 @@ import {
   requireAccount,
   requireWorkspace,
   type Workspace,
-} from "../accounts/index.ts";
+} from "../../accounts/index.ts";
+import { date, print, table } from "../output.ts";
+import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
 import { auditor } from "./auditor.ts";
-import { date, print, table } from "./output.ts";
-import { addSettingsOptions, openStoreOf } from "./settings-options.ts";
 
 interface WorkspaceOptions {
   readonly account: string;

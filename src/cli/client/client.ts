@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { SegmentResource, TranscriptionResource } from "../http/index.ts";
+import type { SegmentResource, TranscriptionResource } from "../../http/index.ts";
 
 /** The server refused, or could not be reached; the message is fit to be shown. */
 export class ClientError extends Error {

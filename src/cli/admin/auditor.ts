@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import type { Auditor } from "../accounts/index.ts";
+import type { Auditor } from "../../accounts/index.ts";
 
 /** Whoever runs this command, now. A user without a name on this machine goes by number. */
 export function auditor(): Auditor {

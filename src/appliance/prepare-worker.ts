@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ownCommand, programFiles } from "../config/index.ts";
 import { chooseCpuLibrary, leaveOutCpuLibrary, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
 export interface PrepareWorkerOptions {
-  readonly whisperModel: string;
+  /** What a worker loads; the whisper model may be another than the default. */
+  readonly files: ProgramFiles;
   readonly threads: number;
   /** Where the verdicts of the CPU variants' self-tests are kept. */
   readonly verdictsPath: string;
@@ -17,8 +18,8 @@ export interface PrepareWorkerOptions {
  * a worker died of by an illegal instruction is left out from then on.
  */
 export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
-  const { whisperModel, threads, verdictsPath, log } = options;
-  const { nativeDirectory, segmentationModel, embeddingModel } = programFiles;
+  const { files, threads, verdictsPath, log } = options;
+  const { nativeDirectory, whisperModel, segmentationModel, embeddingModel } = files;
   const choice = { command: ownCommand("__selftest"), nativeDirectory, whisperModel, verdictsPath };
   let cpuLibrary = "";
   return async (death) => {

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { readAudit } from "../accounts/index.ts";
-import { date, print, table } from "./output.ts";
-import { addSettingsOptions, openStoreOf } from "./settings-options.ts";
-import { howMany } from "./whole-number.ts";
+import { readAudit } from "../../accounts/index.ts";
+import { date, print, table } from "../output.ts";
+import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
+import { howMany } from "../whole-number.ts";
 
 /** transcribe audit */
 export function auditCommand(): Command {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { CommandError } from "./command-error.ts";
-import { baseUrlOf } from "./running-server.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { baseUrlOf } from "../../appliance/index.ts";
+import { CommandError } from "../command-error.ts";
+import { addSettingsOptions, settingsOf } from "../settings-options.ts";
 import { transcribeFile } from "./transcribe-file.ts";
 
 interface SubmitOptions {

@@ -12,14 +12,14 @@ import {
   parseAccountLimits,
   requireAccount,
   type Standing,
-} from "../accounts/index.ts";
-import { Recordings } from "../transcriptions/index.ts";
+} from "../../accounts/index.ts";
+import { Recordings } from "../../transcriptions/index.ts";
+import { CommandError } from "../command-error.ts";
+import { date, print, table } from "../output.ts";
+import { parseMoment } from "../parse-time.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { auditor } from "./auditor.ts";
-import { CommandError } from "./command-error.ts";
-import { date, print, table } from "./output.ts";
-import { parseMoment } from "./parse-time.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "./settings-options.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 interface ChangeOptions {
   readonly standing?: Standing;

@@ -1,0 +1,3 @@
+export { type Appliance, startAppliance } from "./appliance.ts";
+export { baseUrlOf, findRunningServer, type RunningServer } from "./running-server.ts";
+export { StartError } from "./start-error.ts";

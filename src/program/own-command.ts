@@ -1,0 +1,10 @@
+import { join } from "node:path";
+import { checkout } from "./checkout.ts";
+
+/**
+ * Command line that starts this same program again with other arguments. From source, the runtime's own path comes first
+ * and the entry has to be passed; `process.argv[1]` would be a test runner's.
+ */
+export function ownCommand(...args: string[]): string[] {
+  return [process.execPath, join(checkout, "src/main.ts"), ...args];
+}
