@@ -1,5 +1,5 @@
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
-import { type SettingAnnotations, settingsSchema } from "./schema.ts";
+import { type SettingAnnotations, settingsSchema } from "./schema/index.ts";
 
 /** One setting, as the loader, the flags and the documentation see it. */
 export interface SettingEntry {

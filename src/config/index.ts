@@ -1,3 +1,3 @@
 export { type SettingEntry, settingEntries } from "./entries.ts";
 export { type LoadSettingsOptions, loadSettings, SettingsError } from "./load.ts";
-export type { Settings } from "./schema.ts";
+export type { Settings } from "./schema/index.ts";

@@ -3,7 +3,7 @@ import { Kind, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parse, TomlError } from "smol-toml";
 import { type SettingEntry, settingEntries } from "./entries.ts";
-import { type Settings, settingsSchema } from "./schema.ts";
+import { type Settings, settingsSchema } from "./schema/index.ts";
 
 /** A setting that can't be used; the message says which one, where it came from and what it takes. */
 export class SettingsError extends Error {

@@ -1,0 +1,18 @@
+import { duration, group } from "./kinds.ts";
+
+export const retention = group("What is kept for how long.", {
+  audio_days: duration("days", {
+    default: 7,
+    minimum: 0,
+    maximum: 36_500,
+    description: "Days that a recording itself is kept after it has ended; 0 removes it at once.",
+    reload: true,
+  }),
+  completed_days: duration("days", {
+    default: 0,
+    minimum: 0,
+    maximum: 36_500,
+    description: "Days after which a recording that has ended is deleted with its text; 0 keeps it for ever.",
+    reload: true,
+  }),
+});

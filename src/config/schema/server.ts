@@ -1,0 +1,20 @@
+import { group, integer, text } from "./kinds.ts";
+
+export const server = group("Where the API is served.", {
+  host: text({
+    default: "127.0.0.1",
+    description: "Address to listen on. Loopback by default; 0.0.0.0 takes requests from the network.",
+    reload: false,
+    env: "TRANSCRIBE_HOST",
+    flag: "--host",
+  }),
+  port: integer({
+    default: 8787,
+    minimum: 0,
+    maximum: 65_535,
+    description: "TCP port to listen on; 0 takes any free one.",
+    reload: false,
+    env: "TRANSCRIBE_PORT",
+    flag: "--port",
+  }),
+});
