@@ -6,12 +6,13 @@ import { Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
-import { ownCommand, type ProgramFiles, programFiles, programVersion } from "../program/index.ts";
+import { ownCommand, type ProgramFiles, programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { workerPreparation } from "./prepare-worker.ts";
+import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { StartError } from "./start-error.ts";
 
@@ -36,7 +37,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { limits } = settings;
   // What the settings say wrong is said before anything is taken or started.
   const allow = asError(SettingsError, "fetch.allow", () => parseAllowList(settings.fetch.allow));
-  const files = await programFiles();
+  const files = await programFilesFor(settings);
   const whisperModel = settings.engine.whisper_model || files.whisperModel;
   const languages = asError(StartError, "engine.whisper_model", () => readModelLanguages(whisperModel));
   const dataDirectory = new DataDirectory(settings.storage.data_dir);

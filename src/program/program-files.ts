@@ -11,8 +11,11 @@ export interface ProgramFiles {
   readonly embeddingModel: string;
 }
 
-/** The parts, ready to be used: as scripts/setup lays them out in a checkout. */
-export async function programFiles(): Promise<ProgramFiles> {
+/**
+ * The parts, ready to be used: as scripts/setup lays them out in a checkout.
+ * @param _runtimeDirectory where a program that carries its parts in itself would unpack them
+ */
+export async function programFiles(_runtimeDirectory: string): Promise<ProgramFiles> {
   return {
     nativeDirectory: join(checkout, "build/native"),
     ffmpeg: join(checkout, "build/ffmpeg/ffmpeg"),

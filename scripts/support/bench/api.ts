@@ -85,7 +85,7 @@ async function measure(times: number, once: (index: number) => Promise<unknown>)
   return median(taken);
 }
 
-const { ffmpeg } = await programFiles();
+const { ffmpeg } = await programFiles(join(root, "runtime"));
 const ids = fill();
 const unlimited = {
   creates_per_hour: 1e6,

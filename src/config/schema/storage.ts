@@ -8,4 +8,10 @@ export const storage = group("Where everything is kept.", {
     env: "TRANSCRIBE_DATA_DIR",
     flag: "--data-dir",
   }),
+  runtime_dir: text({
+    default: "",
+    description:
+      "Directory that the program in one file unpacks its native parts and default models into, about 280 MB. Empty takes the directory runtime in the data directory. It must not be mounted noexec.",
+    reload: false,
+  }),
 });
