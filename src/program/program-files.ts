@@ -9,6 +9,8 @@ export interface ProgramFiles {
   readonly whisperModel: string;
   readonly segmentationModel: string;
   readonly embeddingModel: string;
+  /** Eleven seconds of an inaugural address of 1961, in the public domain, for `bench`. */
+  readonly benchRecording: string;
 }
 
 /**
@@ -22,5 +24,6 @@ export async function programFiles(_runtimeDirectory: string): Promise<ProgramFi
     whisperModel: join(checkout, "build/models/ggml-base.bin"),
     segmentationModel: join(checkout, "models/pyannote-segmentation.onnx"),
     embeddingModel: join(checkout, "models/resemblyzer-embedding.onnx"),
+    benchRecording: join(checkout, "build/samples/jfk.mp3"),
   };
 }
