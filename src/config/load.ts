@@ -19,7 +19,14 @@ export interface LoadSettingsOptions {
 }
 
 /** Environment variables that start with our prefix but are no setting. */
-const notSettings = new Set(["TRANSCRIBE_CONFIG", "TRANSCRIBE_CACHE", "TRANSCRIBE_MODELS_DIR", "TRANSCRIBE_API_KEY"]);
+const notSettings = new Set([
+  "TRANSCRIBE_CONFIG",
+  "TRANSCRIBE_CACHE",
+  "TRANSCRIBE_MODELS_DIR",
+  "TRANSCRIBE_API_KEY",
+  "TRANSCRIBE_SERVER",
+  "TRANSCRIBE_CA",
+]);
 
 /**
  * Reads the settings: defaults, then the file, then the environment, then flags; the later wins.
