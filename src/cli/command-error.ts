@@ -1,4 +1,37 @@
-/** A command that can't do what it was asked for; the message says why and what to do next. */
+/** How a command of this program may end, as its help says. */
+export const exitCodes = {
+  failed: 1,
+  /** The command line or the settings are wrong. */
+  usage: 2,
+  /** A recording was processed and ended as `failed`. */
+  recordingFailed: 3,
+  /** No server answers, or none that speaks our API. */
+  unreachable: 4,
+  /** The key is missing, not valid, or may not do this. */
+  refused: 5,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** A command that can't do what it is asked for; the message says why and what to do next. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The command was told to stop by a signal; the message says what goes on without it, and may be empty. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+  /** 128 and the signal's number, as shells count. */
+  readonly exitCode: number;
+
+  constructor(message: string, signal: "SIGINT" | "SIGTERM") {
+    super(message);
+    this.exitCode = signal === "SIGINT" ? 130 : 143;
+  }
 }

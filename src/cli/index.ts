@@ -11,12 +11,22 @@ import { recordingsCommand } from "./admin/recordings.ts";
 import { workspacesCommand } from "./admin/workspaces.ts";
 import { ClientError } from "./client/client.ts";
 import { submitCommand } from "./client/submit.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { serveCommand } from "./serve.ts";
 
-const exitCodes = `
-Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong.`;
+const exitCodesHelp = `
+Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
+3 a recording ended as failed; 4 no server answers; 5 the key is missing or may not do this; 130 interrupted.`;
+
+/** All commands, under the headings of the help. */
+function commandGroups(): Record<string, Command[]> {
+  return {
+    "Server:": [serveCommand(), quickstartCommand()],
+    "Client:": [submitCommand()],
+    "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
+  };
+}
 
 /**
  * Runs one command line.
@@ -27,28 +37,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
     .version(programVersion)
-    .addHelpText("after", exitCodes)
+    .addHelpText("after", exitCodesHelp)
     .showHelpAfterError("(transcribe --help lists the commands)")
     .exitOverride();
-  const commands = [
-    serveCommand(),
-    accountsCommand(),
-    workspacesCommand(),
-    keysCommand(),
-    recordingsCommand(),
-    auditCommand(),
-    submitCommand(),
-    quickstartCommand(),
-  ];
-  for (const command of commands) program.addCommand(exitOverrideAll(command));
+  for (const [group, commands] of Object.entries(commandGroups())) {
+    for (const command of commands) program.addCommand(exitOverrideAll(command).helpGroup(group));
+  }
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     if (!isExpected(error)) throw error;
-    process.stderr.write(`transcribe: ${error.message}\n`);
-    return error instanceof SettingsError ? 2 : 1;
+    if (error.message !== "") process.stderr.write(`transcribe: ${error.message}\n`);
+    return exitCodeOf(error);
   }
 }
 
@@ -63,6 +65,7 @@ const expectedErrors = [
   ClientError,
   CommandError,
   DataDirectoryInUseError,
+  InterruptedError,
   MigrationError,
   SettingsError,
   StartError,
@@ -70,4 +73,10 @@ const expectedErrors = [
 
 function isExpected(error: unknown): error is Error {
   return expectedErrors.some((kind) => error instanceof kind);
+}
+
+function exitCodeOf(error: Error): number {
+  if (error instanceof SettingsError) return exitCodes.usage;
+  if (error instanceof CommandError || error instanceof InterruptedError) return error.exitCode;
+  return exitCodes.failed;
 }
