@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
 import { type Settings, SettingsError } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
-import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import {
+  createApp,
+  parseTrustedProxies,
+  startServer,
+  TranscriptionCreator,
+  transcriptionMapper,
+} from "../http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { ownCommand, type ProgramFiles, programVersion } from "../program/index.ts";
@@ -37,6 +43,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { limits } = settings;
   // What the settings say wrong is said before anything is taken or started.
   const allow = asError(SettingsError, "fetch.allow", () => parseAllowList(settings.fetch.allow));
+  const proxies = asError(SettingsError, "server.trusted_proxies", () =>
+    parseTrustedProxies(settings.server.trusted_proxies),
+  );
   const files = await programFilesFor(settings);
   const whisperModel = settings.engine.whisper_model || files.whisperModel;
   const languages = asError(StartError, "engine.whisper_model", () => readModelLanguages(whisperModel));
@@ -102,7 +111,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { host, port } = settings.server;
   const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
     try {
-      return startServer({ app, host, port, log, metrics, now });
+      return startServer({ app, host, port, proxies, log, metrics, now });
     } catch (error) {
       void queue.stop().then(() => engine.close());
       throw error;

@@ -12,7 +12,7 @@ import type { Store } from "../storage/index.ts";
 import { addressGroup } from "./client-address.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited } from "./rate-limits.ts";
-import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
+import { type Caller, callerOf, contextOf, publicOriginOf, type RequestContext } from "./request-context.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
 /** Where the public API begins. */
@@ -44,7 +44,7 @@ export function access(options: AccessOptions) {
     const account = key === null ? null : getAccount(options.store, key.accountId);
     if (key !== null && account !== null) return { key, account };
     const limit = options.limits.failed_authentications_per_minute;
-    const { allowed, retryMilliseconds } = failures.spend(addressGroup(context.address), limit, options.now());
+    const { allowed, retryMilliseconds } = failures.spend(addressGroup(context.client.address), limit, options.now());
     if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
     throw header === null
       ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
@@ -70,7 +70,7 @@ export function access(options: AccessOptions) {
     const caller = authenticated(request.headers.get("authorization"), context);
     context.caller = caller;
     options.lastUse.note(caller.key.id, options.now());
-    checkStanding(caller.account, options.now(), new URL(request.url).origin);
+    checkStanding(caller.account, options.now(), publicOriginOf(request));
     checkRate(caller, context);
   });
 }

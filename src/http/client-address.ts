@@ -1,15 +1,13 @@
 /** Whether an address is this machine's own: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: string): boolean {
-  return /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(address) || address === "::1";
+  return /^127(?:\.\d{1,3}){3}$/.test(address) || address === "::1";
 }
 
 /**
  * What failed authentications are counted by: an IPv4 address, or the /64 of an IPv6 one, since a host has a whole /64 to
- * choose from. An IPv4 address in IPv6 form counts as itself.
+ * choose from.
  */
 export function addressGroup(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
   if (!address.includes(":")) return address;
   const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const left = head === "" ? [] : head.split(":");

@@ -10,10 +10,14 @@ export interface MetricsOptions {
   readonly metricsRemote: boolean;
 }
 
-/** GET /metrics: for Prometheus, without a key; to this machine alone unless the operator says otherwise. */
+/**
+ * GET /metrics: for Prometheus, without a key; to this machine alone unless the operator says otherwise. What a proxy passes
+ * on is not this machine's, though its peer be loopback.
+ */
 export function metricsRoutes({ metrics, metricsRemote }: MetricsOptions) {
   return new Elysia({ name: "metrics" }).get("/metrics", async ({ request }) => {
-    if (!metricsRemote && !isLoopback(contextOf(request).address)) {
+    const { address, forwarded } = contextOf(request).client;
+    if (!metricsRemote && (forwarded || !isLoopback(address))) {
       throw new ApiError("forbidden", "The metrics are for this machine alone; the setting metrics.remote opens them.");
     }
     return new Response(await metrics.read(), { headers: { "Content-Type": metricsMediaType } });

@@ -1,4 +1,5 @@
 import type { Account, ApiKey } from "../accounts/index.ts";
+import type { Client } from "./forwarded.ts";
 import type { RateLimit } from "./rate-limits.ts";
 
 /** Who makes a request: a key that is in force, and its account. */
@@ -11,8 +12,8 @@ export interface Caller {
 export interface RequestContext {
   /** The client's `X-Request-Id`, or ours. */
   readonly requestId: string;
-  /** Where it comes from; empty where there is no socket. */
-  address: string;
+  /** Where it comes from. */
+  client: Client;
   /** Set once the request has shown a key that is in force. */
   caller: Caller | null;
   /** The limits that the request came under, for the answer's headers. */
@@ -30,12 +31,19 @@ export function contextOf(request: Request): RequestContext {
   const sent = request.headers.get("x-request-id");
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
-    address: "",
+    client: { address: "", forwarded: false, scheme: null },
     caller: null,
     limits: [],
   };
   contexts.set(request, context);
   return context;
+}
+
+/** The origin that the client knows this server by: its URL's, with the scheme that it spoke to a trusted proxy. */
+export function publicOriginOf(request: Request): string {
+  const { protocol, host } = new URL(request.url);
+  const { scheme } = contextOf(request).client;
+  return `${scheme === null ? protocol : `${scheme}:`}//${host}`;
 }
 
 /** Makes a request that stands in for another one share its context. */

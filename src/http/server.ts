@@ -2,6 +2,7 @@ import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { App } from "./app.ts";
 import { ApiError } from "./errors.ts";
+import { clientOf, type TrustedProxies } from "./forwarded.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { contextOf, shareContext } from "./request-context.ts";
 
@@ -9,6 +10,7 @@ export interface ServerOptions {
   readonly app: App;
   readonly host: string;
   readonly port: number;
+  readonly proxies: TrustedProxies;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -32,7 +34,7 @@ export function startServer(options: ServerOptions): Server<undefined> {
     async fetch(request, server) {
       const startedAt = now();
       const context = contextOf(request);
-      context.address = server.requestIP(request)?.address ?? "";
+      context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies);
       // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
       // that falls silent is ended by the upload's own watch.
       server.timeout(request, 0);

@@ -19,7 +19,7 @@ describe("settings", () => {
     await Bun.write(file, '[server]\nport = 1001\nhost = "::1"\n\n[queue]\nslots = 2\n');
     const environment = { TRANSCRIBE_PORT: "1002", TRANSCRIBE_QUEUE_SLOTS: "3" };
     const settings = loadSettings({ file, environment, flags: { "server.port": "1003" } });
-    expect(settings.server).toEqual({ host: "::1", port: 1003 });
+    expect(settings.server).toMatchObject({ host: "::1", port: 1003 });
     expect(settings.queue.slots).toBe(3);
   });
 

@@ -37,7 +37,7 @@ describe("GET /metrics", () => {
   ])("asked from %s, with metrics.remote %p: %d", async (address, metricsRemote, status) => {
     const app = createApp({ ...server.appOptions, metricsRemote });
     const request = new Request("http://localhost/metrics");
-    contextOf(request).address = address;
+    contextOf(request).client = { address, forwarded: false, scheme: null };
     expect((await app.handle(request)).status).toBe(status);
   });
 });
@@ -46,7 +46,6 @@ test.each([
   ["127.0.0.1", true],
   ["127.255.3.4", true],
   ["::1", true],
-  ["::ffff:127.0.0.1", true],
   ["10.0.0.1", false],
   ["::ffff:10.0.0.1", false],
   ["1127.0.0.1", false],

@@ -18,6 +18,7 @@ import type { Settings } from "../../src/config/index.ts";
 import {
   type AppOptions,
   createApp,
+  parseTrustedProxies,
   startServer,
   TranscriptionCreator,
   transcriptionMapper,
@@ -36,6 +37,7 @@ export interface ApiServerOptions {
   readonly recordingsPerAccount?: number;
   readonly recordingSeconds?: number;
   readonly fetchEnabled?: boolean;
+  readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
 }
 
@@ -254,7 +256,8 @@ export class ApiServer implements Disposable {
       readiness: () => this.trouble,
     };
     const app = createApp(this.appOptions);
-    const server = startServer({ app, host: "127.0.0.1", port, log, metrics, now });
+    const proxies = parseTrustedProxies(options.trustedProxies ?? []);
+    const server = startServer({ app, host: "127.0.0.1", port, proxies, log, metrics, now });
     return { store, recordings, usage, server };
   }
 }

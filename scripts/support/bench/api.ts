@@ -9,7 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
-import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../../../src/http/index.ts";
+import {
+  createApp,
+  parseTrustedProxies,
+  startServer,
+  TranscriptionCreator,
+  transcriptionMapper,
+} from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
@@ -118,7 +124,8 @@ const app = createApp({
   metricsRemote: false,
   readiness: () => null,
 });
-const server = startServer({ app, host: "127.0.0.1", port: 0, log, metrics, now: Date.now });
+const proxies = parseTrustedProxies([]);
+const server = startServer({ app, host: "127.0.0.1", port: 0, proxies, log, metrics, now: Date.now });
 
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const url = `http://127.0.0.1:${server.port}/api/public/v1/transcriptions${path}`;

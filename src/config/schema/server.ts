@@ -1,4 +1,4 @@
-import { group, integer, text } from "./kinds.ts";
+import { group, integer, list, text } from "./kinds.ts";
 
 export const server = group("Where the API is served.", {
   host: text({
@@ -16,5 +16,11 @@ export const server = group("Where the API is served.", {
     reload: false,
     env: "TRANSCRIBE_PORT",
     flag: "--port",
+  }),
+  trusted_proxies: list({
+    default: [],
+    description:
+      "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server: their X-Forwarded-For and X-Forwarded-Proto say who asks. Nobody else's do.",
+    reload: false,
   }),
 });

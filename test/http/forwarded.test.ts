@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { changeAccount } from "../../src/accounts/index.ts";
+import { clientOf, parseTrustedProxies } from "../../src/http/forwarded.ts";
+import { ApiServer } from "./support.ts";
+
+const proxies = parseTrustedProxies(["10.0.0.0/8", "127.0.0.1", "::1", "fd00::/8"]);
+const addressOf = (peer: string, headers: Record<string, string>) =>
+  clientOf(peer, new Headers(headers), proxies).address;
+
+describe("who asks is", () => {
+  const cases: [string, string, string | null, string][] = [
+    ["the peer, when nobody forwards", "192.0.2.1", null, "192.0.2.1"],
+    ["the peer, whatever one who is not trusted claims", "192.0.2.1", "198.51.100.9", "192.0.2.1"],
+    ["whom the proxy heard from", "10.0.0.1", "198.51.100.9", "198.51.100.9"],
+    ["never what the client put before that", "10.0.0.1", "127.0.0.1, 1.1.1.1, 198.51.100.9", "198.51.100.9"],
+    ["the first from the right that is no proxy", "10.0.0.1", "1.1.1.1, 198.51.100.9, 10.0.0.2", "198.51.100.9"],
+    ["the leftmost, when all are proxies", "10.0.0.1", "10.9.9.9, 10.0.0.2", "10.9.9.9"],
+    ["the proxy, when it says nothing", "10.0.0.1", "", "10.0.0.1"],
+    ["the proxy, when what it heard is unknown", "10.0.0.1", "1.1.1.1, unknown", "10.0.0.1"],
+    ["the last proxy before garbage", "10.0.0.1", "<script>, 10.0.0.7", "10.0.0.7"],
+    ["not what follows a comma too many", "10.0.0.1", "1.1.1.1,", "10.0.0.1"],
+    ["without a port", "10.0.0.1", "198.51.100.9:4711", "198.51.100.9"],
+    ["IPv6", "fd00::1", "2001:db8::7", "2001:db8::7"],
+    ["IPv6 in brackets", "::1", "[2001:db8::7]", "2001:db8::7"],
+    ["IPv6 with a port", "::1", "[2001:db8::7]:4711", "2001:db8::7"],
+    ["IPv6 without its zone", "::1", "fe80::7%eth0", "fe80::7"],
+    ["IPv4 in the form of IPv6, as itself", "::ffff:10.0.0.1", "::ffff:198.51.100.9", "198.51.100.9"],
+    ["IPv4 where the socket speaks IPv6", "::ffff:192.0.2.1", null, "192.0.2.1"],
+    ["not a number that isIP does not know", "10.0.0.1", "0x7f.1", "10.0.0.1"],
+    ["nobody, without a socket", "", "198.51.100.9", ""],
+  ];
+  test.each(cases)("%s", (_, peer, header, expected) => {
+    expect(addressOf(peer, header === null ? {} : { "x-forwarded-for": header })).toBe(expected);
+  });
+
+  test("found over several headers of the name, in their order", () => {
+    const headers = new Headers([
+      ["X-Forwarded-For", "1.1.1.1"],
+      ["X-Forwarded-For", "198.51.100.9"],
+      ["X-Forwarded-For", "10.0.0.2"],
+    ]);
+    expect(clientOf("10.0.0.1", headers, proxies).address).toBe("198.51.100.9");
+  });
+
+  test("not taken from headers that are not read: Forwarded, X-Real-IP", () => {
+    expect(addressOf("10.0.0.1", { forwarded: "for=1.1.1.1", "x-real-ip": "1.1.1.1" })).toBe("10.0.0.1");
+  });
+});
+
+describe("the scheme that the client spoke", () => {
+  test.each([
+    ["10.0.0.1", "https", "https"],
+    ["10.0.0.1", "HTTPS", "https"],
+    ["10.0.0.1", "https, http", "http"],
+    ["10.0.0.1", "javascript", null],
+    ["192.0.2.1", "https", null],
+  ])("peer %s, X-Forwarded-Proto %p: %p", (peer, header, scheme) => {
+    const headers = new Headers({ "x-forwarded-proto": header });
+    expect(clientOf(peer, headers, proxies).scheme).toBe(scheme as "http" | "https" | null);
+  });
+});
+
+test.each([
+  ["proxy.example.org", "no address or network"],
+  ["10.0.0.0/33", "from 1 to 32"],
+  ["10.0.0.0/0", "none may trust everybody"],
+  ["::/0", "none may trust everybody"],
+  ["10.0.0.0/8/8", "no address or network"],
+  ["10.0.0.0/", "from 1 to 32"],
+  ["fe80::1%eth0", "no address or network"],
+  ["", "no address or network"],
+])("a list with %p is refused: %s", (entry, message) => {
+  expect(() => parseTrustedProxies(["10.0.0.1", entry])).toThrow(message);
+});
+
+describe("behind a proxy on this machine", () => {
+  const server = new ApiServer({
+    trustedProxies: ["127.0.0.1"],
+    limits: { failed_authentications_per_minute: 3 },
+  });
+  beforeAll(() => {
+    const now = Date.now();
+    server.now = () => now;
+  });
+  afterAll(() => server[Symbol.dispose]());
+  const failFrom = async (forwardedFor: string) =>
+    (await fetch(`${server.baseUrl}/languages`, { headers: { "x-forwarded-for": forwardedFor } })).status;
+
+  test("failed authentications are counted by client, and inventing others does not help", async () => {
+    for (let count = 0; count < 3; count++) expect(await failFrom(`203.0.113.${count}, 198.51.100.1`)).toBe(401);
+    expect(await failFrom("203.0.113.77, 198.51.100.1")).toBe(429);
+    expect(await failFrom("198.51.100.1, 198.51.100.2")).toBe(401);
+  });
+
+  test.each(["x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-proto", "x-forwarded-host"])(
+    "what the proxy passes on can't read /metrics: %s",
+    async (name) => {
+      const response = await fetch(`${server.origin}/metrics`, { headers: { [name]: "127.0.0.1" } });
+      expect(response.status).toBe(403);
+      expect(await response.text()).not.toContain("transcribe_");
+    },
+  );
+
+  test("this machine itself can", async () => {
+    expect((await fetch(`${server.origin}/metrics`)).status).toBe(200);
+  });
+
+  test("links in errors have the scheme and the host that the client knows", async () => {
+    const client = server.client("guest");
+    changeAccount(server.store, server.account("guest"), server.operator(), { standing: "guest" });
+    const response = await client.fetch("/languages", {
+      headers: { host: "transcribe.example.org", "x-forwarded-proto": "https", "x-forwarded-for": "198.51.100.9" },
+    });
+    expect(await response.json()).toMatchObject({ docs: "https://transcribe.example.org/docs" });
+  });
+});
+
+describe("without trusted proxies", () => {
+  const server = new ApiServer();
+  afterAll(() => server[Symbol.dispose]());
+
+  test("nobody's word changes the links, and what came through a proxy can't read /metrics", async () => {
+    const client = server.client("guest");
+    changeAccount(server.store, server.account("guest"), server.operator(), { standing: "guest" });
+    const headers = { "x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1" };
+    expect(await (await client.fetch("/languages", { headers })).json()).toMatchObject({
+      docs: `${server.origin}/docs`,
+    });
+    expect((await fetch(`${server.origin}/metrics`, { headers })).status).toBe(403);
+  });
+});
