@@ -1,4 +1,13 @@
-export { chooseCpuLibrary, leaveOutCpuLibrary } from "./devices/index.ts";
+export {
+  areVerdicts,
+  type CpuVariant,
+  chooseCpuLibrary,
+  leaveOutCpuLibrary,
+  listDevices,
+  surveyCpuLibraries,
+  tryGpuLibrary,
+  tryOnnx,
+} from "./devices/index.ts";
 export { blockCount } from "./diarization/grid.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError, EngineOperationError } from "./errors.ts";
@@ -14,3 +23,4 @@ export {
   type Utterance,
   utteranceSchema,
 } from "./protocol.ts";
+export { gpuLibraries } from "./whisper/libraries.ts";

@@ -1,5 +1,5 @@
-import { dlopen, FFIType } from "bun:ffi";
 import { Value } from "@sinclair/typebox/value";
+import { dieWithParent } from "./parent-death.ts";
 import {
   type FromWorker,
   type OperationName,
@@ -15,6 +15,9 @@ import { openWorkbench, type Workbench } from "./workbench.ts";
  * fails in native code ends this process, and the server starts another.
  */
 export function runWorker(): void {
+  // A worker without a server is of no use. The closed channel tells at once; the kernel's signal reaches a worker, too,
+  // whose event loop is held up by a computation.
+  process.on("disconnect", () => process.exit(0));
   dieWithParent();
   let workbench: Workbench | null = null;
   const running = new Map<number, AbortController>();
@@ -58,17 +61,4 @@ function send(message: FromWorker): void {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/**
- * A worker without a server is of no use. The closed channel tells at once; the kernel's signal reaches a worker, too,
- * whose event loop is held up by a computation.
- */
-function dieWithParent(): void {
-  process.on("disconnect", () => process.exit(0));
-  if (process.platform !== "linux") return;
-  const setParentDeathSignal = 1;
-  const killSignal = 9;
-  const libc = dlopen("libc.so.6", { prctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } });
-  libc.symbols.prctl(setParentDeathSignal, killSignal);
 }

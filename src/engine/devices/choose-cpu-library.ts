@@ -1,36 +1,7 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { isCpuLibrary as isVariant } from "../whisper/index.ts";
-import { attempt, type Outcome } from "./attempt.ts";
-import { cpuIdentity } from "./cpu-identity.ts";
+import { type CpuTestOptions, type Rating, rate, test, verdictKeys } from "./cpu-self-test.ts";
 import { addVerdicts, readVerdicts, type Verdict } from "./verdicts.ts";
 
-/** A large model on a slow disk, computed without any of the newer instructions. */
-const defaultTimeoutMilliseconds = 180_000;
-
-export interface ChooseCpuLibraryOptions {
-  /** Command line that ends in `runSelfTest` with the arguments that follow. */
-  readonly command: readonly string[];
-  /** Directory of whisper.node and the variants. */
-  readonly nativeDirectory: string;
-  /** The whisper model to compute with. */
-  readonly whisperModel: string;
-  /** JSON file that keeps the verdicts; made when missing. */
-  readonly verdictsPath: string;
-  /** How long one self-test may take; the model has to be loaded from a slow disk. */
-  readonly timeoutMilliseconds?: number;
-  /** The CPU in words; this machine's by default. */
-  readonly cpu?: string;
-}
-
-interface Result {
-  readonly verdict: Verdict;
-  /** False: it was found out this once and may be otherwise next time, so it isn't kept. */
-  readonly lasting: boolean;
-}
-
-interface Finding extends Result {
+interface Finding extends Rating {
   readonly key: string;
 }
 
@@ -48,7 +19,7 @@ export interface CpuChoice {
  *
  * @throws Error with the reasons where none works
  */
-export async function chooseCpuLibrary(options: ChooseCpuLibraryOptions): Promise<CpuChoice> {
+export async function chooseCpuLibrary(options: CpuTestOptions): Promise<CpuChoice> {
   const known = await readVerdicts(options.verdictsPath);
   const findings: Finding[] = [];
   for (const [library, key] of await verdictKeys(options)) {
@@ -84,53 +55,11 @@ export async function chooseCpuLibrary(options: ChooseCpuLibraryOptions): Promis
 }
 
 /** Leaves a variant out from now on: it passed its self-test and failed later all the same. */
-export async function leaveOutCpuLibrary(
-  options: ChooseCpuLibraryOptions,
-  library: string,
-  reason: string,
-): Promise<void> {
+export async function leaveOutCpuLibrary(options: CpuTestOptions, library: string, reason: string): Promise<void> {
   const key = (await verdictKeys(options)).get(library);
   if (key === undefined) {
     return;
   }
   const score = (await readVerdicts(options.verdictsPath))[key]?.score ?? 0;
   await addVerdicts(options.verdictsPath, { [key]: { library, score, state: "failed", reason } });
-}
-
-/** Asks ggml for its rating, which opens the library; one that crashes at that is out. */
-async function rate(options: ChooseCpuLibraryOptions, library: string): Promise<Result> {
-  const outcome = await run(options, "score", library);
-  return outcome.ok
-    ? { verdict: { library, score: Number(outcome.output) || 0, state: "untested", reason: "" }, lasting: true }
-    : { verdict: { library, score: 0, state: "failed", reason: outcome.reason }, lasting: outcome.lasting };
-}
-
-/** Computes with the variant and the real model. */
-async function test(options: ChooseCpuLibraryOptions, rated: Verdict): Promise<Result> {
-  const outcome = await run(options, "run", rated.library);
-  return outcome.ok
-    ? { verdict: { ...rated, state: "works" }, lasting: true }
-    : { verdict: { ...rated, state: "failed", reason: outcome.reason }, lasting: outcome.lasting };
-}
-
-function run(options: ChooseCpuLibraryOptions, mode: "score" | "run", library: string): Promise<Outcome> {
-  const command = [...options.command, mode, options.nativeDirectory, library, options.whisperModel];
-  return attempt(command, options.timeoutMilliseconds ?? defaultTimeoutMilliseconds);
-}
-
-/** What a verdict holds for: the CPU, the model's file and the library with those it works with, by their content. */
-async function verdictKeys(options: ChooseCpuLibraryOptions): Promise<Map<string, string>> {
-  const model = await stat(options.whisperModel);
-  const common = createHash("sha256");
-  common.update(JSON.stringify([options.cpu ?? cpuIdentity(), options.whisperModel, model.size, model.mtimeMs]));
-  const names = (await readdir(options.nativeDirectory)).sort();
-  for (const name of names.filter((name) => !isVariant(name))) {
-    common.update(await readFile(join(options.nativeDirectory, name)));
-  }
-  const keys = new Map<string, string>();
-  for (const library of names.filter(isVariant)) {
-    const hash = common.copy().update(await readFile(join(options.nativeDirectory, library)));
-    keys.set(library, hash.digest("hex").slice(0, 32));
-  }
-  return keys;
 }

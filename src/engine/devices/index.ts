@@ -1,8 +1,7 @@
-/** Which of the CPU backend's variants this machine can really run, found out in processes that may crash. */
-export {
-  type ChooseCpuLibraryOptions,
-  type CpuChoice,
-  chooseCpuLibrary,
-  leaveOutCpuLibrary,
-} from "./choose-cpu-library.ts";
+/** What this machine can really compute on, found out in processes that may crash. */
+export { type CpuChoice, chooseCpuLibrary, leaveOutCpuLibrary } from "./choose-cpu-library.ts";
+export type { CpuTestOptions } from "./cpu-self-test.ts";
 export { runSelfTest } from "./self-test.ts";
+export { type CpuSurvey, type CpuVariant, surveyCpuLibraries } from "./survey-cpu-libraries.ts";
+export { listDevices, type Trial, tryGpuLibrary, tryOnnx } from "./try-devices.ts";
+export { areVerdicts } from "./verdicts.ts";

@@ -1,67 +1,55 @@
-import { availableParallelism } from "node:os";
-import { loadWhisper, rateCpuLibrary, type WhisperModel } from "../whisper/index.ts";
+import { dieWithParent } from "../parent-death.ts";
+import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/index.ts";
+import { computeWithOnnx } from "./compute-with-onnx.ts";
+import { computeWithWhisper } from "./compute-with-whisper.ts";
+import type { DeviceList } from "./self-test-answers.ts";
 
-/** Half a second at 16 kHz. */
-const sampleCount = 8_000;
-/** Encoder positions: enough to go through every kernel, and quick with large models too. */
-const audioContext = 256;
+type Mode = (...args: string[]) => Promise<unknown>;
 
 /**
- * The self-test's side that may crash; it runs in a process of its own.
- *
- * `score <directory> <library>` prints ggml's rating of the variant for this CPU; `run <directory> <library> <model>`
- * computes a little with the real model and prints "works". Anything else on the way out is a failure, whose message
- * goes to stderr.
+ * What can be tried. Each prints its answer as one line of JSON:
+ * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
+ * `devices DIRECTORY LIBRARY` what there is to compute on; `gpu DIRECTORY LIBRARY MODEL GPU-LIBRARY` computes with a GPU
+ * backend; `onnx SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
+ */
+const modes: Readonly<Record<string, Mode>> = {
+  score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
+  run: async (nativeDirectory = "", library = "", model = "") =>
+    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model, false),
+  devices: async (nativeDirectory = "", library = ""): Promise<DeviceList> => {
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library });
+    return { devices: whisper.devices(), unusable: [...whisper.unusable] };
+  },
+  gpu: async (nativeDirectory = "", library = "", model = "", gpuLibrary = "") => {
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
+    checkHasGpu(whisper);
+    return computeWithWhisper(whisper, model, true);
+  },
+  onnx: async (segmentation = "", embedding = "") => computeWithOnnx(segmentation, embedding),
+};
+
+/**
+ * The self-test's side that may crash; it runs in a process of its own, which ends with the one that asked. Whatever
+ * doesn't print an answer and exit with 0 is a failure, whose message goes to stderr.
  */
 export async function runSelfTest(args: readonly string[]): Promise<void> {
-  const [mode, nativeDirectory = "", library = "", model = ""] = args;
+  dieWithParent();
+  const [name = "", ...rest] = args;
   try {
-    if (mode === "score") {
-      console.log(rateCpuLibrary(nativeDirectory, library));
-    } else if (mode === "run") {
-      await computeWith(nativeDirectory, library, model);
-      console.log("works");
-    } else {
-      throw new Error(`the self-test knows no "${mode ?? ""}"`);
-    }
+    const mode = Object.hasOwn(modes, name) ? modes[name] : undefined;
+    if (mode === undefined) throw new Error(`the self-test knows no "${name}"`);
+    console.log(JSON.stringify(await mode(...rest)));
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
   }
 }
 
-async function computeWith(nativeDirectory: string, library: string, modelPath: string): Promise<void> {
-  const runtime = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false });
-  const model = runtime.openModel(modelPath, { useGpu: false, flashAttention: true, wordTimes: true });
-  try {
-    await checkNumbers(model);
-  } finally {
-    model.dispose();
+/** Without a GPU whisper.cpp would compute on the CPU, and the test would say nothing. */
+function checkHasGpu(whisper: WhisperRuntime): void {
+  const [unusable] = whisper.unusable;
+  if (unusable !== undefined) throw new Error(unusable.reason);
+  if (!whisper.devices().some(({ kind }) => kind === "gpu" || kind === "igpu")) {
+    throw new Error("it finds no GPU that it can use");
   }
-}
-
-/** A variant that computes nonsense is as useless as one that crashes: what comes out must be probabilities. */
-async function checkNumbers(model: WhisperModel): Promise<void> {
-  const threads = availableParallelism();
-  const state = model.createState();
-  try {
-    const samples = testSignal();
-    const language = model.languages[0] ?? "en";
-    const options = { language, threads, beamSize: 1, temperatureIncrement: 0, audioContext };
-    const { segments } = await state.transcribe(samples, options);
-    const numbers = segments.flatMap((segment) => [segment.averageLogProbability, segment.noSpeechProbability]);
-    if (model.multilingual) {
-      numbers.push((await state.detectLanguage(samples, threads)).probability);
-    }
-    if (!numbers.every(Number.isFinite)) {
-      throw new Error("it computes numbers that are none");
-    }
-  } finally {
-    state.dispose();
-  }
-}
-
-/** A rising tone, the same on each run. */
-function testSignal(): Float32Array {
-  return Float32Array.from({ length: sampleCount }, (_, i) => 0.3 * Math.sin(2 * Math.PI * (0.01 + 2e-6 * i) * i));
 }

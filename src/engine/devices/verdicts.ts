@@ -25,10 +25,23 @@ const fileSchema = Type.Object({
 /** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
 export async function readVerdicts(path: string): Promise<Record<string, Verdict>> {
   try {
-    const content: unknown = JSON.parse(await readFile(path, "utf8"));
-    return Value.Check(fileSchema, content) ? content.verdicts : {};
+    return parse(await readFile(path, "utf8")) ?? {};
   } catch {
     return {};
+  }
+}
+
+/** Whether a text is what a file of verdicts holds. */
+export function areVerdicts(text: string): boolean {
+  return parse(text) !== null;
+}
+
+function parse(text: string): Record<string, Verdict> | null {
+  try {
+    const content: unknown = JSON.parse(text);
+    return Value.Check(fileSchema, content) ? content.verdicts : null;
+  } catch {
+    return null;
   }
 }
 

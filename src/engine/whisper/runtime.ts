@@ -3,15 +3,15 @@ import type { NativeAddon } from "./addon.ts";
 import { cpuLibraries, gpuLibraries } from "./libraries.ts";
 import { createModel } from "./model.ts";
 import { alignmentHeads, readModelHeader } from "./model-header.ts";
-import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
+import type { OpenModelOptions, UnusableBackend, WhisperModel, WhisperRuntime } from "./types.ts";
 
 export interface LoadWhisperOptions {
   /** Directory of whisper.node and the libraries beside it. */
   nativeDirectory: string;
   /** File name of the CPU variant to use; the best for this CPU by default. */
   cpuLibrary?: string;
-  /** Look for GPU backends too; true by default. */
-  gpu?: boolean;
+  /** Look for GPU backends too: true, the default, takes all there are, a list those of these file names. */
+  gpu?: boolean | readonly string[];
 }
 
 /** ggml keeps its backends per process, so there is one runtime per process too. */
@@ -47,26 +47,28 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
   if (cpuLibrary === undefined) {
     throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; run scripts/setup again`);
   }
-  if (options.gpu ?? true) {
-    for (const library of gpuLibraries(options.nativeDirectory)) {
-      loadIfUsable(addon, join(options.nativeDirectory, library));
-    }
-  }
+  const gpu = options.gpu ?? true;
+  const wanted = (library: string) => (typeof gpu === "boolean" ? gpu : gpu.includes(library));
+  const unusable = gpuLibraries(options.nativeDirectory)
+    .filter(wanted)
+    .flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
   addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
   return {
     version: addon.version,
     devices: () => addon.devices(),
+    unusable,
     cpuVariant: () => cpuLibrary,
     openModel: (path, modelOptions) => openModel(addon, path, modelOptions),
   };
 }
 
 /** A GPU backend needs the vendor's libraries and a device; without them the machine is simply one without a GPU. */
-function loadIfUsable(addon: NativeAddon, path: string): void {
+function loadIfUsable(addon: NativeAddon, nativeDirectory: string, library: string): UnusableBackend[] {
   try {
-    addon.loadBackend(path);
-  } catch {
-    return;
+    addon.loadBackend(join(nativeDirectory, library));
+    return [];
+  } catch (error) {
+    return [{ library, reason: error instanceof Error ? error.message : String(error) }];
   }
 }
 

@@ -14,10 +14,18 @@ export interface WhisperRuntime {
   /** Version of whisper.cpp. */
   readonly version: string;
   devices(): WhisperDevice[];
+  /** GPU backends that this machine can't use, for want of a driver or a device. */
+  readonly unusable: readonly UnusableBackend[];
   /** File name of the CPU variant in use, such as libggml-cpu-zen4.so. */
   cpuVariant(): string;
   /** Loads the weights; throws an Error that says what to do where the file is no model or memory is short. */
   openModel(path: string, options: OpenModelOptions): WhisperModel;
+}
+
+export interface UnusableBackend {
+  /** File name, such as libggml-vulkan.so. */
+  readonly library: string;
+  readonly reason: string;
 }
 
 export interface OpenModelOptions {

@@ -2,11 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type ChooseCpuLibraryOptions,
-  chooseCpuLibrary,
-  leaveOutCpuLibrary,
-} from "../../../src/engine/devices/index.ts";
+import { type CpuTestOptions, chooseCpuLibrary, leaveOutCpuLibrary } from "../../../src/engine/devices/index.ts";
 import { available, root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../whisper/support.ts";
@@ -20,7 +16,7 @@ const dyingAtScore = "int ggml_backend_score(void) { __builtin_trap(); }";
 const notForThisCpu = "int ggml_backend_score(void) { return 0; }";
 
 /** The real libraries and those made of the sources, and a place for verdicts. */
-async function directoryWith(path: string, fakes: Record<string, string>): Promise<ChooseCpuLibraryOptions> {
+async function directoryWith(path: string, fakes: Record<string, string>): Promise<CpuTestOptions> {
   const directory = join(path, "native");
   await mkdir(directory);
   for (const name of readdirSync(nativeDirectory)) {

@@ -1,0 +1,27 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+/** What a self-test prints that computed something: how long it took, models loaded and all. */
+export const timingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }) });
+export type Timing = Static<typeof timingSchema>;
+
+/** What the look for devices prints. */
+export const deviceListSchema = Type.Object({
+  devices: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      description: Type.String(),
+      backend: Type.String(),
+      kind: Type.Union([Type.Literal("cpu"), Type.Literal("gpu"), Type.Literal("igpu"), Type.Literal("accelerator")]),
+      memoryFreeBytes: Type.Number(),
+      memoryTotalBytes: Type.Number(),
+    }),
+  ),
+  unusable: Type.Array(Type.Object({ library: Type.String(), reason: Type.String() })),
+});
+export type DeviceList = Static<typeof deviceListSchema>;
+
+/** What a self-test printed. @throws where it isn't of that form */
+export function readAnswer<T extends TSchema>(schema: T, output: string): Static<T> {
+  return Value.Parse(schema, JSON.parse(output));
+}

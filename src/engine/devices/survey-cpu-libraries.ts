@@ -1,0 +1,56 @@
+import { type CpuTestOptions, compute, rate, verdictKeys } from "./cpu-self-test.ts";
+import { readAnswer, timingSchema } from "./self-test-answers.ts";
+import { readVerdicts, type Verdict } from "./verdicts.ts";
+
+/** What is known of a variant, from its verdict and from a trial just now. */
+export interface CpuVariant {
+  /** File name, such as libggml-cpu-zen4.so. */
+  readonly library: string;
+  /** ggml's rating for this CPU; 0: not for this CPU. */
+  readonly score: number;
+  /** The server leaves it out for this reason, by a verdict that it keeps. */
+  readonly leftOut: string | null;
+  /** How it did just now; null: it was not tried. */
+  readonly trial:
+    | { readonly ok: true; readonly seconds: number }
+    | { readonly ok: false; readonly reason: string }
+    | null;
+}
+
+export interface CpuSurvey {
+  /** The variant that a server would use, null where none works. */
+  readonly used: string | null;
+  /** Every variant there is, best first. */
+  readonly variants: readonly CpuVariant[];
+}
+
+/**
+ * Tries the variants of the CPU backend, each in a process of its own and with the real model, without keeping what it
+ * finds: best first until one works that the server doesn't leave out, or all of them that this CPU can run.
+ */
+export async function surveyCpuLibraries(options: CpuTestOptions & { readonly all: boolean }): Promise<CpuSurvey> {
+  const kept = await readVerdicts(options.verdictsPath);
+  const rated: { verdict: Verdict; leftOut: string | null }[] = [];
+  for (const [library, key] of await verdictKeys(options)) {
+    const { verdict } = await rate(options, library);
+    const known = kept[key];
+    rated.push({ verdict, leftOut: known?.state === "failed" ? known.reason : null });
+  }
+  rated.sort((a, b) => b.verdict.score - a.verdict.score);
+  let used: string | null = null;
+  const variants: CpuVariant[] = [];
+  for (const { verdict, leftOut } of rated) {
+    const { library, score } = verdict;
+    let trial: CpuVariant["trial"] = verdict.state === "failed" ? { ok: false, reason: verdict.reason } : null;
+    if (score > 0 && (options.all || (used === null && leftOut === null))) trial = await tryOut(options, library);
+    if (trial?.ok === true && leftOut === null) used ??= library;
+    variants.push({ library, score, leftOut, trial });
+  }
+  return { used, variants };
+}
+
+async function tryOut(options: CpuTestOptions, library: string): Promise<NonNullable<CpuVariant["trial"]>> {
+  const outcome = await compute(options, library);
+  if (!outcome.ok) return { ok: false, reason: outcome.reason };
+  return { ok: true, seconds: readAnswer(timingSchema, outcome.output).seconds };
+}
