@@ -22,10 +22,20 @@ import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { StartError } from "./start-error.ts";
 
+/** What a server says of itself while it runs. */
+export interface Standing {
+  /** What keeps it from taking work, in plain words; null when nothing does. */
+  readonly trouble: string | null;
+  readonly queued: number;
+  readonly processing: number;
+}
+
 /** A running server: everything there is, put together. */
 export interface Appliance {
   /** e.g. `http://127.0.0.1:8787` */
   readonly origin: string;
+  /** How it stands. Throws when the database can't be read. */
+  standing(): Standing;
   /** Takes no more work, parks what runs at its next checkpoint, and gives everything back. */
   stop(): Promise<void>;
 }
@@ -92,6 +102,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const recovered = queue.recover();
 
   let stopping = false;
+  const trouble = () => (stopping ? "the server is stopping" : engineTrouble(engine));
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
   const lastUse = new LastUse(store);
   const creator = new TranscriptionCreator({
@@ -106,7 +117,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const app = createApp({
     ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, metrics, log, now },
     metricsRemote: settings.metrics.remote,
-    readiness: () => (stopping ? "the server is stopping" : engineTrouble(engine)),
+    readiness: trouble,
   });
   const { host, port } = settings.server;
   const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
@@ -129,6 +140,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
 
   return {
     origin,
+    standing: () => ({ trouble: trouble(), ...recordings.countsOpen() }),
     async stop() {
       stopping = true;
       clearInterval(chores);

@@ -1,4 +1,4 @@
-export { type Appliance, startAppliance } from "./appliance.ts";
+export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor } from "./program-files-for.ts";
 export { baseUrlOf, findRunningServer, type RunningServer } from "./running-server.ts";

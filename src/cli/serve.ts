@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
+import { findSupervisor } from "../service/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
 
@@ -12,16 +13,23 @@ export function serveCommand(): Command {
     .description("Serve the API until told to stop (SIGINT or SIGTERM).")
     .action(async (_options: object, command: Command) => {
       const settings = settingsOf(command);
-      const appliance = await startAppliance(settings, createLogger(settings.log.level));
+      const log = createLogger(settings.log.level);
+      const supervisor = findSupervisor(process.env, process.pid, log);
+      const appliance = await startAppliance(settings, log);
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
-      await untilStopped(appliance);
+      supervisor?.ready(appliance.standing);
+      await untilStopped(appliance, () => supervisor?.stopping());
     });
 }
 
-/** Waits for SIGINT or SIGTERM and stops in order; a second signal while stopping changes nothing. */
-export async function untilStopped(appliance: Appliance): Promise<void> {
+/**
+ * Waits for SIGINT or SIGTERM and stops in order; a second signal while stopping changes nothing.
+ * @param stopping is called before
+ */
+export async function untilStopped(appliance: Appliance, stopping: () => void = () => {}): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
   });
+  stopping();
   await appliance.stop();
 }

@@ -1,0 +1,1 @@
+export { findSupervisor, type ReadStanding, Supervisor } from "./supervisor.ts";
