@@ -1,16 +1,10 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
-import { type Settings, SettingsError } from "../config/index.ts";
+import type { Settings } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
-import {
-  createApp,
-  parseTrustedProxies,
-  startServer,
-  TranscriptionCreator,
-  transcriptionMapper,
-} from "../http/index.ts";
-import { checkRecordingUrl, parseAllowList } from "../media/index.ts";
+import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import { checkRecordingUrl } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { ownCommand, type ProgramFiles, programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
@@ -20,6 +14,7 @@ import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptio
 import { workerPreparation } from "./prepare-worker.ts";
 import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
+import { RunningSettings } from "./running-settings.ts";
 import { StartError } from "./start-error.ts";
 
 /** What a server says of itself while it runs. */
@@ -36,6 +31,12 @@ export interface Appliance {
   readonly origin: string;
   /** How it stands. Throws when the database can't be read. */
   standing(): Standing;
+  /**
+   * Goes on with other settings: those that can be changed count from now on, for requests and recordings that are under
+   * way where they next ask. What can't be changed without a restart stays as it is, and the log says so.
+   * @throws {SettingsError} and leaves all as it was
+   */
+  reload(settings: Settings): void;
   /** Takes no more work, parks what runs at its next checkpoint, and gives everything back. */
   stop(): Promise<void>;
 }
@@ -50,12 +51,9 @@ const minute = 60_000;
  */
 export async function startAppliance(settings: Settings, log: Logger): Promise<Appliance> {
   const now = Date.now;
-  const { limits } = settings;
   // What the settings say wrong is said before anything is taken or started.
-  const allow = asError(SettingsError, "fetch.allow", () => parseAllowList(settings.fetch.allow));
-  const proxies = asError(SettingsError, "server.trusted_proxies", () =>
-    parseTrustedProxies(settings.server.trusted_proxies),
-  );
+  const running = new RunningSettings(settings);
+  const limits = () => running.values.limits;
   const files = await programFilesFor(settings);
   const whisperModel = settings.engine.whisper_model || files.whisperModel;
   const languages = asError(StartError, "engine.whisper_model", () => readModelLanguages(whisperModel));
@@ -80,17 +78,17 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
 
   const services: PipelineServices = {
     ...{ store, recordings, dataDirectory, engine, languages, usage, metrics, log, now },
-    fetchOptions: {
-      allow,
-      maxBytes: limits.upload_bytes,
-      timeoutSeconds: settings.fetch.timeout_seconds,
-      stallSeconds: settings.fetch.stall_seconds,
+    fetchOptions: () => ({
+      allow: running.allow,
+      maxBytes: limits().upload_bytes,
+      timeoutSeconds: running.values.fetch.timeout_seconds,
+      stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
-    },
-    decodeOptions: { ffmpegPath: files.ffmpeg, maxSeconds: limits.recording_seconds },
+    }),
+    decodeOptions: () => ({ ffmpegPath: files.ffmpeg, maxSeconds: limits().recording_seconds }),
     audioAllowanceSeconds: (accountId) =>
-      60 * (ownLimits(store, accountId).audio_minutes_per_day ?? limits.audio_minutes_per_day),
-    dropsAudio: settings.retention.audio_days === 0,
+      60 * (ownLimits(store, accountId).audio_minutes_per_day ?? limits().audio_minutes_per_day),
+    dropsAudio: () => running.values.retention.audio_days === 0,
   };
   const queue = new RecordingQueue({
     recordings,
@@ -109,30 +107,33 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     ...{ recordings, usage, queue, dataDirectory, languages, limits, toTranscription, now },
     answers: new KeptAnswers(store),
     ffmpegPath: files.ffmpeg,
-    fetchEnabled: settings.fetch.enabled,
-    checkUrl: (text) => checkRecordingUrl(text, allow),
+    fetchEnabled: () => running.values.fetch.enabled,
+    checkUrl: (text) => checkRecordingUrl(text, running.allow),
     isAccount: (id) => getAccount(store, id) !== null,
     refusal: () => (stopping ? "The server is stopping; it takes work again in a moment." : null),
   });
   const app = createApp({
     ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, metrics, log, now },
-    metricsRemote: settings.metrics.remote,
+    metricsRemote: () => running.values.metrics.remote,
     readiness: trouble,
   });
   const { host, port } = settings.server;
   const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
     try {
-      return startServer({ app, host, port, proxies, log, metrics, now });
+      return startServer({ app, host, port, proxies: () => running.proxies, log, metrics, now });
     } catch (error) {
       void queue.stop().then(() => engine.close());
       throw error;
     }
   });
 
-  const retention = { audioDays: settings.retention.audio_days, completedDays: settings.retention.completed_days };
+  const clean = () => {
+    const { audio_days: audioDays, completed_days: completedDays } = running.values.retention;
+    applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
+  };
   const chores = setInterval(() => lastUse.flush(), minute);
-  const cleaning = setInterval(() => applyRetention(recordings, dataDirectory, retention, now()), 60 * minute);
-  applyRetention(recordings, dataDirectory, retention, now());
+  const cleaning = setInterval(clean, 60 * minute);
+  clean();
 
   const origin = originOf(host, server.port ?? port);
   announceServer(dataDirectory, { pid: process.pid, origin });
@@ -141,6 +142,15 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   return {
     origin,
     standing: () => ({ trouble: trouble(), ...recordings.countsOpen() }),
+    reload(next) {
+      if (stopping) return;
+      const { settings, changed, needRestart } = running.reload(next);
+      log.level = settings.log.level;
+      queue.slots = settings.queue.slots;
+      log.info({ event: "settings.reloaded", changed });
+      if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });
+      if (changed.some((path) => path.startsWith("retention."))) clean();
+    },
     async stop() {
       stopping = true;
       clearInterval(chores);

@@ -27,7 +27,7 @@ export function quickstartCommand(): Command {
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const directory = new DataDirectory(settings.storage.data_dir);
       if (recording === undefined) {
-        await serveInForeground(settings, directory);
+        await serveInForeground(() => settingsOf(command), directory);
         return;
       }
       const server = (await findRunningServer(directory)) ?? (await startDetached(settings, directory));
@@ -40,17 +40,19 @@ export function quickstartCommand(): Command {
     });
 }
 
-async function serveInForeground(settings: Settings, directory: DataDirectory): Promise<void> {
+async function serveInForeground(readSettings: () => Settings, directory: DataDirectory): Promise<void> {
   const running = await findRunningServer(directory);
   if (running !== null) {
     process.stdout.write(`transcribe serves ${baseUrlOf(running.origin)} already (process ${running.pid})\n`);
     return;
   }
-  const appliance = await startAppliance(settings, createLogger(settings.log.level));
+  const settings = readSettings();
+  const log = createLogger(settings.log.level);
+  const appliance = await startAppliance(settings, log);
   const { key, isNew } = firstKey(openDatabase(directory.databasePath), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
-  await untilStopped(appliance);
+  await untilStopped(appliance, { readSettings, log });
 }
 
 /** Starts `transcribe serve` in the background and waits until it is ready; its log goes to the data directory. */

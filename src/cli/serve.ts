@@ -1,7 +1,9 @@
+import { isatty } from "node:tty";
 import { Command } from "commander";
 import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
+import { type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
-import { createLogger } from "../telemetry/index.ts";
+import { createLogger, type Logger } from "../telemetry/index.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
 
 /** The flags of a command that serves. */
@@ -10,7 +12,7 @@ export const serveFlags = ["server.host", "server.port", "storage.data_dir", "lo
 /** transcribe serve */
 export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
-    .description("Serve the API until told to stop (SIGINT or SIGTERM).")
+    .description("Serve the API until told to stop (SIGINT or SIGTERM). SIGHUP has it read its settings again.")
     .action(async (_options: object, command: Command) => {
       const settings = settingsOf(command);
       const log = createLogger(settings.log.level);
@@ -18,18 +20,44 @@ export function serveCommand(): Command {
       const appliance = await startAppliance(settings, log);
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       supervisor?.ready(appliance.standing);
-      await untilStopped(appliance, () => supervisor?.stopping());
+      await untilStopped(appliance, {
+        readSettings: () => settingsOf(command),
+        log,
+        stopping: () => supervisor?.stopping(),
+      });
     });
 }
 
+export interface ServingOptions {
+  readonly readSettings: () => Settings;
+  readonly log: Logger;
+  /** Called before the server stops. */
+  readonly stopping?: () => void;
+}
+
 /**
- * Waits for SIGINT or SIGTERM and stops in order; a second signal while stopping changes nothing.
- * @param stopping is called before
+ * Waits for SIGINT or SIGTERM and stops in order; a second signal while stopping changes nothing. At SIGHUP the settings
+ * are read again; when they are wrong the server goes on with what it has.
  */
-export async function untilStopped(appliance: Appliance, stopping: () => void = () => {}): Promise<void> {
+export async function untilStopped(appliance: Appliance, options: ServingOptions): Promise<void> {
+  const hasTerminal = isatty(2);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
+    process.on("SIGHUP", () => {
+      // The signal's first meaning: the terminal that this server was started in is gone.
+      if (hasTerminal && !isatty(2)) resolve();
+      else reload(appliance, options);
+    });
   });
-  stopping();
+  options.stopping?.();
   await appliance.stop();
+}
+
+function reload(appliance: Appliance, { readSettings, log }: ServingOptions): void {
+  try {
+    appliance.reload(readSettings());
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    log.error({ event: "settings.not_reloaded", reason: error.message });
+  }
 }

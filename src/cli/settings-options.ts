@@ -27,7 +27,7 @@ export function settingsOf(command: Command): Settings {
     const value = options[camelCase(entry.flag ?? "")];
     if (typeof value === "string") flags[entry.path] = value;
   }
-  const file = typeof options.config === "string" ? options.config : process.env.TRANSCRIBE_CONFIG;
+  const file = typeof options.config === "string" ? options.config : process.env.TRANSCRIBE_CONFIG || undefined;
   return loadSettings({ file, environment: process.env, flags });
 }
 

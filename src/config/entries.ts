@@ -9,6 +9,8 @@ export interface SettingEntry {
   readonly flag: string | null;
   readonly schema: TSchema;
   readonly description: string;
+  /** Whether a running server takes a new value. */
+  readonly reload: boolean;
   readonly defaultValue: unknown;
 }
 
@@ -27,7 +29,8 @@ function walk(schema: TObject, prefix: string): SettingEntry[] {
         env: annotations.env ?? `TRANSCRIBE_${path.replaceAll(".", "_").toUpperCase()}`,
         flag: annotations.flag ?? null,
         schema: child,
-        description: child.description ?? "",
+        description: annotations.description,
+        reload: annotations.reload,
         defaultValue: child.default,
       },
     ];

@@ -3,6 +3,7 @@ import { Kind, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parse, TomlError } from "smol-toml";
 import { type SettingEntry, settingEntries } from "./entries.ts";
+import { flatten, nest } from "./paths.ts";
 import { type Settings, settingsSchema } from "./schema/index.ts";
 
 /** A setting that can't be used; the message says which one, where it came from and what it takes. */
@@ -61,7 +62,7 @@ function readFile(file: string): [string, unknown][] {
     if (error instanceof TomlError) throw new SettingsError(`${file}: ${error.message}`);
     throw error;
   }
-  return flatten(parsed, "").map(([path, value]) => {
+  return flatten(parsed).map(([path, value]) => {
     const entry = settingEntries.find((candidate) => candidate.path === path);
     if (entry === undefined) throw new SettingsError(`${file}: unknown setting ${path}${suggestion(path)}`);
     return [path, checked(entry, value, `${file}: ${path}`)];
@@ -114,19 +115,4 @@ function suggestion(path: string): string {
   const name = path.split(".").at(-1) ?? path;
   const match = settingEntries.find((entry) => entry.path.endsWith(`.${name}`) || entry.path.startsWith(`${path}.`));
   return match === undefined ? "" : `; did you mean ${match.path}?`;
-}
-
-function flatten(value: unknown, prefix: string): [string, unknown][] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[prefix, value]];
-  return Object.entries(value).flatMap(([name, child]) => flatten(child, prefix === "" ? name : `${prefix}.${name}`));
-}
-
-function nest(values: ReadonlyMap<string, unknown>): Record<string, Record<string, unknown>> {
-  const root: Record<string, Record<string, unknown>> = {};
-  for (const [path, value] of values) {
-    const dot = path.lastIndexOf(".");
-    const section = path.slice(0, dot);
-    root[section] = { ...root[section], [path.slice(dot + 1)]: value };
-  }
-  return root;
 }

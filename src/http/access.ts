@@ -21,7 +21,7 @@ export const basePath = "/api/public/v1";
 export interface AccessOptions {
   readonly store: Store;
   readonly lastUse: LastUse;
-  readonly limits: Settings["limits"];
+  readonly limits: () => Settings["limits"];
   readonly now: () => number;
 }
 
@@ -43,7 +43,7 @@ export function access(options: AccessOptions) {
     const key = secret === undefined ? null : authenticate(options.store, secret, options.now());
     const account = key === null ? null : getAccount(options.store, key.accountId);
     if (key !== null && account !== null) return { key, account };
-    const limit = options.limits.failed_authentications_per_minute;
+    const limit = options.limits().failed_authentications_per_minute;
     const { allowed, retryMilliseconds } = failures.spend(addressGroup(context.client.address), limit, options.now());
     if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
     throw header === null
@@ -52,7 +52,7 @@ export function access(options: AccessOptions) {
   };
 
   const checkRate = ({ key, account }: Caller, context: RequestContext) => {
-    const limit = parseAccountLimits(account.limits).requests_per_minute ?? options.limits.requests_per_minute;
+    const limit = parseAccountLimits(account.limits).requests_per_minute ?? options.limits().requests_per_minute;
     const state = requests.spend(key.id, limit, options.now());
     context.limits = [{ name: "requests", limit, windowSeconds: 60, ...state }];
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);

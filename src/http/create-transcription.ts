@@ -25,8 +25,8 @@ export interface CreateServices {
   readonly dataDirectory: DataDirectory;
   readonly languages: readonly Language[];
   readonly ffmpegPath: string;
-  readonly limits: Settings["limits"];
-  readonly fetchEnabled: boolean;
+  readonly limits: () => Settings["limits"];
+  readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
   readonly toTranscription: ToTranscription;
   readonly now: () => number;
@@ -56,8 +56,8 @@ export class TranscriptionCreator {
 
   /** @throws {ApiError} */
   async create(request: Request): Promise<Response> {
-    const { limits, refusal } = this.#services;
-    const reason = refusal();
+    const limits = this.#services.limits();
+    const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
     const maxBodyBytes = limits.upload_bytes + bodyAllowanceBytes;
     if (Number(request.headers.get("content-length") ?? 0) > maxBodyBytes) {
@@ -78,7 +78,7 @@ export class TranscriptionCreator {
     const { account } = caller;
     this.#requireCreates(request, caller);
     const own = parseAccountLimits(account.limits);
-    return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits.recordings_per_account);
+    return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits().recordings_per_account);
   }
 
   /** @throws 429 when the account's creates are spent, with the wait after which every window has room again */
@@ -103,7 +103,8 @@ export class TranscriptionCreator {
   }
 
   #createLimits(accountId: string, own: AccountLimits): RateLimit[] {
-    const { limits, usage, now } = this.#services;
+    const { usage, now } = this.#services;
+    const limits = this.#services.limits();
     const window = (name: string, limit: number, windowMilliseconds: number): RateLimit => ({
       name,
       limit,
@@ -122,7 +123,8 @@ export class TranscriptionCreator {
     idempotent: IdempotentCreate,
     maxBodyBytes: number,
   ): Promise<Response> {
-    const { limits, dataDirectory } = this.#services;
+    const { dataDirectory } = this.#services;
+    const limits = this.#services.limits();
     const upload = await receiveUpload(request, {
       directory: dataDirectory.incoming,
       maxFileBytes: limits.upload_bytes,
@@ -165,11 +167,11 @@ export class TranscriptionCreator {
     const { recordings, answers, usage, queue, limits, languages, checkUrl, fetchEnabled, toTranscription, now } =
       this.#services;
     const { key, account } = caller;
-    const source = sourceOf(received, checkUrl, fetchEnabled);
+    const source = sourceOf(received, checkUrl, fetchEnabled());
     const language = languageOf(languages, received.fields.language);
     if (source.type === "file") await this.#examine(source.file.path);
     // Who is gone would never learn of the recording.
-    if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits.upload_bytes);
+    if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
 
     // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
     // order in which recordings are entered.
@@ -199,7 +201,8 @@ export class TranscriptionCreator {
 
   /** @throws 422 under `file` for what is no recording, or is too long */
   async #examine(path: string): Promise<void> {
-    const { ffmpegPath, limits } = this.#services;
+    const { ffmpegPath } = this.#services;
+    const limits = this.#services.limits();
     const probed = await probeRecording(ffmpegPath, path);
     if (!probed.ok) throw invalidField("file", probed.reason);
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {

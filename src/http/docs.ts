@@ -6,10 +6,18 @@ import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from ".
 const storedForGood = "public, max-age=31536000, immutable";
 
 /** GET /openapi.json, and GET /docs, which shows it from files inside the program. Both without a key. */
-export function documentationRoutes(limits: Settings["limits"]) {
-  const document = JSON.stringify(openApiDocument(limits));
+export function documentationRoutes(limits: () => Settings["limits"]) {
+  let described = limits();
+  let document = JSON.stringify(openApiDocument(described));
+  const current = () => {
+    if (described !== limits()) {
+      described = limits();
+      document = JSON.stringify(openApiDocument(described));
+    }
+    return document;
+  };
   const routes = new Elysia({ name: "documentation" })
-    .get("/openapi.json", () => answer(document, "application/json;charset=utf-8"))
+    .get("/openapi.json", () => answer(current(), "application/json;charset=utf-8"))
     .get("/docs", () =>
       answer(page, "text/html; charset=utf-8", {
         "Content-Security-Policy": pagePolicy,

@@ -1,6 +1,6 @@
 export { basePath } from "./access.ts";
 export { type App, type AppOptions, createApp } from "./app.ts";
 export { type CreateServices, TranscriptionCreator } from "./create-transcription.ts";
-export { parseTrustedProxies } from "./forwarded.ts";
+export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
 export { type SegmentResource, type TranscriptionResource, transcriptionMapper } from "./resources.ts";
 export { startServer } from "./server.ts";

@@ -7,7 +7,7 @@ import { contextOf } from "./request-context.ts";
 export interface MetricsOptions {
   readonly metrics: Metrics;
   /** Whether other machines may read them. */
-  readonly metricsRemote: boolean;
+  readonly metricsRemote: () => boolean;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface MetricsOptions {
 export function metricsRoutes({ metrics, metricsRemote }: MetricsOptions) {
   return new Elysia({ name: "metrics" }).get("/metrics", async ({ request }) => {
     const { address, forwarded } = contextOf(request).client;
-    if (!metricsRemote && (forwarded || !isLoopback(address))) {
+    if (!metricsRemote() && (forwarded || !isLoopback(address))) {
       throw new ApiError("forbidden", "The metrics are for this machine alone; the setting metrics.remote opens them.");
     }
     return new Response(await metrics.read(), { headers: { "Content-Type": metricsMediaType } });

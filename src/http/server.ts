@@ -10,7 +10,7 @@ export interface ServerOptions {
   readonly app: App;
   readonly host: string;
   readonly port: number;
-  readonly proxies: TrustedProxies;
+  readonly proxies: () => TrustedProxies;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -34,7 +34,7 @@ export function startServer(options: ServerOptions): Server<undefined> {
     async fetch(request, server) {
       const startedAt = now();
       const context = contextOf(request);
-      context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies);
+      context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
       // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
       // that falls silent is ended by the upload's own watch.
       server.timeout(request, 0);

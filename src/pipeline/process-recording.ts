@@ -28,13 +28,13 @@ export interface PipelineServices {
   readonly dataDirectory: DataDirectory;
   readonly engine: Pick<Engine, "run">;
   readonly languages: readonly Language[];
-  readonly fetchOptions: FetchOptions;
-  readonly decodeOptions: DecodeOptions;
+  readonly fetchOptions: () => FetchOptions;
+  readonly decodeOptions: () => DecodeOptions;
   readonly usage: Usage;
   /** Seconds of audio that an account may have processed in a UTC day. */
   readonly audioAllowanceSeconds: (accountId: string) => number;
   /** Whether a recording's audio goes as soon as it has ended. */
-  readonly dropsAudio: boolean;
+  readonly dropsAudio: () => boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -100,7 +100,7 @@ export async function processRecording(services: PipelineServices, id: string, s
 /** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
 function tidy({ recordings, dataDirectory, dropsAudio }: PipelineServices, id: string): void {
   dataDirectory.removeWork(id);
-  if (dropsAudio || recordings.get(id) === null) dataDirectory.removeRecording(id);
+  if (dropsAudio() || recordings.get(id) === null) dataDirectory.removeRecording(id);
 }
 
 /**
@@ -117,7 +117,7 @@ async function begin(services: PipelineServices, id: string, signal: AbortSignal
   if (waiting.sourceUrl !== null && waiting.sizeBytes === null) {
     recordings.progress(id, "fetch", null);
     const outputPath = dataDirectory.uploadPath(id);
-    const sizeBytes = await fetchSource(waiting.sourceUrl, outputPath, services.fetchOptions, signal);
+    const sizeBytes = await fetchSource(waiting.sourceUrl, outputPath, services.fetchOptions(), signal);
     recordings.fetched(id, sizeBytes);
   }
   return recordings.claim(id);
@@ -142,7 +142,7 @@ async function transcript(services: PipelineServices, recording: Recording, sign
     };
   };
 
-  const pcm = await decode(step("decode"), services.decodeOptions);
+  const pcm = await decode(step("decode"), services.decodeOptions());
   const durationSeconds = pcm.sampleCount / PCM_SAMPLE_RATE_HZ;
   recordings.describe(id, { durationSeconds });
   services.usage.chargeAudio(id, durationSeconds);

@@ -46,6 +46,11 @@ export class RecordingQueue {
     this.#watch.unref();
   }
 
+  /** Recordings processed at once from now on. Fewer than run leaves these in peace: none begins until enough have ended. */
+  set slots(slots: number) {
+    this.#queue.concurrency = slots;
+  }
+
   /** Takes up what an earlier server left: what was being processed first, then what waited. */
   recover(): number {
     const { recordings } = this.#options;

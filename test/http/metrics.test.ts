@@ -34,8 +34,8 @@ describe("GET /metrics", () => {
     ["192.168.1.7", false, 403],
     ["127.0.0.1", false, 200],
     ["192.168.1.7", true, 200],
-  ])("asked from %s, with metrics.remote %p: %d", async (address, metricsRemote, status) => {
-    const app = createApp({ ...server.appOptions, metricsRemote });
+  ])("asked from %s, with metrics.remote %p: %d", async (address, remote, status) => {
+    const app = createApp({ ...server.appOptions, metricsRemote: () => remote });
     const request = new Request("http://localhost/metrics");
     contextOf(request).client = { address, forwarded: false, scheme: null };
     expect((await app.handle(request)).status).toBe(status);

@@ -60,6 +60,8 @@ export class ApiServer implements Disposable {
   readonly log: Record<string, unknown>[] = [];
   /** What the application was made with, for one of a test's own. */
   appOptions!: AppOptions;
+  /** What is in force; a test may put others in its place, as a reload of the settings does. */
+  limits!: Settings["limits"];
   /** Why the server is not ready; null when it is. */
   trouble: string | null = null;
   /** Called when a recording that was created is handed to the queue; a test may fail here. */
@@ -220,7 +222,7 @@ export class ApiServer implements Disposable {
     const now = () => this.now();
     const recordings = new Recordings(store, now);
     const log = pino({ base: null }, { write: (line) => void this.log.push(JSON.parse(line)) });
-    const limits = {
+    this.limits = {
       upload_bytes: options.uploadBytes ?? 10_000_000,
       recording_seconds: options.recordingSeconds ?? 18 * 3600,
       recordings_per_account: options.recordingsPerAccount ?? 5,
@@ -232,6 +234,7 @@ export class ApiServer implements Disposable {
       failed_authentications_per_minute: 100_000,
       ...options.limits,
     };
+    const limits = () => this.limits;
     const usage = new Usage(store);
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const creator = new TranscriptionCreator({
@@ -243,7 +246,7 @@ export class ApiServer implements Disposable {
           this.queued.push(id);
         },
       },
-      fetchEnabled: options.fetchEnabled ?? true,
+      fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       isAccount: (id) => getAccount(store, id) !== null,
       refusal: () => this.trouble,
@@ -251,13 +254,13 @@ export class ApiServer implements Disposable {
     const metrics = metricsWithoutEngine();
     this.appOptions = {
       ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, metrics, now },
-      metricsRemote: false,
+      metricsRemote: () => false,
       lastUse: new LastUse(store),
       readiness: () => this.trouble,
     };
     const app = createApp(this.appOptions);
     const proxies = parseTrustedProxies(options.trustedProxies ?? []);
-    const server = startServer({ app, host: "127.0.0.1", port, proxies, log, metrics, now });
+    const server = startServer({ app, host: "127.0.0.1", port, proxies: () => proxies, log, metrics, now });
     return { store, recordings, usage, server };
   }
 }

@@ -44,16 +44,16 @@ test("a recording that is cancelled and deleted while its link is being fetched 
         throw new Error("nothing is left to be transcribed");
       },
     },
-    fetchOptions: {
+    fetchOptions: () => ({
       allow: parseAllowList(["127.0.0.0/8"]),
       maxBytes: 10_000_000,
       timeoutSeconds: 60,
       stallSeconds: 30,
       userAgent: "test",
-    },
-    decodeOptions: { ffmpegPath: "unused", maxSeconds: 60 },
+    }),
+    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60 }),
     audioAllowanceSeconds: () => 1000,
-    dropsAudio: false,
+    dropsAudio: () => false,
   };
   await processRecording(services, id, new AbortController().signal);
   expect(recordings.get(id)).toBeNull();

@@ -25,6 +25,35 @@ describe("the queue", () => {
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
 
+  test("that is given other slots ends what runs, and then fills as many as it has", async () => {
+    for (let count = 0; count < 4; count++) create();
+    const running: PromiseWithResolvers<void>[] = [];
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, now },
+      slots: 2,
+      process: () => {
+        const recording = Promise.withResolvers<void>();
+        running.push(recording);
+        return recording.promise;
+      },
+    });
+    const begun = async () => {
+      await Bun.sleep(1);
+      return running.length;
+    };
+    queue.recover();
+    expect(await begun()).toBe(2);
+    queue.slots = 1;
+    running[0]?.resolve();
+    expect(await begun()).toBe(2);
+    running[1]?.resolve();
+    expect(await begun()).toBe(3);
+    queue.slots = 2;
+    expect(await begun()).toBe(4);
+    for (const { resolve } of running) resolve();
+    await queue.stop();
+  });
+
   test("processes as many at once as there are slots, and all in the end", async () => {
     let running = 0;
     let most = 0;

@@ -204,7 +204,8 @@ function environmentWith(settings: Readonly<Record<string, string>>): Record<str
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("TRANSCRIBE_") || name === "TRANSCRIBE_CACHE",
   );
-  return { ...Object.fromEntries(inherited), ...settings };
+  // Nor the machine's settings file.
+  return { ...Object.fromEntries(inherited), TRANSCRIBE_CONFIG: "", ...settings };
 }
 
 async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -101,14 +101,14 @@ const unlimited = {
 };
 const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
 const toTranscription = transcriptionMapper(() => null);
-const common = { recordings, dataDirectory, languages: [], limits, toTranscription, now: Date.now };
+const common = { recordings, dataDirectory, languages: [], limits: () => limits, toTranscription, now: Date.now };
 const creator = new TranscriptionCreator({
   ...common,
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
   ffmpegPath: ffmpeg,
-  fetchEnabled: false,
+  fetchEnabled: () => false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
   isAccount: () => true,
   refusal: () => null,
@@ -121,11 +121,11 @@ const metrics = new Metrics({
 const lastUse = new LastUse(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },
-  metricsRemote: false,
+  metricsRemote: () => false,
   readiness: () => null,
 });
 const proxies = parseTrustedProxies([]);
-const server = startServer({ app, host: "127.0.0.1", port: 0, proxies, log, metrics, now: Date.now });
+const server = startServer({ app, host: "127.0.0.1", port: 0, proxies: () => proxies, log, metrics, now: Date.now });
 
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const url = `http://127.0.0.1:${server.port}/api/public/v1/transcriptions${path}`;

@@ -21,6 +21,6 @@ export const server = group("Where the API is served.", {
     default: [],
     description:
       "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server: their X-Forwarded-For and X-Forwarded-Proto say who asks. Nobody else's do.",
-    reload: false,
+    reload: true,
   }),
 });

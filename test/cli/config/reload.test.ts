@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startTimeout, TestServer } from "../../support/server.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const directory = temporaryDirectory();
+const file = join(directory.path, "transcribe.toml");
+const server = new TestServer({ TRANSCRIBE_CONFIG: file });
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+/** Writes the file, sends SIGHUP, and gives what the server logs next of its settings. */
+async function reload(toml: string) {
+  await Bun.write(file, toml);
+  const before = server.log.length;
+  const found = () => server.log.slice(before).filter(({ event }) => event.startsWith("settings."));
+  process.kill(server.pid, "SIGHUP");
+  await server.until(() => found().length > 0);
+  return found();
+}
+
+test(
+  "SIGHUP has a running server read its settings again; a file that is wrong changes nothing",
+  server.showing(async () => {
+    await Bun.write(file, "[limits]\nfailed_authentications_per_minute = 1\n");
+    await server.start();
+    const strangers = async (count: number) => {
+      const answers = Array.from({ length: count }, () => fetch(`${server.baseUrl}/transcriptions`));
+      return (await Promise.all(answers)).map(({ status }) => status).sort();
+    };
+    expect(await strangers(2)).toEqual([401, 429]);
+
+    expect(await reload("[limits]\nfailed_authentications_per_minute = 3\n[queue]\nslots = 2\n")).toMatchObject([
+      { event: "settings.reloaded", changed: ["queue.slots", "limits.failed_authentications_per_minute"] },
+    ]);
+    expect(await strangers(3)).toEqual([401, 401, 429]);
+
+    expect(await reload("[limits]\nfailed_authentications_per_minute = 9\n[queue]\nslots = 'two'\n")).toMatchObject([
+      { event: "settings.not_reloaded", reason: expect.stringContaining("queue.slots") },
+    ]);
+    expect(await strangers(1)).toEqual([429]);
+
+    expect(await reload("[engine]\nthreads = 1\n[fetch]\nallow = ['10.0.0.0/99']\n")).toMatchObject([
+      { event: "settings.not_reloaded", reason: expect.stringContaining("fetch.allow") },
+    ]);
+    expect(await reload("[engine]\nthreads = 1\n")).toMatchObject([
+      { event: "settings.reloaded" },
+      { event: "settings.need_restart", settings: ["engine.threads"] },
+    ]);
+    expect(await server.stop()).toBe(0);
+  }),
+  startTimeout,
+);
