@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { Engine, readModelLanguages } from "../engine/index.ts";
@@ -69,7 +68,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     (id) => recordings.get(id) !== null,
   );
 
-  const engine = startEngine(settings, { ...files, whisperModel }, join(dataDirectory.state, "devices.json"), log);
+  const engine = startEngine(settings, { ...files, whisperModel }, dataDirectory.verdicts, log);
   const metrics = new Metrics({
     recordingsOpen: () => recordings.countsOpen(),
     engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),

@@ -4,25 +4,25 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Settings } from "../config/index.ts";
 import { basePath } from "../http/index.ts";
-import type { DataDirectory } from "../storage/index.ts";
+import type { DataPaths } from "../storage/index.ts";
 
 const runningSchema = Type.Object({ pid: Type.Integer(), origin: Type.String() });
 
 /** What a server says of itself while it runs, in a file of its data directory. */
 export type RunningServer = Static<typeof runningSchema>;
 
-const pathOf = (directory: DataDirectory) => join(directory.state, "server.json");
+const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
 
-export function announceServer(directory: DataDirectory, server: RunningServer): void {
+export function announceServer(directory: DataPaths, server: RunningServer): void {
   writeFileSync(pathOf(directory), JSON.stringify(server), { mode: 0o600 });
 }
 
-export function withdrawServer(directory: DataDirectory): void {
+export function withdrawServer(directory: DataPaths): void {
   rmSync(pathOf(directory), { force: true });
 }
 
 /** The server of a data directory, when one answers; null when none runs. */
-export async function findRunningServer(directory: DataDirectory): Promise<RunningServer | null> {
+export async function findRunningServer(directory: DataPaths): Promise<RunningServer | null> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(readFileSync(pathOf(directory), "utf8"));

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { DataPaths } from "./data-paths.ts";
 
 /** Another server has the data directory; two would work off the same recordings. */
 export class DataDirectoryInUseError extends Error {
@@ -17,24 +18,13 @@ export class DataDirectoryInUseError extends Error {
  * work/ID/          PCM and step files; gone when the record is terminal
  * ```
  */
-export class DataDirectory {
-  readonly root: string;
-  readonly databasePath: string;
-  readonly incoming: string;
-  readonly uploads: string;
-  /** What the server notes for itself. */
-  readonly state: string;
-
+export class DataDirectory extends DataPaths {
   /** Makes what is missing, readable by its owner alone. */
   constructor(root: string) {
-    this.root = resolve(root);
-    this.databasePath = join(this.root, "transcribe.db");
-    this.incoming = join(this.root, "incoming");
-    this.uploads = join(this.root, "uploads");
-    this.state = join(this.root, "state");
+    super(root);
     const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
     if (fresh) chmodSync(this.root, 0o700);
-    for (const directory of [this.incoming, this.uploads, join(this.root, "work"), this.state]) {
+    for (const directory of [this.incoming, this.uploads, this.work, this.state]) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     }
   }
@@ -44,7 +34,7 @@ export class DataDirectory {
   }
 
   workDirectory(recordingId: string): string {
-    return join(this.root, "work", recordingId);
+    return join(this.work, recordingId);
   }
 
   /** Removes the step files of a recording that reached its end. */
@@ -65,7 +55,7 @@ export class DataDirectory {
    */
   sweep(isOpen: (id: string) => boolean, isKnown: (id: string) => boolean): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
-    for (const id of readdirSync(join(this.root, "work"))) if (!isOpen(id)) this.removeWork(id);
+    for (const id of readdirSync(this.work)) if (!isOpen(id)) this.removeWork(id);
     for (const id of readdirSync(this.uploads)) {
       if (!isKnown(id)) rmSync(this.uploadPath(id), { force: true });
     }
@@ -78,7 +68,7 @@ export class DataDirectory {
    * @throws {DataDirectoryInUseError}
    */
   lock(): () => void {
-    const lock = new Database(join(this.root, "server.lock"), { create: true });
+    const lock = new Database(this.lockPath, { create: true });
     try {
       lock.run("PRAGMA locking_mode = EXCLUSIVE");
       lock.run("BEGIN EXCLUSIVE");
