@@ -1,20 +1,21 @@
 import { availableParallelism } from "node:os";
 import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { Engine, readModelLanguages } from "../engine/index.ts";
+import { type Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
-import { ownCommand, type ProgramFiles, programVersion } from "../program/index.ts";
+import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
-import { workerPreparation } from "./prepare-worker.ts";
 import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
+import { speechModelsFor } from "./speech-models-for.ts";
 import { StartError } from "./start-error.ts";
+import { WorkerModels } from "./worker-models.ts";
 
 /** What a server says of itself while it runs. */
 export interface Standing {
@@ -54,12 +55,18 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const running = new RunningSettings(settings);
   const limits = () => running.values.limits;
   const files = await programFilesFor(settings);
-  const whisperModel = settings.engine.whisper_model || files.whisperModel;
-  const languages = asError(StartError, "engine.whisper_model", () => readModelLanguages(whisperModel));
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
   const store = openDatabase(dataDirectory.databasePath);
   const recordings = new Recordings(store, now);
+  const speech = speechModelsFor(settings, { files, dataDirectory, store });
+  const modelInUse = () => {
+    const { id, path } = speech.current();
+    return { id, languages: readModelLanguages(path) };
+  };
+  const from =
+    settings.engine.whisper_model === "" ? "the model in use (transcribe models use)" : "engine.whisper_model";
+  asError(StartError, from, modelInUse);
   dataDirectory.sweep(
     (id) => {
       const recording = recordings.get(id);
@@ -68,7 +75,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     (id) => recordings.get(id) !== null,
   );
 
-  const engine = startEngine(settings, { ...files, whisperModel }, dataDirectory.verdicts, log);
+  const models = new WorkerModels({
+    ...{ files, speech, recordings, log },
+    threads: settings.engine.threads || availableParallelism(),
+    verdictsPath: dataDirectory.verdicts,
+  });
+  const { engine } = models;
   const metrics = new Metrics({
     recordingsOpen: () => recordings.countsOpen(),
     engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),
@@ -76,7 +88,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const usage = new Usage(store);
 
   const services: PipelineServices = {
-    ...{ store, recordings, dataDirectory, engine, languages, usage, metrics, log, now },
+    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now },
     fetchOptions: () => ({
       allow: running.allow,
       maxBytes: limits().upload_bytes,
@@ -103,7 +115,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
   const lastUse = new LastUse(store);
   const creator = new TranscriptionCreator({
-    ...{ recordings, usage, queue, dataDirectory, languages, limits, toTranscription, now },
+    ...{ recordings, usage, queue, dataDirectory, limits, toTranscription, now },
+    speechModel: modelInUse,
     answers: new KeptAnswers(store),
     ffmpegPath: files.ffmpeg,
     fetchEnabled: () => running.values.fetch.enabled,
@@ -112,7 +125,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     refusal: () => (stopping ? "The server is stopping; it takes work again in a moment." : null),
   });
   const app = createApp({
-    ...{ store, recordings, dataDirectory, languages, creator, toTranscription, lastUse, limits, metrics, log, now },
+    ...{ store, recordings, dataDirectory, creator, toTranscription, lastUse, limits, metrics, log, now },
+    languages: () => modelInUse().languages,
     metricsRemote: () => running.values.metrics.remote,
     readiness: trouble,
   });
@@ -135,7 +149,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   clean();
 
   const origin = originOf(host, server.port ?? port);
-  announceServer(dataDirectory, { pid: process.pid, origin });
+  announceServer(dataDirectory, { pid: process.pid, origin, modelSetting: settings.engine.whisper_model });
   log.info({ event: "server.listening", origin, recovered });
 
   return {
@@ -173,17 +187,6 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
   } catch (error) {
     throw new Kind(`${what}: ${error instanceof Error ? error.message : error}`);
   }
-}
-
-function startEngine(settings: Settings, files: ProgramFiles, verdictsPath: string, log: Logger): Engine {
-  const threads = settings.engine.threads || availableParallelism();
-  return new Engine({
-    command: ownCommand("__worker"),
-    prepare: workerPreparation({ files, threads, verdictsPath, log }),
-    // On a CPU an operation uses all threads well; two at once wait for each other at every step.
-    lanes: 1,
-    log,
-  });
 }
 
 function engineTrouble(engine: Engine): string | null {

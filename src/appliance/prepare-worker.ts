@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { chooseCpuLibrary, leaveOutCpuLibrary, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
+import { chooseCpuLibraryFor, leaveOutCpuLibrary, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
 export interface PrepareWorkerOptions {
-  /** What a worker loads; the whisper model may be another than the default. */
+  /** What a worker loads. */
   readonly files: ProgramFiles;
+  /** Paths of the whisper models that it must be able to run, the one to begin with first; by default the program's own. */
+  readonly whisperModels?: () => readonly [string, ...string[]];
   readonly threads: number;
   /** Where the verdicts of the CPU variants' self-tests are kept. */
   readonly verdictsPath: string;
@@ -19,18 +21,27 @@ export interface PrepareWorkerOptions {
  */
 export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
   const { files, threads, verdictsPath, log } = options;
-  const { nativeDirectory, whisperModel, segmentationModel, embeddingModel } = files;
-  const choice = { command: ownCommand("__selftest"), nativeDirectory, whisperModel, verdictsPath };
+  const { nativeDirectory, segmentationModel, embeddingModel } = files;
+  const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
+  const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   let cpuLibrary = "";
   return async (death) => {
+    const [whisperModel, ...others] = whisperModels();
     for (const path of [whisperModel, segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node")]) {
       if (!existsSync(path)) throw new Error(`${path} is missing; run scripts/setup`);
     }
     if (death?.signal === "SIGILL" && cpuLibrary !== "") {
       log.error({ event: "engine.cpu_variant_left_out", cpuLibrary });
-      await leaveOutCpuLibrary(choice, cpuLibrary, "a worker met an illegal instruction");
+      for (const each of [whisperModel, ...others]) {
+        await leaveOutCpuLibrary({ ...choice, whisperModel: each }, cpuLibrary, "a worker met an illegal instruction");
+      }
     }
-    const { leftOut, ...chosen } = await chooseCpuLibrary(choice);
+    const { leftOut, ...chosen } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
+      if (others.length === 0) throw error;
+      // A model that only a few recordings still need must not keep the others from theirs.
+      log.error({ event: "engine.models_unusable", detail: error instanceof Error ? error.message : String(error) });
+      return chooseCpuLibraryFor(choice, [whisperModel]);
+    });
     cpuLibrary = chosen.cpuLibrary;
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
     return { type: "start", nativeDirectory, cpuLibrary, whisperModel, segmentationModel, embeddingModel, threads };

@@ -6,7 +6,12 @@ import type { Settings } from "../config/index.ts";
 import { basePath } from "../http/index.ts";
 import type { DataPaths } from "../storage/index.ts";
 
-const runningSchema = Type.Object({ pid: Type.Integer(), origin: Type.String() });
+const runningSchema = Type.Object({
+  pid: Type.Integer(),
+  origin: Type.String(),
+  /** The speech model that its settings name, which wins over a chosen one; empty: none. */
+  modelSetting: Type.String(),
+});
 
 /** What a server says of itself while it runs, in a file of its data directory. */
 export type RunningServer = Static<typeof runningSchema>;

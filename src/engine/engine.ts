@@ -52,6 +52,8 @@ export class Engine {
   #failures = 0;
   #restarts = 0;
   #nextId = 1;
+  /** The worker shall make room for another as soon as nothing runs. */
+  #renewal = false;
   readonly #whenReady = Promise.withResolvers<void>();
 
   constructor(options: EngineOptions) {
@@ -101,6 +103,17 @@ export class Engine {
     });
   }
 
+  /** Tells the worker that whisper models other than these are not needed any more. */
+  keepModels(paths: readonly string[]): void {
+    if (this.#state === "ready") this.#worker?.send({ type: "keepModels", paths: [...paths] });
+  }
+
+  /** Has another worker started, which asks anew what to load, as soon as what runs is done; what waits goes to that one. */
+  renewWorker(): void {
+    this.#renewal = true;
+    this.#renewIfIdle();
+  }
+
   /** Ends the worker; what still runs or waits is rejected. */
   async close(): Promise<void> {
     this.#state = "closed";
@@ -115,7 +128,7 @@ export class Engine {
 
   /** Starts what may start: in order, as many as there are lanes; one that is suspected of killing runs alone. */
   #pump(): void {
-    if (this.#state !== "ready") return;
+    if (this.#state !== "ready" || this.#renewal) return;
     for (;;) {
       const next = this.#waiting[0];
       if (next === undefined || this.#running.size >= this.#options.lanes) return;
@@ -129,6 +142,7 @@ export class Engine {
   }
 
   async #startWorker(): Promise<void> {
+    this.#renewal = false;
     try {
       const start = await this.#options.prepare(this.#lastDeath);
       if (this.#state === "closed") return;
@@ -152,6 +166,7 @@ export class Engine {
         this.#failures = 0;
         this.#options.log.info({ event: "engine.ready", cpuVariant: message.cpuVariant, devices: message.devices });
         this.#whenReady.resolve();
+        this.#renewIfIdle();
         this.#pump();
         return;
       case "unusable":
@@ -169,11 +184,21 @@ export class Engine {
     const task = this.#running.get(id);
     this.#running.delete(id);
     task?.settle(outcome);
+    this.#renewIfIdle();
     this.#pump();
+  }
+
+  /** A worker that starts has asked already what to load, so it is renewed too, once it is ready. */
+  #renewIfIdle(): void {
+    if (this.#renewal && this.#state === "ready" && this.#running.size === 0) this.#worker?.kill();
   }
 
   #workerEnded(how: WorkerDeath): void {
     if (this.#state === "closed") return;
+    if (this.#renewal && this.#state === "ready" && this.#running.size === 0) {
+      this.#beginAgain();
+      return;
+    }
     this.#lastDeath = how;
     const wasReady = this.#state === "ready";
     this.#worker = null;
@@ -194,11 +219,16 @@ export class Engine {
       else task.settle({ error: new EngineCrashError(`the worker died ${task.crashes} times at ${task.operation}`) });
     }
     if (wasReady) {
-      this.#state = "starting";
-      void this.#startWorker();
+      this.#beginAgain();
     } else {
       this.#startAgain();
     }
+  }
+
+  #beginAgain(): void {
+    this.#worker = null;
+    this.#state = "starting";
+    void this.#startWorker();
   }
 
   #startAgain(): void {

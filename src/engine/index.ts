@@ -1,7 +1,7 @@
 export {
   areVerdicts,
   type CpuVariant,
-  chooseCpuLibrary,
+  chooseCpuLibraryFor,
   leaveOutCpuLibrary,
   listDevices,
   surveyCpuLibraries,

@@ -28,14 +28,23 @@ const multilingualVocabularyWithoutLanguages = 51_766;
  * @throws an Error that says what to do where the file is no such model
  */
 export function readModelLanguages(modelPath: string): Language[] {
-  const { vocabularySize } = readModelHeader(modelPath);
+  return languagesOf(readModelHeader(modelPath).vocabularySize);
+}
+
+const known = new Map<number, Language[]>();
+
+function languagesOf(vocabularySize: number): Language[] {
+  const before = known.get(vocabularySize);
+  if (before !== undefined) return before;
   const count = vocabularySize <= englishVocabulary ? 1 : vocabularySize - multilingualVocabularyWithoutLanguages;
   const names = new Intl.DisplayNames(["en"], { type: "language" });
-  return whisperCodes
+  const languages = whisperCodes
     .slice(0, count)
     .map((whisperCode) => {
       const code = isoCodes[whisperCode] ?? whisperCode;
       return { code, name: names.of(code) ?? code, whisperCode };
     })
     .sort((a, b) => (a.code < b.code ? -1 : 1));
+  known.set(vocabularySize, languages);
+  return languages;
 }

@@ -61,14 +61,14 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path }),
     Type.Object({ chunks: Type.Array(spanSchema) }),
   ),
-  /** The language spoken in a part, as whisper's code. */
+  /** The language spoken in a part, as whisper's code; by a model that knows several. */
   detectLanguage: operation(
-    Type.Object({ pcm: pcmFileSchema, span: spanSchema }),
+    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path }),
     Type.Object({ language: Type.String(), probability: Type.Number() }),
   ),
   /** What is said in a part of at most 30 s. */
   transcribe: operation(
-    Type.Object({ pcm: pcmFileSchema, span: spanSchema, language: Type.String() }),
+    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path, language: Type.String() }),
     Type.Object({ utterances: Type.Array(utteranceSchema) }),
   ),
   /** Voice embeddings of one block, into a file. Needs the block's activity. */
@@ -102,6 +102,7 @@ export const startSchema = Type.Object({
   nativeDirectory: path,
   /** File name of the CPU variant to load; empty takes the best. */
   cpuLibrary: Type.String(),
+  /** The whisper model to begin with; operations name the one they are done with. */
   whisperModel: path,
   segmentationModel: path,
   embeddingModel: path,
@@ -119,6 +120,8 @@ export const toWorkerSchema = Type.Union([
     params: Type.Unknown(),
   }),
   Type.Object({ type: Type.Literal("cancel"), id: Type.Integer() }),
+  /** Whisper models other than these are not needed any more. */
+  Type.Object({ type: Type.Literal("keepModels"), paths: Type.Array(path) }),
 ]);
 export type ToWorker = Static<typeof toWorkerSchema>;
 

@@ -8,14 +8,17 @@ import {
   packChunks,
   speechRegions,
 } from "./diarization/index.ts";
+import { ModelPool } from "./model-pool.ts";
 import type { OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
-import { loadWhisper, type WhisperModel, type WhisperState } from "./whisper/index.ts";
+import { loadWhisper } from "./whisper/index.ts";
 
-/** The loaded models and what can be done with them; one of each, shared by all recordings. */
+/** The loaded models and what can be done with them, shared by all recordings. */
 export interface Workbench {
   readonly cpuVariant: string;
   readonly devices: string[];
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Frees all other whisper models, those at work as soon as they are done. */
+  keepModels(paths: readonly string[]): void;
 }
 
 const sampleRate = 16_000;
@@ -26,13 +29,16 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     nativeDirectory: start.nativeDirectory,
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
-  const model = whisper.openModel(start.whisperModel, { useGpu: true, flashAttention: true, wordTimes: true });
+  const models = new ModelPool((path) =>
+    whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
+  );
+  models.load(start.whisperModel);
   const diarization = await openDiarizationModels({
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
     threads: start.threads,
   });
-  const handlers = createHandlers(diarization, new StatePool(model), start.threads);
+  const handlers = createHandlers(diarization, models, start.threads);
   return {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -40,12 +46,13 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
       const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
       return handle(params, signal);
     },
+    keepModels: (paths) => models.keepOnly(paths),
   };
 }
 
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
-function createHandlers(diarization: DiarizationModels, states: StatePool, threads: number): Handlers {
+function createHandlers(diarization: DiarizationModels, models: ModelPool, threads: number): Handlers {
   return {
     async detectBlock({ pcm, block, activityDirectory }) {
       await detectBlock(diarization, pcm, block, activityDirectory);
@@ -55,16 +62,16 @@ function createHandlers(diarization: DiarizationModels, states: StatePool, threa
       const regions = await speechRegions(pcm, activityDirectory);
       return { chunks: packChunks(regions, pcm.sampleCount / sampleRate) };
     },
-    async detectLanguage({ pcm, span }, signal) {
+    async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
-      return states.use(signal, async (state) => {
+      return models.use(model, signal, async (state) => {
         const { language, probability } = await state.detectLanguage(samples, threads);
         return { language, probability };
       });
     },
-    async transcribe({ pcm, span, language }, signal) {
+    async transcribe({ pcm, span, model, language }, signal) {
       const samples = await readSpan(pcm, span);
-      const { segments, aborted } = await states.use(signal, (state) =>
+      const { segments, aborted } = await models.use(model, signal, (state) =>
         state.transcribe(samples, { language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true }),
       );
       if (aborted) throw new Error("the transcription was aborted");
@@ -96,27 +103,4 @@ async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {
   await using reader = await PcmReader.open(pcm);
   const first = Math.floor(span.startSeconds * sampleRate);
   return reader.read(first, Math.ceil(span.endSeconds * sampleRate) - first);
-}
-
-/** Whisper's working memories, about 200 MB each for base: made when needed, then used again. */
-class StatePool {
-  readonly #model: WhisperModel;
-  readonly #idle: WhisperState[] = [];
-
-  constructor(model: WhisperModel) {
-    this.#model = model;
-  }
-
-  async use<T>(signal: AbortSignal, job: (state: WhisperState) => Promise<T>): Promise<T> {
-    signal.throwIfAborted();
-    const state = this.#idle.pop() ?? this.#model.createState();
-    const abort = () => state.abort();
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await job(state);
-    } finally {
-      signal.removeEventListener("abort", abort);
-      this.#idle.push(state);
-    }
-  }
 }

@@ -51,7 +51,8 @@ export function runWorker(): void {
     const known: ToWorker = message;
     if (known.type === "start") void start(known);
     else if (known.type === "run") void run(known.id, known.operation, known.params);
-    else running.get(known.id)?.abort();
+    else if (known.type === "cancel") running.get(known.id)?.abort();
+    else workbench?.keepModels(known.paths);
   });
 }
 

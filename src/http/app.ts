@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Language } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, access, basePath } from "./access.ts";
 import { documentationRoutes } from "./docs.ts";
@@ -13,6 +14,8 @@ import { type TranscriptionServices, transcriptionRoutes } from "./transcription
 export interface AppOptions extends TranscriptionServices, AccessOptions, MetricsOptions {
   readonly log: Logger;
   readonly readiness: Readiness;
+  /** What the model in use accepts. */
+  readonly languages: () => readonly Language[];
 }
 
 /**

@@ -23,7 +23,8 @@ export interface CreateServices {
   readonly usage: Usage;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
-  readonly languages: readonly Language[];
+  /** The speech model in use, and what it accepts. */
+  readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly ffmpegPath: string;
   readonly limits: () => Settings["limits"];
   readonly fetchEnabled: () => boolean;
@@ -164,11 +165,12 @@ export class TranscriptionCreator {
     { scope }: IdempotentCreate,
     fingerprint: string,
   ): Promise<Response> {
-    const { recordings, answers, usage, queue, limits, languages, checkUrl, fetchEnabled, toTranscription, now } =
+    const { recordings, answers, usage, queue, limits, speechModel, checkUrl, fetchEnabled, toTranscription, now } =
       this.#services;
     const { key, account } = caller;
     const source = sourceOf(received, checkUrl, fetchEnabled());
-    const language = languageOf(languages, received.fields.language);
+    const model = speechModel();
+    const language = languageOf(model.languages, received.fields.language);
     if (source.type === "file") await this.#examine(source.file.path);
     // Who is gone would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
@@ -183,6 +185,7 @@ export class TranscriptionCreator {
       accountId: account.id,
       workspaceId: key.workspaceId,
       pinnedLanguage: language?.code ?? null,
+      speechModel: model.id,
       ...described(source),
     };
     let body = "";

@@ -10,7 +10,9 @@ export const languageSchema = Type.Object({
 export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
 
 /** GET /languages: what the model in use accepts. */
-export function languageRoutes(languages: readonly Language[]) {
-  const data = languages.map(({ code, name }) => ({ code, name }));
-  return new Elysia({ name: "languages" }).get("/languages", () => ({ data }), { response: { 200: languagesSchema } });
+export function languageRoutes(languages: () => readonly Language[]) {
+  const data = () => languages().map(({ code, name }) => ({ code, name }));
+  return new Elysia({ name: "languages" }).get("/languages", () => ({ data: data() }), {
+    response: { 200: languagesSchema },
+  });
 }

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { Language } from "../engine/index.ts";
 import { type DataDirectory, type Store, syncDirectory } from "../storage/index.ts";
 import { type Recording, type Recordings, readSegments } from "../transcriptions/index.ts";
 import { requireScope } from "./access.ts";
@@ -20,7 +19,6 @@ export interface TranscriptionServices {
   readonly store: Store;
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
-  readonly languages: readonly Language[];
   readonly creator: TranscriptionCreator;
   readonly toTranscription: ToTranscription;
 }

@@ -9,6 +9,9 @@ const FileName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
 /** A path inside an unpacked wheel: never absolute, never upwards. */
 const InnerPath = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$" });
 
+/** What a model is called; no path can be made of it that leads elsewhere. */
+export const modelIdSchema = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]*$", maxLength: 80 });
+
 const closed = { additionalProperties: false };
 
 const Wheel = Type.Object(
@@ -38,7 +41,7 @@ export type Ctranslate2WheelsSource = Static<typeof Ctranslate2WheelsSource>;
 
 const ModelEntry = Type.Object(
   {
-    id: Type.String({ pattern: "^[a-z0-9][a-z0-9.-]*$" }),
+    id: modelIdSchema,
     kind: Type.Union([Type.Literal("speech"), Type.Literal("segmentation"), Type.Literal("embedding")]),
     file: FileName,
     bytes: Type.Integer({ minimum: 1 }),

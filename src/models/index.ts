@@ -3,6 +3,8 @@ export { findModel, type ModelEntry, readCatalogue, type Wheel } from "./catalog
 export { ConversionError, type ConversionInput, convertCtranslate2 } from "./convert/index.ts";
 export { digestFile } from "./digest.ts";
 export { requireAnswer } from "./download.ts";
+export { type InstalledModel, LibraryError, ModelLibrary } from "./library.ts";
 export { ModelUnavailableError, type ObtainOptions, obtainModel } from "./obtain-model.ts";
 export { CommandError, runCommand } from "./run-command.ts";
+export { builtInSpeechModel, type SpeechModel, SpeechModels } from "./speech-models.ts";
 export { unpackWheel } from "./wheel.ts";

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Language, Span } from "../engine/index.ts";
+import type { BoundModel } from "./bind-model.ts";
 import type { DecodedContext } from "./step.ts";
 
 const chosenSchema = Type.Object({ code: Type.String() });
@@ -14,14 +15,14 @@ const maxVotes = 5;
 export async function chooseLanguage(
   context: DecodedContext,
   chunks: readonly Span[],
-  languages: readonly Language[],
+  { path, languages }: BoundModel,
 ): Promise<Language> {
   const { checkpoints, recording } = context;
   const code = recording.pinnedLanguage ?? checkpoints.read("language", 0, chosenSchema)?.code;
   const known = languages.find((language) => language.code === code);
   if (known !== undefined) return known;
   const [only, second] = languages;
-  const chosen = only !== undefined && second === undefined ? only : await vote(context, chunks, languages);
+  const chosen = only !== undefined && second === undefined ? only : await vote(context, chunks, path, languages);
   checkpoints.write("language", 0, chosenSchema, { code: chosen.code });
   return chosen;
 }
@@ -29,11 +30,12 @@ export async function chooseLanguage(
 async function vote(
   { engine, pcm, signal }: DecodedContext,
   chunks: readonly Span[],
+  model: string,
   languages: readonly Language[],
 ): Promise<Language> {
   const scores = new Map<string, number>();
   for (const span of spread(chunks, maxVotes)) {
-    const { language, probability } = await engine.run("detectLanguage", { pcm, span }, signal);
+    const { language, probability } = await engine.run("detectLanguage", { pcm, span, model }, signal);
     const weight = probability * (span.endSeconds - span.startSeconds);
     scores.set(language, (scores.get(language) ?? 0) + weight);
   }

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import type { Usage } from "../accounts/index.ts";
-import { type Engine, EngineCrashError, type Language } from "../engine/index.ts";
+import { type Engine, EngineCrashError } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import type { DataDirectory, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -13,6 +13,7 @@ import {
   type Step,
 } from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
+import { bindModel, type RecordingModels } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
 import { type DecodeOptions, decode } from "./decode.ts";
 import { detect } from "./detect.ts";
@@ -27,7 +28,7 @@ export interface PipelineServices {
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
   readonly engine: Pick<Engine, "run">;
-  readonly languages: readonly Language[];
+  readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
   readonly decodeOptions: () => DecodeOptions;
   readonly usage: Usage;
@@ -70,7 +71,7 @@ export async function processRecording(services: PipelineServices, id: string, s
     const segments = await transcript(services, recording, signal);
     // A command may have ended it in the last moment.
     if (recordings.complete(id, segments)) {
-      ended("recording.completed", { segments: segments.length });
+      ended("recording.completed", { segments: segments.length, model: recordings.get(id)?.speechModel });
       count("completed");
     } else {
       ended("recording.cancelled", {});
@@ -95,6 +96,7 @@ export async function processRecording(services: PipelineServices, id: string, s
     }
   }
   tidy(services, id);
+  services.models.recordingEnded();
 }
 
 /** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
@@ -124,7 +126,7 @@ async function begin(services: PipelineServices, id: string, signal: AbortSignal
 }
 
 async function transcript(services: PipelineServices, recording: Recording, signal: AbortSignal) {
-  const { recordings, dataDirectory, engine, languages } = services;
+  const { recordings, dataDirectory, engine } = services;
   const { id } = recording;
   const workDirectory = dataDirectory.workDirectory(id);
   mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
@@ -149,10 +151,11 @@ async function transcript(services: PipelineServices, recording: Recording, sign
 
   const detecting = { ...step("detect"), pcm };
   const { chunks, activityDirectory } = await detect(detecting);
-  const language = await chooseLanguage(detecting, chunks, languages);
+  const model = await bindModel(detecting, services);
+  const language = await chooseLanguage(detecting, chunks, model);
   recordings.describe(id, { language: language.code });
 
-  const words = await transcribe({ ...step("transcribe"), pcm }, chunks, language);
+  const words = await transcribe({ ...step("transcribe"), pcm }, chunks, model.path, language);
   const turns = await diarize({ ...step("diarize"), pcm }, activityDirectory);
 
   step("finalize");

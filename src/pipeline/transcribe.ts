@@ -4,16 +4,20 @@ import { type DecodedContext, forEachMissingPart } from "./step.ts";
 
 const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
 
-/** transcribe: the words of every chunk, in order. A finished chunk is stored and never done again. */
+/**
+ * transcribe: the words of every chunk, in order. A finished chunk is stored and never done again.
+ * @param model path of the whisper model
+ */
 export async function transcribe(
   context: DecodedContext,
   chunks: readonly Span[],
+  model: string,
   language: Language,
 ): Promise<EngineWord[]> {
   const { engine, pcm, signal, checkpoints } = context;
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const span = chunks[part] as Span;
-    const result = await engine.run("transcribe", { pcm, span, language: language.whisperCode }, signal);
+    const result = await engine.run("transcribe", { pcm, span, model, language: language.whisperCode }, signal);
     checkpoints.write("transcribe", part, chunkSchema, result);
   });
   return chunks.flatMap((_, part) => {

@@ -15,6 +15,7 @@ export class DataDirectoryInUseError extends Error {
  * server.lock       held by the running server
  * incoming/         uploads on their way in; what a crash left here is nobody's
  * uploads/ID        the recording as it was sent
+ * models/           models that were installed beside those of the program
  * work/ID/          PCM and step files; gone when the record is terminal
  * ```
  */

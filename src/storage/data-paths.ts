@@ -9,6 +9,8 @@ export class DataPaths {
   readonly incoming: string;
   readonly uploads: string;
   readonly work: string;
+  /** Models that were installed beside those of the program. */
+  readonly models: string;
   /** What the server notes for itself. */
   readonly state: string;
 
@@ -19,6 +21,7 @@ export class DataPaths {
     this.incoming = join(this.root, "incoming");
     this.uploads = join(this.root, "uploads");
     this.work = join(this.root, "work");
+    this.models = join(this.root, "models");
     this.state = join(this.root, "state");
   }
 

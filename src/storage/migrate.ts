@@ -1,13 +1,17 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import first from "./migrations/0001-first.sql" with { type: "text" };
+import models from "./migrations/0002-models.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
   readonly sql: string;
 }
 
-const migrations: readonly Migration[] = [{ name: "0001-first", sql: first }];
+const migrations: readonly Migration[] = [
+  { name: "0001-first", sql: first },
+  { name: "0002-models", sql: models },
+];
 
 /** The database is not one that this version can open. */
 export class MigrationError extends Error {

@@ -85,6 +85,10 @@ export const recordings = sqliteTable(
     failureCause: text(),
     /** Since when an operator keeps it from being deleted. */
     heldAt: integer(),
+    /** The speech model that it was created for: an id, or an absolute path. Null: entered by an earlier version. */
+    speechModel: text(),
+    /** Digest of that model's file; null until it is first used. */
+    speechModelSha256: text(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -147,6 +151,14 @@ export const auditLog = sqliteTable("audit_log", {
   subject: text().notNull(),
   /** JSON; never a secret. */
   details: text().notNull(),
+});
+
+/** Which model new recordings get, by kind; none: the built-in one. */
+export const chosenModels = sqliteTable("chosen_models", {
+  kind: text({ enum: ["speech"] }).primaryKey(),
+  /** Its id. */
+  model: text().notNull(),
+  chosenAt: integer().notNull(),
 });
 
 const recordingReference = () =>

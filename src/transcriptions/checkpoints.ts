@@ -50,6 +50,14 @@ export class Checkpoints {
       .run();
   }
 
+  /** Forgets a step, so that it is done again from its beginning. */
+  clear(step: string): void {
+    this.#store
+      .delete(tables.checkpoints)
+      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, step)))
+      .run();
+  }
+
   #where(step: string, part: number) {
     return and(
       eq(tables.checkpoints.recordingId, this.#recordingId),

@@ -11,6 +11,8 @@ export interface NewRecording {
   readonly accountId: string;
   readonly workspaceId: string | null;
   readonly pinnedLanguage: string | null;
+  /** Id or absolute path of the speech model that is in use. */
+  readonly speechModel: string;
   readonly sourceName: string | null;
   /** Null for an upload. */
   readonly sourceUrl: string | null;
@@ -82,6 +84,17 @@ export class Recordings {
         .orderBy(tables.recordings.id)
         .all();
     return { processing: inState("processing"), queued: inState("queued") };
+  }
+
+  /** The speech models that open recordings were created for. */
+  modelsOfOpen(): string[] {
+    const { recordings } = tables;
+    const rows = this.#store
+      .selectDistinct({ model: recordings.speechModel })
+      .from(recordings)
+      .where(and(inArray(recordings.status, ["queued", "processing"]), isNotNull(recordings.speechModel)))
+      .all();
+    return rows.flatMap(({ model }) => model ?? []);
   }
 
   /** Ids of all of an account's recordings. */
@@ -215,7 +228,10 @@ export class Recordings {
   }
 
   /** What a step found out about the recording. */
-  describe(id: string, facts: { durationSeconds?: number; language?: string }): void {
+  describe(
+    id: string,
+    facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
+  ): void {
     this.#store
       .update(tables.recordings)
       .set({ ...facts, updatedAt: this.#now() })

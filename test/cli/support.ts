@@ -47,6 +47,8 @@ export const shapes = {
       step: maybe(Type.String()),
       percent: maybe(Type.Integer()),
       language: maybe(Type.String()),
+      model: maybe(Type.String()),
+      model_sha256: maybe(Type.String()),
       duration_seconds: maybe(Type.Number()),
       size_bytes: maybe(Type.Integer()),
       failure_reason: maybe(Type.String()),

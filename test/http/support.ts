@@ -66,6 +66,8 @@ export class ApiServer implements Disposable {
   trouble: string | null = null;
   /** Called when a recording that was created is handed to the queue; a test may fail here. */
   onQueued: () => void = () => {};
+  /** The speech model in use; a test may take another. */
+  speechModel = { id: "whisper-base", languages };
   /** The server's clock; a test may set it forward. */
   now: () => number = Date.now;
   readonly dataDirectory: DataDirectory;
@@ -238,7 +240,8 @@ export class ApiServer implements Disposable {
     const usage = new Usage(store);
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const creator = new TranscriptionCreator({
-      ...{ recordings, usage, dataDirectory, languages, ffmpegPath, limits, toTranscription, now },
+      ...{ recordings, usage, dataDirectory, ffmpegPath, limits, toTranscription, now },
+      speechModel: () => this.speechModel,
       answers: new KeptAnswers(store),
       queue: {
         add: ({ id }) => {
@@ -253,7 +256,8 @@ export class ApiServer implements Disposable {
     });
     const metrics = metricsWithoutEngine();
     this.appOptions = {
-      ...{ store, recordings, dataDirectory, languages, creator, toTranscription, limits, log, metrics, now },
+      ...{ store, recordings, dataDirectory, creator, toTranscription, limits, log, metrics, now },
+      languages: () => this.speechModel.languages,
       metricsRemote: () => false,
       lastUse: new LastUse(store),
       readiness: () => this.trouble,

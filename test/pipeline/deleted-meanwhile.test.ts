@@ -10,6 +10,10 @@ import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+const unused = () => {
+  throw new Error("nothing is left to be transcribed");
+};
+
 test("a recording that is cancelled and deleted while its link is being fetched leaves no file behind", async () => {
   using directory = temporaryDirectory();
   const dataDirectory = new DataDirectory(directory.path);
@@ -36,13 +40,15 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
   recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
   const services = {
-    ...{ store, recordings, dataDirectory, languages: [], log: createLogger("silent"), now: Date.now },
+    ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
     usage: new Usage(store),
     metrics: metricsWithoutEngine(),
     engine: {
-      run: () => {
-        throw new Error("nothing is left to be transcribed");
-      },
+      run: unused,
+    },
+    models: {
+      ...{ current: unused, find: unused, sha256Of: unused, admit: unused },
+      recordingEnded: () => {},
     },
     fetchOptions: () => ({
       allow: parseAllowList(["127.0.0.0/8"]),

@@ -7,6 +7,7 @@ export function newRecording(id: string, accountId: string, values: Partial<NewR
     accountId,
     workspaceId: null,
     pinnedLanguage: null,
+    speechModel: "whisper-base",
     sourceName: "talk",
     sourceUrl: null,
     sizeBytes: 1000,

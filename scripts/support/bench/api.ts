@@ -63,6 +63,7 @@ function fill(): string[] {
         accountId: account.id,
         workspaceId: null,
         pinnedLanguage: null,
+        speechModel: "whisper-base",
         sourceName: `recording ${index}`,
         sourceUrl: null,
         sizeBytes: 1000,
@@ -101,12 +102,13 @@ const unlimited = {
 };
 const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
 const toTranscription = transcriptionMapper(() => null);
-const common = { recordings, dataDirectory, languages: [], limits: () => limits, toTranscription, now: Date.now };
+const common = { recordings, dataDirectory, limits: () => limits, toTranscription, now: Date.now };
 const creator = new TranscriptionCreator({
   ...common,
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
+  speechModel: () => ({ id: "whisper-base", languages: [] }),
   ffmpegPath: ffmpeg,
   fetchEnabled: () => false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
@@ -121,6 +123,7 @@ const metrics = new Metrics({
 const lastUse = new LastUse(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },
+  languages: () => [],
   metricsRemote: () => false,
   readiness: () => null,
 });

@@ -151,6 +151,8 @@ function toJson(recording: Recording) {
     step: recording.step,
     percent: recording.percent,
     language: recording.language,
+    model: recording.speechModel,
+    model_sha256: recording.speechModelSha256,
     duration_seconds: recording.durationSeconds,
     size_bytes: recording.sizeBytes,
     failure_reason: recording.failureReason,

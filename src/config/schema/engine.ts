@@ -10,7 +10,8 @@ export const engine = group("The inference worker.", {
   }),
   whisper_model: text({
     default: "",
-    description: "Path of the whisper model (ggml). Empty takes the default model that setup installed.",
+    description:
+      "The speech model: an id of `transcribe models list`, or the path of a ggml file. Empty takes what `transcribe models use` chose, else the built-in one.",
     reload: false,
   }),
 });

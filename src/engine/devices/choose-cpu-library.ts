@@ -17,12 +17,14 @@ export interface CpuChoice {
  * Each is tried in a process of its own, best first, and a crash only means that the next is tried. What was found out
  * is kept for this CPU, model and library, so that later calls start no process at all.
  *
+ * @param without variants that don't come into question
  * @throws Error with the reasons where none works
  */
-export async function chooseCpuLibrary(options: CpuTestOptions): Promise<CpuChoice> {
+export async function chooseCpuLibrary(options: CpuTestOptions, without: readonly string[] = []): Promise<CpuChoice> {
   const known = await readVerdicts(options.verdictsPath);
   const findings: Finding[] = [];
   for (const [library, key] of await verdictKeys(options)) {
+    if (without.includes(library)) continue;
     const verdict = known[key];
     findings.push({ key, ...(verdict === undefined ? await rate(options, library) : { verdict, lasting: true }) });
   }

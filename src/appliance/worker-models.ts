@@ -1,0 +1,78 @@
+import { chooseCpuLibraryFor, Engine } from "../engine/index.ts";
+import type { SpeechModel, SpeechModels } from "../models/index.ts";
+import type { RecordingModels } from "../pipeline/index.ts";
+import { ownCommand } from "../program/index.ts";
+import type { Recordings } from "../transcriptions/index.ts";
+import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
+
+export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisperModels"> {
+  readonly speech: SpeechModels;
+  readonly recordings: Recordings;
+}
+
+/**
+ * The engine, and which whisper models its worker holds: the one in use, and those that open recordings were created for.
+ * A model that the worker has not been chosen for is tried in processes of its own before it goes to work there.
+ */
+export class WorkerModels implements RecordingModels {
+  readonly engine: Engine;
+  readonly #options: WorkerModelsOptions;
+  #cpuLibrary = "";
+  #admitted: ReadonlySet<string> = new Set();
+
+  constructor(options: WorkerModelsOptions) {
+    this.#options = options;
+    const prepare = workerPreparation({ ...options, whisperModels: () => this.#needed() });
+    this.engine = new Engine({
+      command: ownCommand("__worker"),
+      prepare: async (death) => {
+        const needed = this.#needed();
+        const start = await prepare(death);
+        this.#cpuLibrary = start.cpuLibrary;
+        this.#admitted = new Set(needed);
+        return start;
+      },
+      // On a CPU an operation uses all threads well; two at once wait for each other at every step.
+      lanes: 1,
+      log: options.log,
+    });
+  }
+
+  current(): SpeechModel {
+    return this.#options.speech.current();
+  }
+
+  find(id: string): SpeechModel | null {
+    return this.#options.speech.find(id);
+  }
+
+  sha256Of(model: SpeechModel): Promise<string> {
+    return this.#options.speech.sha256Of(model);
+  }
+
+  async admit({ path }: SpeechModel): Promise<void> {
+    if (this.#admitted.has(path)) return;
+    await this.engine.ready();
+    this.#admitted = new Set([...this.#admitted, path]);
+    const { files, verdictsPath, log } = this.#options;
+    const choice = { command: ownCommand("__selftest"), nativeDirectory: files.nativeDirectory, verdictsPath };
+    try {
+      const { cpuLibrary } = await chooseCpuLibraryFor(choice, this.#needed());
+      if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorker();
+    } catch (error) {
+      // The worker may manage all the same; if it dies of it, the recording fails and the others go on.
+      log.error({ event: "engine.models_unusable", detail: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  recordingEnded(): void {
+    this.engine.keepModels(this.#needed());
+  }
+
+  #needed(): [string, ...string[]] {
+    const { speech, recordings } = this.#options;
+    const current = speech.current().path;
+    const others = recordings.modelsOfOpen().flatMap((id) => speech.find(id)?.path ?? []);
+    return [current, ...new Set(others.filter((path) => path !== current))];
+  }
+}

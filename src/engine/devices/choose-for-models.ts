@@ -1,0 +1,32 @@
+import { type CpuChoice, chooseCpuLibrary } from "./choose-cpu-library.ts";
+import type { CpuTestOptions } from "./cpu-self-test.ts";
+
+/**
+ * Chooses the best variant of the CPU backend that passes its self-test with every one of the models: a worker that
+ * serves several has one variant for all of them.
+ * @param whisperModels paths, one at least
+ * @throws Error with the reasons where none works
+ */
+export async function chooseCpuLibraryFor(
+  options: Omit<CpuTestOptions, "whisperModel">,
+  whisperModels: readonly string[],
+): Promise<CpuChoice> {
+  const without: { library: string; reason: string }[] = [];
+  for (;;) {
+    const choices: CpuChoice[] = [];
+    const excluded = without.map(({ library }) => library);
+    for (const whisperModel of whisperModels) {
+      choices.push(await chooseCpuLibrary({ ...options, whisperModel }, excluded));
+    }
+    const [first, ...others] = choices;
+    if (first === undefined) throw new RangeError("there is no model to choose a CPU variant for");
+    const leftOut = choices.flatMap((choice) => choice.leftOut);
+    const failing = leftOut.find(({ library }) => choices.some((choice) => choice.cpuLibrary === library));
+    if (failing === undefined || others.length === 0) {
+      const reasons = new Map([...leftOut, ...without].map((each) => [each.library, each]));
+      return { cpuLibrary: first.cpuLibrary, leftOut: [...reasons.values()] };
+    }
+    // Best for one of them, and failing with another.
+    without.push(failing);
+  }
+}
