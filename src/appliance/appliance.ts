@@ -7,7 +7,7 @@ import { checkRecordingUrl } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
+import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups, type Store } from "../storage/index.ts";
 import { type Logger, Metrics } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { programFilesFor } from "./program-files-for.ts";
@@ -57,7 +57,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const files = await programFilesFor(settings);
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
-  const store = openDatabase(dataDirectory.databasePath);
+  const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
+    log.info({ event: "storage.upgraded", ...upgrade }),
+  );
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = () => {
@@ -141,8 +143,10 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   });
 
   const clean = () => {
-    const { audio_days: audioDays, completed_days: completedDays } = running.values.retention;
+    const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
     applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
+    const oldest = now() - upgrade_backup_days * 24 * 60 * minute;
+    pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), oldest);
   };
   const chores = setInterval(() => lastUse.flush(), minute);
   const cleaning = setInterval(clean, 60 * minute);

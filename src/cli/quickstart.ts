@@ -5,13 +5,13 @@ import { authenticate, createAccount, createKey, listAccounts } from "../account
 import { baseUrlOf, findRunningServer, type RunningServer, startAppliance } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand } from "../program/index.ts";
-import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
+import { DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";
 import { transcribeFile } from "./client/transcribe-file.ts";
 import { CommandError } from "./command-error.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { addSettingsOptions, openStoreIn, settingsOf } from "./settings-options.ts";
 
 /** A server that was just started has to load its models first; on a slow disk that takes its time. */
 const startSeconds = 120;
@@ -31,7 +31,7 @@ export function quickstartCommand(): Command {
         return;
       }
       const server = (await findRunningServer(directory)) ?? (await startDetached(settings, directory));
-      const { key } = firstKey(openDatabase(directory.databasePath), directory);
+      const { key } = firstKey(openStoreIn(directory), directory);
       const baseUrl = baseUrlOf(server.origin);
       await transcribeFile({ baseUrl, key, file: recording, language: options.language, json: false, everySeconds: 1 });
       process.stderr.write(
@@ -49,7 +49,7 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
   const settings = readSettings();
   const log = createLogger(settings.log.level);
   const appliance = await startAppliance(settings, log);
-  const { key, isNew } = firstKey(openDatabase(directory.databasePath), directory);
+  const { key, isNew } = firstKey(openStoreIn(directory), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
   await untilStopped(appliance, { readSettings, log });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadSettings, type Settings, settingEntries } from "../config/index.ts";
-import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
+import { DataDirectory, openDatabaseOf, type Store, type Upgrade } from "../storage/index.ts";
 
 const flagged = settingEntries.filter((entry) => entry.flag !== null);
 
@@ -37,7 +37,15 @@ export function dataDirectoryOf(command: Command): DataDirectory {
 
 /** The database of a command's data directory; commands work with the server up or down. */
 export function openStoreOf(command: Command): Store {
-  return openDatabase(dataDirectoryOf(command).databasePath);
+  return openStoreIn(dataDirectoryOf(command));
+}
+
+export function openStoreIn(directory: DataDirectory): Store {
+  return openDatabaseOf(directory, sayUpgrade);
+}
+
+function sayUpgrade({ fromVersion, toVersion, backup }: Upgrade): void {
+  process.stderr.write(`the database was brought from ${fromVersion} to ${toVersion}; as it was before: ${backup}\n`);
 }
 
 function camelCase(flag: string): string {

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DataPaths } from "./data-paths.ts";
+import { ownAs } from "./own-as.ts";
 
 /** Another server has the data directory; two would work off the same recordings. */
 export class DataDirectoryInUseError extends Error {
@@ -17,6 +18,7 @@ export class DataDirectoryInUseError extends Error {
  * uploads/ID        the recording as it was sent
  * models/           models that were installed beside those of the program
  * work/ID/          PCM and step files; gone when the record is terminal
+ * backups/          copies of the database: those that upgrades made, and others
  * ```
  */
 export class DataDirectory extends DataPaths {
@@ -71,6 +73,7 @@ export class DataDirectory extends DataPaths {
   lock(): () => void {
     const lock = new Database(this.lockPath, { create: true });
     try {
+      ownAs(this.root, this.lockPath);
       lock.run("PRAGMA locking_mode = EXCLUSIVE");
       lock.run("BEGIN EXCLUSIVE");
     } catch (error) {

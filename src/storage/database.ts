@@ -1,24 +1,150 @@
 import { Database } from "bun:sqlite";
+import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
-import { migrate } from "./migrate.ts";
+import { programVersion } from "../program/index.ts";
+import { backupDirectory, newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backups.ts";
+import { copyDatabase } from "./copy-database.ts";
+import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
+import { databaseState, MigrationError, migrate, NewerDatabaseError, pendingMigrations } from "./migrate.ts";
+import { ownAs } from "./own-as.ts";
 import * as schema from "./schema.ts";
 
 export type Store = BunSQLiteDatabase<typeof schema> & { readonly $client: Database };
 
+/** A database was brought to this version's schema. */
+export interface Upgrade {
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  /** The copy as it was before. */
+  readonly backup: string;
+}
+
 /**
- * Opens the database and brings it to this version's schema. The server and CLI commands may have it open at once.
+ * Opens the database and brings it to this version's schema; one that holds something is copied before. Commands may have
+ * it open at the same time, a server of another version must not: call it with the data directory's lock held, or for a
+ * directory of one's own.
  * @param path file, or `:memory:`
+ * @throws {MigrationError} for a damaged or newer database, or when there is no room for the copy; nothing is changed then
  */
-export function openDatabase(path: string): Store {
+export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void = () => {}): Store {
+  const client = connect(path);
+  try {
+    let upgrade: Upgrade | null = null;
+    migrate(client, {
+      beforeUpgrade: (fromVersion) => {
+        upgrade = { fromVersion, toVersion: programVersion, backup: copyBeforeUpgrade(path, fromVersion) };
+      },
+    });
+    if (upgrade !== null) onUpgrade(upgrade);
+  } catch (error) {
+    client.close();
+    throw explained(error, path);
+  }
+  return asStore(client);
+}
+
+/**
+ * Opens the database for a command, which works beside a running server. It upgrades only when no server runs: one of an
+ * earlier version would go on with tables that it doesn't know.
+ * @throws {MigrationError}
+ */
+export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: Upgrade) => void): Store {
+  const path = directory.databasePath;
+  // A server that is being started has the lock for a moment before its upgrade is done.
+  for (let tries = 20; ; tries--) {
+    const client = connect(path);
+    try {
+      const state = databaseState(client);
+      if (pendingMigrations(state).length === 0) return asStore(client);
+      client.close();
+      if (state.applied.length === 0) return openDatabase(path);
+      using _lock = heldLock(directory);
+      return openDatabase(path, onUpgrade);
+    } catch (error) {
+      client.close();
+      if (!(error instanceof DataDirectoryInUseError)) throw explained(error, path);
+      if (tries === 0) throw serverInTheWay(directory);
+      Bun.sleepSync(100);
+    }
+  }
+}
+
+function connect(path: string): Database {
   const client = new Database(path, { create: true, strict: true });
-  // busy_timeout first: the statements after it may already meet another process's lock.
-  client.run("PRAGMA busy_timeout = 10000");
-  client.run("PRAGMA journal_mode = WAL");
-  // FULL: what a client was answered survives a power cut.
-  client.run("PRAGMA synchronous = FULL");
-  client.run("PRAGMA foreign_keys = ON");
-  // What a client deleted shall not lie in free pages.
-  client.run("PRAGMA secure_delete = ON");
-  migrate(client);
-  return drizzle({ client, schema, casing: "snake_case" });
+  try {
+    // busy_timeout first: the statements after it may already meet another process's lock.
+    client.run("PRAGMA busy_timeout = 10000");
+    client.run("PRAGMA journal_mode = WAL");
+    // FULL: what a client was answered survives a power cut.
+    client.run("PRAGMA synchronous = FULL");
+    client.run("PRAGMA foreign_keys = ON");
+    // What a client deleted shall not lie in free pages.
+    client.run("PRAGMA secure_delete = ON");
+  } catch (error) {
+    client.close();
+    throw explained(error, path);
+  }
+  return client;
+}
+
+const asStore = (client: Database): Store => drizzle({ client, schema, casing: "snake_case" });
+
+function heldLock(directory: DataDirectory): Disposable {
+  const unlock = directory.lock();
+  return { [Symbol.dispose]: unlock };
+}
+
+function copyBeforeUpgrade(path: string, fromVersion: string): string {
+  let backup: string;
+  try {
+    backup = newBackupPath(path, "transcribe", fromVersion, Date.now());
+    copyDatabase(path, backup);
+    ownAs(dirname(path), backup);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : error;
+    throw new MigrationError(
+      `transcribe ${programVersion} has to change the database, which ${fromVersion} used last, and copies it before: ${why}. Nothing was changed`,
+      { cause: error },
+    );
+  }
+  pruneUpgradeBackups(backupDirectory(path));
+  return backup;
+}
+
+/** The error with what to do next. */
+function explained(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
+    return new MigrationError(
+      `${path} is damaged, or no database of transcribe; put a backup in its place: transcribe restore FILE`,
+      { cause: error },
+    );
+  }
+  if (!(error instanceof NewerDatabaseError)) return error;
+  const fitting = upgradeBackups(backupDirectory(path)).find(isOurs);
+  return new MigrationError(
+    fitting === undefined
+      ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore FILE`
+      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore ${fitting}`,
+    { cause: error },
+  );
+}
+
+function isOurs(path: string): boolean {
+  try {
+    using database = new Database(path, { readonly: true });
+    const state = databaseState(database);
+    pendingMigrations(state);
+    return state.applied.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function serverInTheWay({ root, databasePath }: DataDirectory): MigrationError {
+  using database = new Database(databasePath, { readonly: true });
+  const { version } = databaseState(database);
+  return new MigrationError(
+    `a server of an earlier version, ${version}, uses ${root}; restart it with this version, ${programVersion}, which brings the database up to date`,
+  );
 }

@@ -1,6 +1,11 @@
+export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
+export { BackupError, copyDatabase } from "./copy-database.ts";
 export { DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
-export { openDatabase, type Store } from "./database.ts";
+export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
+export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
 export { MigrationError } from "./migrate.ts";
+export { ownAs } from "./own-as.ts";
+export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";

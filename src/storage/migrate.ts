@@ -1,53 +1,119 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
+import { programVersion } from "../program/index.ts";
 import first from "./migrations/0001-first.sql" with { type: "text" };
 import models from "./migrations/0002-models.sql" with { type: "text" };
+import versions from "./migrations/0003-versions.sql" with { type: "text" };
 
-interface Migration {
+export interface Migration {
   readonly name: string;
   readonly sql: string;
 }
 
+/** Those of a released version are never changed: test/storage/released holds databases that they made. */
 const migrations: readonly Migration[] = [
   { name: "0001-first", sql: first },
   { name: "0002-models", sql: models },
+  { name: "0003-versions", sql: versions },
 ];
+
+/** The first version; it did not write down which it was. */
+const unnamedVersion = "0.1.0";
 
 /** The database is not one that this version can open. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
+/** The database was written by a version after this one. */
+export class NewerDatabaseError extends MigrationError {}
+
+/** What a database says of the programs that wrote it. */
+export interface DatabaseState {
+  /** Names of the migrations that were applied, in order; none: it is empty. */
+  readonly applied: readonly { readonly name: string; readonly sha256: string }[];
+  /** The version that last served it. */
+  readonly version: string;
+}
+
+/** @throws an SQLite error for a file that is no database */
+export function databaseState(database: Database): DatabaseState {
+  const applied = hasTable(database, "migrations")
+    ? database
+        .query<DatabaseState["applied"][number], []>("SELECT name, sha256 FROM migrations ORDER BY position")
+        .all()
+    : [];
+  const last = hasTable(database, "versions")
+    ? database.query<{ version: string }, []>("SELECT version FROM versions ORDER BY position DESC LIMIT 1").get()
+    : null;
+  return { applied, version: last?.version ?? (applied.length === 0 ? programVersion : unnamedVersion) };
+}
+
 /**
- * Brings the database to this version's schema, all in one transaction. A migration that was applied is never changed:
- * its SHA-256 is kept and compared.
+ * The migrations that a database lacks.
  * @throws {MigrationError} for a database of a newer version, or one whose applied migrations differ from ours
  */
-export function migrate(database: Database, list: readonly Migration[] = migrations): void {
+export function pendingMigrations(
+  { applied, version }: DatabaseState,
+  list: readonly Migration[] = migrations,
+): readonly Migration[] {
+  applied.forEach((before, position) => {
+    const ours = list[position];
+    if (ours === undefined) {
+      throw new NewerDatabaseError(
+        `the database was last used by transcribe ${version} (migration ${applied.at(-1)?.name}), which is newer than this one, ${programVersion}`,
+      );
+    }
+    if (before.name !== ours.name || before.sha256 !== digest(ours)) {
+      throw new MigrationError(
+        `the database's migration ${before.name} is not the ${ours.name} of this version, ${programVersion}; transcribe ${version} used it last`,
+      );
+    }
+  });
+  return list.slice(applied.length);
+}
+
+/**
+ * Brings a database to this version's schema, all in one transaction, and writes down this version.
+ * @param beforeUpgrade called with the database locked against writers, before one that holds something is changed
+ * @returns the names of the migrations that were applied now
+ * @throws {MigrationError}
+ */
+export function migrate(
+  database: Database,
+  { list = migrations, now = Date.now(), beforeUpgrade = () => {} }: MigrateOptions = {},
+): readonly string[] {
   const run = database.transaction(() => {
+    const state = databaseState(database);
+    const pending = pendingMigrations(state, list);
+    if (pending.length > 0 && state.applied.length > 0) beforeUpgrade(state.version);
     database.run(
       "CREATE TABLE IF NOT EXISTS migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT",
     );
-    const applied = database
-      .query<{ name: string; sha256: string }, []>("SELECT name, sha256 FROM migrations ORDER BY position")
-      .all();
-    if (applied.length > list.length) {
-      throw new MigrationError(
-        `the database was written by a newer version (it knows ${applied.at(-1)?.name}); start that version, or restore a backup`,
-      );
+    for (const [index, migration] of pending.entries()) {
+      database.run(migration.sql);
+      const row = [state.applied.length + index, migration.name, digest(migration)];
+      database.run("INSERT INTO migrations VALUES (?, ?, ?)", row);
     }
-    list.forEach((migration, position) => {
-      const sha256 = createHash("sha256").update(migration.sql).digest("hex");
-      const before = applied[position];
-      if (before === undefined) {
-        database.run(migration.sql);
-        database.run("INSERT INTO migrations VALUES (?, ?, ?)", [position, migration.name, sha256]);
-      } else if (before.name !== migration.name || before.sha256 !== sha256) {
-        throw new MigrationError(
-          `the database's migration ${before.name} is not the ${migration.name} of this version`,
-        );
-      }
-    });
+    if (hasTable(database, "versions") && (pending.length > 0 || state.version !== programVersion)) {
+      database.run("INSERT INTO versions (version, since) VALUES (?, ?)", [programVersion, now]);
+    }
+    return pending.map(({ name }) => name);
   });
-  run.immediate();
+  return run.immediate();
+}
+
+export interface MigrateOptions {
+  readonly list?: readonly Migration[];
+  /** Milliseconds since the epoch. */
+  readonly now?: number;
+  readonly beforeUpgrade?: (fromVersion: string) => void;
+}
+
+function hasTable(database: Database, name: string): boolean {
+  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
+}
+
+function digest({ sql }: Migration): string {
+  return createHash("sha256").update(sql).digest("hex");
 }

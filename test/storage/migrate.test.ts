@@ -17,23 +17,23 @@ const tableNames = (database: Database) =>
 describe("migrations", () => {
   test("are applied once each, the new ones to an older database", () => {
     const database = new Database(":memory:");
-    migrate(database, [first]);
-    migrate(database, [first]);
-    migrate(database, [first, second]);
+    migrate(database, { list: [first] });
+    migrate(database, { list: [first] });
+    migrate(database, { list: [first, second] });
     expect(tableNames(database)).toEqual(["a", "b", "migrations"]);
   });
 
   test("leave a database alone whose applied migrations are others, or which is newer", () => {
     const database = new Database(":memory:");
-    migrate(database, [first, second]);
-    expect(() => migrate(database, [first])).toThrow(MigrationError);
-    expect(() => migrate(database, [first])).toThrow("newer version");
-    expect(() => migrate(database, [{ ...first, sql: `${first.sql} STRICT` }, second])).toThrow("0001");
+    migrate(database, { list: [first, second] });
+    expect(() => migrate(database, { list: [first] })).toThrow(MigrationError);
+    expect(() => migrate(database, { list: [first] })).toThrow("newer than this one");
+    expect(() => migrate(database, { list: [{ ...first, sql: `${first.sql} STRICT` }, second] })).toThrow("0001");
   });
 
   test("change nothing when one of them fails", () => {
     const database = new Database(":memory:");
-    expect(() => migrate(database, [first, { name: "0002", sql: "CREATE NONSENSE" }])).toThrow();
+    expect(() => migrate(database, { list: [first, { name: "0002", sql: "CREATE NONSENSE" }] })).toThrow();
     expect(tableNames(database)).toEqual([]);
   });
 

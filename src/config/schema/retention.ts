@@ -15,4 +15,12 @@ export const retention = group("What is kept for how long.", {
     description: "Days after which a recording that has ended is deleted with its text; 0 keeps it for ever.",
     reload: true,
   }),
+  upgrade_backup_days: duration("days", {
+    default: 14,
+    minimum: 1,
+    maximum: 36_500,
+    description:
+      "Days that the copies of the database which upgrades make are kept, at most three; text deleted since is still in them.",
+    reload: true,
+  }),
 });

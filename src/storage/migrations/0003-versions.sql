@@ -1,0 +1,5 @@
+CREATE TABLE versions (
+  position INTEGER PRIMARY KEY NOT NULL,
+  version TEXT NOT NULL,
+  since INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, constants, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { newBackupPath } from "./backups.ts";
+import { BackupError, copyDatabase, syncFile } from "./copy-database.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
+import { ownAs } from "./own-as.ts";
+import { syncDirectoryNow } from "./sync-directory.ts";
+
+/**
+ * Puts a backup in the place of the database. A power cut leaves the one or the other, whole. Recordings that were in work
+ * begin again from what was sent. Call it with the data directory's lock held.
+ * @returns where the database that was there before lies now; null when there was none
+ * @throws {BackupError} for a file that is missing, damaged or no database of ours, or a full disk; nothing is changed then
+ * @throws {MigrationError} for a backup of a newer version
+ */
+export function restoreDatabase(directory: DataDirectory, file: string, now: number): string | null {
+  const { databasePath, root } = directory;
+  checkBackup(file);
+  // The next start sweeps this place, should we not get to the end.
+  const incoming = join(directory.incoming, "transcribe.db");
+  rmSync(incoming, { force: true });
+  // Checkpoints speak of files in work/ that are another database's.
+  copyDatabase(file, incoming, (copy) => copy.run("DELETE FROM checkpoints"));
+  try {
+    ownAs(root, incoming);
+    const replaced = setAside(databasePath, now);
+    renameSync(incoming, databasePath);
+    syncDirectoryNow(root);
+    for (const id of readdirSync(join(root, "work"))) directory.removeWork(id);
+    return replaced;
+  } catch (error) {
+    rmSync(incoming, { force: true });
+    throw new BackupError(`can't replace ${databasePath}: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkBackup(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new BackupError(`there is no file ${file}`);
+  let backup: Database | null = null;
+  try {
+    backup = new Database(file, { readonly: true });
+    const found = backup.query<Record<string, string>, []>("PRAGMA integrity_check(1)").get()?.integrity_check ?? "";
+    if (found !== "ok") throw new BackupError(`${file} is damaged: ${found.replaceAll("\n", " ")}`);
+    const state = databaseState(backup);
+    if (state.applied.length === 0) throw new BackupError(`${file} is no database of transcribe`);
+    pendingMigrations(state);
+  } catch (error) {
+    if (error instanceof BackupError || error instanceof MigrationError) throw error;
+    throw new BackupError(`${file} can't be read: ${error instanceof Error ? error.message : error}`, { cause: error });
+  } finally {
+    backup?.close();
+  }
+}
+
+/** Copies the database to the backups, and leaves nothing beside its one file that the next one could be mixed with. */
+function setAside(databasePath: string, now: number): string | null {
+  if (statSync(databasePath, { throwIfNoEntry: false }) === undefined) return null;
+  const target = newBackupPath(databasePath, "replaced", foldIn(databasePath), now);
+  copyFileSync(databasePath, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  chmodSync(target, 0o600);
+  syncFile(target);
+  ownAs(dirname(databasePath), target);
+  for (const suffix of ["-wal", "-shm"]) {
+    if (statSync(databasePath + suffix, { throwIfNoEntry: false }) !== undefined) {
+      renameSync(databasePath + suffix, target + suffix);
+    }
+  }
+  syncDirectoryNow(dirname(target));
+  return target;
+}
+
+/** Brings the write-ahead log into the database, where that can be read at all. @returns the version that last used it */
+function foldIn(databasePath: string): string {
+  try {
+    using database = new Database(databasePath, { readwrite: true });
+    database.run("PRAGMA busy_timeout = 10000");
+    // Leaving WAL mode removes the log; it fails while another process has the database open.
+    database.run("PRAGMA journal_mode = DELETE");
+    return databaseState(database).version;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") {
+      throw new Error("another command has it open; try again");
+    }
+    return "damaged";
+  }
+}

@@ -1,0 +1,91 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
+import { programVersion } from "../../src/program/index.ts";
+import { openDatabase, type Upgrade } from "../../src/storage/index.ts";
+import { Recordings, readSegments } from "../../src/transcriptions/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { releasedVersions, writeReleased } from "./released/index.ts";
+
+const schemaOf = (database: Database) =>
+  database
+    .query<{ sql: string }, []>("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name")
+    .all()
+    .map((row) => row.sql);
+
+function contents(database: Database, tables: readonly string[]): Record<string, unknown[]> {
+  return Object.fromEntries(tables.map((table) => [table, database.query(`SELECT * FROM ${table}`).all()]));
+}
+
+const tablesOf = (database: Database) =>
+  database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .map((row) => row.name);
+
+test("there are databases of released versions", () => {
+  expect(releasedVersions).toContain("0.1.0");
+});
+
+describe.each([...releasedVersions])("a database that %s wrote", (version) => {
+  test("opens, with this version's schema, and the copy that was made before is as it was", () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "transcribe.db");
+    writeReleased(version, path);
+    using before = new Database(path, { readonly: true });
+    const tables = tablesOf(before);
+    const held = contents(before, tables);
+    const schemaBefore = schemaOf(before);
+
+    const upgrades: Upgrade[] = [];
+    const store = openDatabase(path, (upgrade) => upgrades.push(upgrade));
+    expect(schemaOf(store.$client)).toEqual(schemaOf(openDatabase(":memory:").$client));
+    expect(store.$client.query("PRAGMA foreign_key_check").all()).toEqual([]);
+    expect(upgrades).toEqual([{ fromVersion: version, toVersion: programVersion, backup: expect.any(String) }]);
+
+    using copy = new Database(upgrades[0]?.backup, { readonly: true });
+    expect(schemaOf(copy)).toEqual(schemaBefore);
+    expect(contents(copy, tables)).toEqual(held);
+    store.$client.close();
+    expect(
+      openDatabase(path, (upgrade) => upgrades.push(upgrade))
+        .$client.query("SELECT 1")
+        .all(),
+    ).toHaveLength(1);
+    expect(upgrades).toHaveLength(1);
+  });
+
+  test("is copied for its owner alone", () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "transcribe.db");
+    writeReleased(version, path);
+    openDatabase(path).$client.close();
+    const backups = join(directory.path, "backups");
+    expect(statSync(backups).mode & 0o777).toBe(0o700);
+    expect(readdirSync(backups).map((name) => statSync(join(backups, name)).mode & 0o777)).toEqual([0o600]);
+  });
+});
+
+test("what 0.1.0 wrote is read as it was meant", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "transcribe.db");
+  writeReleased("0.1.0", path);
+  const store = openDatabase(path);
+  const recordings = new Recordings(store, Date.now);
+  const principal = authenticate(store, "trs_LEWtDvWvAvBpfADcrQTcenjgCH4wyU91N1hID3wiOrg3IeoYF", Date.now());
+  expect(principal).not.toBeNull();
+  expect(listKeys(store, null).map((key) => [key.name, key.revokedAt !== null])).toEqual([
+    ["released", false],
+    ["old", true],
+  ]);
+  const [completed] = recordings.list({ statuses: ["completed"] }, 10);
+  expect(readSegments(store, completed?.id ?? "", 0, 10).map((segment) => [segment.speaker, segment.text])).toEqual([
+    [0, "Guten Morgen – 你好."],
+    [1, "It's the second speaker's turn."],
+  ]);
+  expect(recordings.countsOpen()).toEqual({ queued: 1, processing: 1 });
+  expect(recordings.list({ statuses: ["failed"] }, 10).map((failed) => failed.heldAt !== null)).toEqual([true]);
+  expect(new Usage(store).audioSeconds(completed?.accountId ?? "", Date.UTC(2026, 10, 20, 12))).toBeCloseTo(3.2);
+});

@@ -1,0 +1,145 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  backupDirectory,
+  DataDirectory,
+  MigrationError,
+  newBackupPath,
+  openDatabase,
+  openDatabaseOf,
+  pruneUpgradeBackups,
+} from "../../src/storage/index.ts";
+import { canMount, withSmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { writeReleased } from "./released/index.ts";
+
+/** Makes a database look as one of a later version, which this one can't know. */
+function makeNewer(path: string): void {
+  openDatabase(path).$client.close();
+  using database = new Database(path, { readwrite: true });
+  database.run("INSERT INTO migrations VALUES (999, '0999-future', 'ff')");
+  database.run("INSERT INTO versions (version, since) VALUES ('99.1.0', 0)");
+}
+
+const migrationsIn = (path: string) => {
+  using database = new Database(path, { readonly: true });
+  return database.query("SELECT name FROM migrations").all();
+};
+
+describe("a database of a newer version", () => {
+  test("is refused with the version that wrote it, and with the way back where there is one", () => {
+    using parent = temporaryDirectory();
+    const path = join(parent.path, "transcribe.db");
+    makeNewer(path);
+    const before = migrationsIn(path);
+    expect(() => openDatabase(path)).toThrow(MigrationError);
+    expect(() => openDatabase(path)).toThrow("99.1.0");
+    expect(() => openDatabase(path)).toThrow("transcribe restore FILE");
+    const older = newBackupPath(path, "transcribe", "0.1.0", Date.UTC(2026, 0, 1));
+    writeReleased("0.1.0", older);
+    const newer = newBackupPath(path, "transcribe", "99.0.0", Date.UTC(2026, 0, 2));
+    makeNewer(newer);
+    expect(() => openDatabase(path)).toThrow(`transcribe restore ${older}`);
+    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow(`transcribe restore ${older}`);
+    expect(migrationsIn(path)).toEqual(before);
+  });
+});
+
+describe("a command that meets an older database", () => {
+  test("leaves it alone while a server of that version runs, and says so", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    writeReleased("0.1.0", directory.databasePath);
+    const unlock = directory.lock();
+    expect(() => openDatabaseOf(directory)).toThrow(/server of an earlier version, 0\.1\.0, .*restart it/);
+    expect(migrationsIn(directory.databasePath)).toHaveLength(1);
+    expect(existsSync(backupDirectory(directory.databasePath))).toBe(false);
+    unlock();
+    const upgraded: string[] = [];
+    openDatabaseOf(directory, ({ fromVersion }) => upgraded.push(fromVersion)).$client.close();
+    expect(upgraded).toEqual(["0.1.0"]);
+    // The lock was given back: a server can start.
+    directory.lock()();
+  });
+
+  test("opens a current one beside the server", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    openDatabase(directory.databasePath).$client.close();
+    const unlock = directory.lock();
+    expect(openDatabaseOf(directory).$client.query("SELECT count(*) AS rows FROM versions").all()).toEqual([
+      { rows: 1 },
+    ]);
+    unlock();
+  });
+});
+
+describe("an upgrade", () => {
+  test("two at once leave one upgraded database and one copy", async () => {
+    using parent = temporaryDirectory();
+    const path = join(parent.path, "transcribe.db");
+    writeReleased("0.1.0", path);
+    const script = join(parent.path, "open.ts");
+    const storage = JSON.stringify(join(import.meta.dir, "../../src/storage/index.ts"));
+    await Bun.write(script, `(await import(${storage})).openDatabase(process.argv[2] ?? "").$client.close();`);
+    const runs = [1, 2, 3].map(() => Bun.spawn([process.execPath, script, path], { stdout: "inherit" }).exited);
+    expect(await Promise.all(runs)).toEqual([0, 0, 0]);
+    expect(readdirSync(join(parent.path, "backups"))).toHaveLength(1);
+    expect(openDatabase(path).$client.query("SELECT count(*) AS rows FROM versions").all()).toEqual([{ rows: 1 }]);
+  });
+
+  test("of something that is no database says how to put a backup there", () => {
+    using parent = temporaryDirectory();
+    const path = join(parent.path, "transcribe.db");
+    writeFileSync(path, "this is no database, and long enough not to be taken for an empty one".repeat(20));
+    expect(() => openDatabase(path)).toThrow("transcribe restore FILE");
+    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow("transcribe restore FILE");
+  });
+
+  test.skipIf(!canMount)("does not begin without room for the copy, and says how much it takes", () => {
+    withSmallDisk("400k", (path) => {
+      const database = join(path, "transcribe.db");
+      writeReleased("0.1.0", database);
+      writeFileSync(join(path, "ballast"), Buffer.alloc(200_000));
+      expect(() => openDatabase(database)).toThrow(/disk is full; it takes up to 0\.\d MB .*Nothing was changed/);
+      expect(migrationsIn(database)).toHaveLength(1);
+      expect(readdirSync(join(path, "backups"))).toEqual([]);
+    });
+  });
+});
+
+describe("copies that upgrades made", () => {
+  test("go when there are three later ones, or when they are too old; others stay", () => {
+    using parent = temporaryDirectory();
+    const directory = join(parent.path, "backups");
+    mkdirSync(directory);
+    const old = new Date("2020-01-01");
+    const upgrades = ["1.9.0-20260101T000000000Z", "1.10.0-20260201T000000000Z", "1.2.0-20260301T000000000Z"];
+    for (const name of upgrades) writeFileSync(join(directory, `transcribe-${name}.db`), "");
+    const others = [
+      "backup-1.9.0-20200101T000000000Z.db",
+      "replaced-1.9.0-20200101T000000000Z.db",
+      "transcribe-mine.db",
+    ];
+    for (const name of others) {
+      writeFileSync(join(directory, name), "");
+      utimesSync(join(directory, name), old, old);
+    }
+    const left = () => readdirSync(directory).filter((name) => !others.includes(name));
+    pruneUpgradeBackups(directory);
+    expect(left()).toHaveLength(3);
+    writeFileSync(join(directory, "transcribe-1.2.1-20260401T000000000Z.db"), "");
+    pruneUpgradeBackups(directory);
+    expect(left().some((name) => name.startsWith("transcribe-1.9.0-"))).toBe(false);
+    expect(left()).toHaveLength(3);
+    utimesSync(join(directory, "transcribe-1.10.0-20260201T000000000Z.db"), old, old);
+    pruneUpgradeBackups(directory, Date.UTC(2025, 0));
+    expect(left().sort()).toEqual([
+      "transcribe-1.2.0-20260301T000000000Z.db",
+      "transcribe-1.2.1-20260401T000000000Z.db",
+    ]);
+    expect(readdirSync(directory)).toEqual(expect.arrayContaining(others));
+  });
+});
