@@ -3,16 +3,18 @@ import { AccountsError } from "../accounts/index.ts";
 import { StartError } from "../appliance/index.ts";
 import { SettingsError } from "../config/index.ts";
 import { programVersion } from "../program/index.ts";
-import { DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
+import { BackupError, DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
 import { keysCommand } from "./admin/keys.ts";
 import { recordingsCommand } from "./admin/recordings.ts";
 import { workspacesCommand } from "./admin/workspaces.ts";
+import { backupCommand } from "./backup.ts";
 import { ClientError } from "./client/client.ts";
 import { submitCommand } from "./client/submit.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { quickstartCommand } from "./quickstart.ts";
+import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 
 const exitCodesHelp = `
@@ -25,15 +27,12 @@ function commandGroups(): Record<string, Command[]> {
     "Server:": [serveCommand(), quickstartCommand()],
     "Client:": [submitCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
+    "Database:": [backupCommand(), restoreCommand()],
   };
 }
 
-/**
- * Runs one command line.
- * @param args without the program's name
- * @returns the exit code
- */
-export async function runCli(args: readonly string[]): Promise<number> {
+/** The program with all its commands, from which the page of the command line is made too. */
+export function cliProgram(): Command {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
     .version(programVersion)
@@ -43,6 +42,16 @@ export async function runCli(args: readonly string[]): Promise<number> {
   for (const [group, commands] of Object.entries(commandGroups())) {
     for (const command of commands) program.addCommand(exitOverrideAll(command).helpGroup(group));
   }
+  return program;
+}
+
+/**
+ * Runs one command line.
+ * @param args without the program's name
+ * @returns the exit code
+ */
+export async function runCli(args: readonly string[]): Promise<number> {
+  const program = cliProgram();
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
@@ -62,6 +71,7 @@ function exitOverrideAll(command: Command): Command {
 
 const expectedErrors = [
   AccountsError,
+  BackupError,
   ClientError,
   CommandError,
   DataDirectoryInUseError,

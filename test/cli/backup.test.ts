@@ -1,0 +1,203 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
+import { writeReleased } from "../storage/released/index.ts";
+import { canMount, withSmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands } from "./support.ts";
+
+const facts = {
+  version: Type.String(),
+  bytes: Type.Integer(),
+  accounts: Type.Integer(),
+  recordings: Type.Integer(),
+  open: Type.Integer(),
+};
+const strict = { additionalProperties: false };
+const sizes = Type.Object({ files: Type.Integer(), bytes: Type.Integer() }, strict);
+const backupShape = Type.Object(
+  { file: Type.String(), ...facts, left_out: Type.Object({ uploads: sizes }, strict) },
+  strict,
+);
+const restoreShape = Type.Object(
+  { database: Type.String(), ...facts, replaced: Type.Union([Type.String(), Type.Null()]) },
+  strict,
+);
+
+/** A data directory with the rows of 0.1.0, in this version's schema. */
+function filled(path: string): DataDirectory {
+  const directory = new DataDirectory(join(path, "data"));
+  writeReleased("0.1.0", directory.databasePath);
+  openDatabase(directory.databasePath).$client.close();
+  return directory;
+}
+
+const accountNames = (store: Store) =>
+  store.$client
+    .query<{ name: string }, []>("SELECT name FROM accounts ORDER BY name")
+    .all()
+    .map((row) => row.name);
+
+describe("transcribe backup", () => {
+  test("copies what is in the database while others write to it, for its owner alone, and says what it leaves out", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const unlock = directory.lock();
+    const store = openDatabase(directory.databasePath);
+    // In the write-ahead log alone, so a copy of the file would not have it.
+    store.$client.run("UPDATE accounts SET name = 'renamed'");
+    writeFileSync(directory.uploadPath("x"), "12345");
+    const target = join(parent.path, "copy.db");
+    const made = await new Commands(directory.root).json(backupShape, "backup", target);
+    expect(made).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
+    expect(made.left_out.uploads).toEqual({ files: 1, bytes: 5 });
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expect(accountNames(openDatabase(target))).toEqual(["renamed"]);
+    unlock();
+  });
+
+  test("holds nothing that was deleted", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const store = openDatabase(directory.databasePath);
+    const target = join(parent.path, "copy.db");
+    await new Commands(directory.root).json(backupShape, "backup", target);
+    expect(readFileSync(target).includes("second speaker")).toBe(true);
+    store.$client.run("DELETE FROM recordings");
+    const later = join(parent.path, "later.db");
+    await new Commands(directory.root).json(backupShape, "backup", later);
+    expect(readFileSync(later).includes("second speaker")).toBe(false);
+  });
+
+  test("takes a new name among the backups where none is given", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const { file } = await new Commands(directory.root).json(backupShape, "backup");
+    expect(file).toStartWith(join(directory.root, "backups/backup-"));
+    expect(accountNames(openDatabase(file))).toEqual(["acme"]);
+  });
+
+  test("refuses what it can't do, and leaves nothing half done", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const commands = new Commands(directory.root);
+    const taken = join(parent.path, "taken");
+    writeFileSync(taken, "mine");
+    expect(await commands.refusal("backup", taken)).toContain("there is a file");
+    expect(readFileSync(taken, "utf8")).toBe("mine");
+    expect(await commands.refusal("backup", join(parent.path, "no/such/folder.db"))).toContain("no/such");
+    const elsewhere = join(parent.path, "elsewhere");
+    expect(await new Commands(elsewhere).refusal("backup")).toContain("--data-dir");
+    expect(existsSync(elsewhere)).toBe(false);
+  });
+
+  test.skipIf(!canMount)("onto a full disk leaves nothing there and says so", () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    withSmallDisk("64k", (disk) => {
+      const run = Bun.spawnSync([
+        process.execPath,
+        join(import.meta.dir, "../../src/main.ts"),
+        ...["backup", join(disk, "copy.db"), "--data-dir", directory.root],
+      ]);
+      expect([run.exitCode, run.stdout.toString()]).toEqual([1, ""]);
+      expect(run.stderr.toString()).toMatch(/^transcribe: .*the disk is full; it takes up to 0\.\d MB .*\n$/);
+      expect(readdirSync(disk)).toEqual([]);
+    });
+  });
+});
+
+describe("transcribe restore", () => {
+  test("brings back what the backup holds and keeps what was there", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const commands = new Commands(directory.root);
+    const { file } = await commands.json(backupShape, "backup");
+    const store = openDatabase(directory.databasePath);
+    store.$client.run("UPDATE accounts SET name = 'later'");
+    store.$client.close();
+    mkdirSync(directory.workDirectory("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"));
+    const restored = await commands.json(restoreShape, "restore", file);
+    expect(restored).toMatchObject({ database: directory.databasePath, recordings: 4, open: 2 });
+    expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
+    expect(accountNames(openDatabase(restored.replaced ?? ""))).toEqual(["later"]);
+    expect(statSync(directory.databasePath).mode & 0o777).toBe(0o600);
+    expect(statSync(restored.replaced ?? "").mode & 0o077).toBe(0);
+    // Its open recordings begin again: what checkpoints speak of may not be on this disk.
+    expect(readdirSync(join(directory.root, "work"))).toEqual([]);
+    const { $client } = openDatabase(directory.databasePath);
+    expect($client.query("SELECT count(*) AS rows FROM checkpoints").get()).toEqual({ rows: 0 });
+  });
+
+  test("takes a backup of an earlier version, which the next start upgrades", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const backup = join(parent.path, "0.1.0.db");
+    writeReleased("0.1.0", backup);
+    const restored = await new Commands(directory.root).json(restoreShape, "restore", backup);
+    expect(restored).toMatchObject({ version: "0.1.0", replaced: null });
+    expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
+  });
+
+  test("replaces a damaged database, whose log is not mixed with the new one", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const commands = new Commands(directory.root);
+    const { file } = await commands.json(backupShape, "backup");
+    writeFileSync(directory.databasePath, "damaged".repeat(1000));
+    writeFileSync(`${directory.databasePath}-wal`, "a log of its own");
+    const { replaced } = await commands.json(restoreShape, "restore", file);
+    expect(readFileSync(replaced ?? "", "utf8")).toStartWith("damaged");
+    expect(existsSync(`${directory.databasePath}-wal`)).toBe(false);
+    expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
+  });
+
+  test("leaves the database alone when it can't do it", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const commands = new Commands(directory.root);
+    const { file } = await commands.json(backupShape, "backup");
+    const damaged = join(parent.path, "damaged.db");
+    copyFileSync(file, damaged);
+    const bytes = readFileSync(damaged);
+    bytes.fill(0xa5, 8192, 24_576);
+    writeFileSync(damaged, bytes);
+    const empty = join(parent.path, "empty.db");
+    new Database(empty).run("CREATE TABLE a (x)");
+    const newer = join(parent.path, "newer.db");
+    copyFileSync(file, newer);
+    chmodSync(newer, 0o600);
+    const later = new Database(newer);
+    later.run("INSERT INTO migrations VALUES (999, '0999-future', 'ff')");
+    later.run("INSERT INTO versions (version, since) VALUES ('99.1.0', 0)");
+    later.close();
+    const refusals: [string, string][] = [
+      [join(parent.path, "nowhere.db"), "there is no file"],
+      [parent.path, "there is no file"],
+      [damaged, "damaged"],
+      [empty, "no database of transcribe"],
+      [newer, "99.1.0"],
+      [join(import.meta.dir, "support.ts"), "can't be read"],
+    ];
+    const before = readFileSync(directory.databasePath);
+    for (const [from, why] of refusals) expect(await commands.refusal("restore", from)).toContain(why);
+    const unlock = directory.lock();
+    expect(await commands.refusal("restore", file)).toContain("a server uses");
+    unlock();
+    expect(readFileSync(directory.databasePath).equals(before)).toBe(true);
+    expect(readdirSync(directory.incoming)).toEqual([]);
+    expect(readdirSync(join(directory.root, "backups")).filter((name) => name.startsWith("replaced-"))).toEqual([]);
+  });
+});
