@@ -21,7 +21,7 @@ export interface PrepareWorkerOptions {
  */
 export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
   const { files, threads, verdictsPath, log } = options;
-  const { nativeDirectory, segmentationModel, embeddingModel } = files;
+  const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
   const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   let cpuLibrary = "";
@@ -44,6 +44,7 @@ export function workerPreparation(options: PrepareWorkerOptions): (death: Worker
     });
     cpuLibrary = chosen.cpuLibrary;
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
-    return { type: "start", nativeDirectory, cpuLibrary, whisperModel, segmentationModel, embeddingModel, threads };
+    const models = { whisperModel, segmentationModel, embeddingModel };
+    return { type: "start", nativeDirectory, cpuLibrary, onnxBinding, ...models, threads };
   };
 }

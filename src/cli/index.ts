@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { AccountsError } from "../accounts/index.ts";
 import { StartError } from "../appliance/index.ts";
 import { SettingsError } from "../config/index.ts";
-import { programVersion } from "../program/index.ts";
+import { programVersion, UnpackError } from "../program/index.ts";
 import { BackupError, DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
@@ -79,6 +79,7 @@ const expectedErrors = [
   MigrationError,
   SettingsError,
   StartError,
+  UnpackError,
 ] as const;
 
 function isExpected(error: unknown): error is Error {

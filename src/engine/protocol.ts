@@ -104,6 +104,8 @@ export const startSchema = Type.Object({
   cpuLibrary: Type.String(),
   /** The whisper model to begin with; operations name the one they are done with. */
   whisperModel: path,
+  /** ONNX Runtime's addon, where this program is compiled; see diarization/onnx-binding.ts. */
+  onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,
   /** Threads of one operation. */

@@ -34,6 +34,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
   );
   models.load(start.whisperModel);
   const diarization = await openDiarizationModels({
+    onnxBinding: start.onnxBinding,
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
     threads: start.threads,

@@ -1,3 +1,5 @@
+export type { Embedded, EmbeddedPart } from "./embedded.ts";
 export { ownCommand } from "./own-command.ts";
-export { type ProgramFiles, programFiles } from "./program-files.ts";
+export { type ProgramFiles, programFiles, unpackedLayout, verifyProgramFiles } from "./program-files.ts";
+export { UnpackError } from "./unpack-error.ts";
 export { programVersion } from "./version.ts";

@@ -1,10 +1,15 @@
 import { join } from "node:path";
 import { checkout } from "./checkout.ts";
+import { embedded } from "./embedded.ts";
+import { requireExecutable } from "./runtime-directory.ts";
+import { unpackParts, verifyParts } from "./unpack.ts";
 
-/** Where the parts that are not TypeScript lie: the addon, ffmpeg and the default models. */
+/** Where the parts that are not TypeScript lie: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
   /** Directory of whisper.node and its ggml libraries. */
   readonly nativeDirectory: string;
+  /** ONNX Runtime's addon; its library lies beside it. */
+  readonly onnxBinding: string;
   readonly ffmpeg: string;
   readonly whisperModel: string;
   readonly segmentationModel: string;
@@ -13,17 +18,60 @@ export interface ProgramFiles {
   readonly benchRecording: string;
 }
 
+/** Where they lie below the directory that a compiled program unpacks them into. */
+export const unpackedLayout: ProgramFiles = {
+  nativeDirectory: "native",
+  onnxBinding: "onnxruntime/onnxruntime_binding.node",
+  ffmpeg: "ffmpeg/ffmpeg",
+  whisperModel: "models/ggml-base.bin",
+  segmentationModel: "models/pyannote-segmentation.onnx",
+  embeddingModel: "models/resemblyzer-embedding.onnx",
+  benchRecording: "samples/jfk.mp3",
+};
+
+const checkoutLayout: ProgramFiles = {
+  nativeDirectory: "build/native",
+  onnxBinding: `node_modules/onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}/onnxruntime_binding.node`,
+  ffmpeg: "build/ffmpeg/ffmpeg",
+  whisperModel: "build/models/ggml-base.bin",
+  segmentationModel: "models/pyannote-segmentation.onnx",
+  embeddingModel: "models/resemblyzer-embedding.onnx",
+  benchRecording: "build/samples/jfk.mp3",
+};
+
 /**
- * The parts, ready to be used: as scripts/setup lays them out in a checkout.
- * @param _runtimeDirectory where a program that carries its parts in itself would unpack them
+ * The parts, ready to be used: from source as scripts/setup lays them out in a checkout; by a compiled program unpacked
+ * from itself, which takes about a second the first time.
+ * @param runtimeDirectory where a compiled program unpacks them; it is held for as long as this process lives
+ * @throws {UnpackError}
  */
-export async function programFiles(_runtimeDirectory: string): Promise<ProgramFiles> {
+export async function programFiles(runtimeDirectory: string): Promise<ProgramFiles> {
+  if (embedded === null) return below(checkout, checkoutLayout);
+  const files = below(await unpackParts(runtimeDirectory, embedded.parts), unpackedLayout);
+  requireExecutable(files.ffmpeg, runtimeDirectory);
+  return files;
+}
+
+/**
+ * Reads every byte of a compiled program's unpacked parts and compares; unpacks them first where they are not there.
+ * @returns what is wrong, by path; null from source, where nothing is unpacked
+ * @throws {UnpackError}
+ */
+export async function verifyProgramFiles(
+  runtimeDirectory: string,
+): Promise<{ path: string; fault: "missing" | "changed" }[] | null> {
+  if (embedded === null) return null;
+  return verifyParts(await unpackParts(runtimeDirectory, embedded.parts), embedded.parts);
+}
+
+function below(root: string, layout: ProgramFiles): ProgramFiles {
   return {
-    nativeDirectory: join(checkout, "build/native"),
-    ffmpeg: join(checkout, "build/ffmpeg/ffmpeg"),
-    whisperModel: join(checkout, "build/models/ggml-base.bin"),
-    segmentationModel: join(checkout, "models/pyannote-segmentation.onnx"),
-    embeddingModel: join(checkout, "models/resemblyzer-embedding.onnx"),
-    benchRecording: join(checkout, "build/samples/jfk.mp3"),
+    nativeDirectory: join(root, layout.nativeDirectory),
+    onnxBinding: join(root, layout.onnxBinding),
+    ffmpeg: join(root, layout.ffmpeg),
+    whisperModel: join(root, layout.whisperModel),
+    segmentationModel: join(root, layout.segmentationModel),
+    embeddingModel: join(root, layout.embeddingModel),
+    benchRecording: join(root, layout.benchRecording),
   };
 }

@@ -7,6 +7,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const start = {
   type: "start",
   nativeDirectory: "/",
+  onnxBinding: "/",
   cpuLibrary: "",
   whisperModel: "/",
   segmentationModel: "/",

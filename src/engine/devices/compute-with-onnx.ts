@@ -3,8 +3,13 @@ import { embed, openDiarizationModels, SLICE_SAMPLES, segment, WINDOW_SAMPLES } 
 import type { Timing } from "./self-test-answers.ts";
 
 /** Runs both models that tell speakers apart over noise, and says how long that took without their loading. @throws where it fails or gives nonsense */
-export async function computeWithOnnx(segmentationPath: string, embeddingPath: string): Promise<Timing> {
-  const models = await openDiarizationModels({ segmentationPath, embeddingPath, threads: availableParallelism() });
+export async function computeWithOnnx(
+  onnxBinding: string,
+  segmentationPath: string,
+  embeddingPath: string,
+): Promise<Timing> {
+  const threads = availableParallelism();
+  const models = await openDiarizationModels({ onnxBinding, segmentationPath, embeddingPath, threads });
   try {
     const start = performance.now();
     const activity = await segment(models, noise(WINDOW_SAMPLES));

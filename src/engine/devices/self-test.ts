@@ -10,7 +10,7 @@ type Mode = (...args: string[]) => Promise<unknown>;
  * What can be tried. Each prints its answer as one line of JSON:
  * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
  * `devices DIRECTORY LIBRARY` what there is to compute on; `gpu DIRECTORY LIBRARY MODEL GPU-LIBRARY` computes with a GPU
- * backend; `onnx SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
+ * backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
  */
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
@@ -25,7 +25,7 @@ const modes: Readonly<Record<string, Mode>> = {
     checkHasGpu(whisper);
     return computeWithWhisper(whisper, model, true);
   },
-  onnx: async (segmentation = "", embedding = "") => computeWithOnnx(segmentation, embedding),
+  onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
 };
 
 /**

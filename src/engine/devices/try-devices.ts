@@ -41,9 +41,13 @@ export async function tryGpuLibrary(
 
 /** A little work with the models that tell speakers apart. @returns the seconds it took */
 export async function tryOnnx(
-  options: TrialOptions & { readonly segmentationModel: string; readonly embeddingModel: string },
+  options: TrialOptions & {
+    readonly onnxBinding: string;
+    readonly segmentationModel: string;
+    readonly embeddingModel: string;
+  },
 ): Promise<Trial<number>> {
-  const line = [...options.command, "onnx", options.segmentationModel, options.embeddingModel];
+  const line = [...options.command, "onnx", options.onnxBinding, options.segmentationModel, options.embeddingModel];
   const outcome = await attempt(line, timeoutMilliseconds, options.signal);
   return outcome.ok ? { ok: true, answer: readAnswer(timingSchema, outcome.output).seconds } : outcome;
 }

@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
+import { setOnnxBinding } from "./onnx-binding.ts";
 
 /** Samples of a slice of speech that the embedding model takes: the 1.6 s that it was trained on. */
 export const SLICE_SAMPLES = 25_600;
@@ -20,10 +21,13 @@ export interface DiarizationModels {
 
 /** Loads both models for the CPU. Throws what ONNX Runtime says where a file is missing or no such model. */
 export async function openDiarizationModels(options: {
+  /** ONNX Runtime's addon; a compiled program loads this one, from source its package finds its own. */
+  onnxBinding: string;
   segmentationPath: string;
   embeddingPath: string;
   threads: number;
 }): Promise<DiarizationModels> {
+  setOnnxBinding(options.onnxBinding);
   // Loaded here and not with the module: the server shares this folder's constants but never loads inference code.
   const onnx = await import("onnxruntime-node");
   const session: InferenceSession.SessionOptions = {

@@ -13,6 +13,7 @@ import {
   packChunks,
   speechRegions,
 } from "../../../src/engine/diarization/index.ts";
+import { programFiles } from "../../../src/program/index.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 
@@ -20,8 +21,10 @@ const root = resolve(import.meta.dir, "../../..");
 export const audioDirectory = resolve(root, "../shared/audio");
 
 /** Opens the models of the checkout. */
-export function openModels(threads = 2): Promise<DiarizationModels> {
+export async function openModels(threads = 2): Promise<DiarizationModels> {
+  const { onnxBinding } = await programFiles("");
   return openDiarizationModels({
+    onnxBinding,
     segmentationPath: join(root, "models/pyannote-segmentation.onnx"),
     embeddingPath: join(root, "models/resemblyzer-embedding.onnx"),
     threads,

@@ -1,0 +1,50 @@
+import { accessSync, constants, lstatSync } from "node:fs";
+import { UnpackError } from "./unpack-error.ts";
+
+const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
+
+/**
+ * Native code is loaded from here by this user's programs, so nobody else may put any there.
+ * @throws {UnpackError} when it belongs to another user than this one and root, or others can write to it
+ */
+export function requirePrivate(directory: string): void {
+  const { uid, mode } = lstatSync(directory);
+  const me = process.getuid?.() ?? uid;
+  if (uid !== me && uid !== 0) {
+    throw new UnpackError(`${directory} belongs to another user (uid ${uid}); ${advice}`);
+  }
+  if ((mode & 0o022) !== 0) {
+    throw new UnpackError(`other users can write to ${directory}; take that right away (chmod go-w), or ${advice}`);
+  }
+}
+
+/** @throws {UnpackError} where the kernel lets nothing be run from there */
+export function requireExecutable(program: string, directory: string): void {
+  try {
+    accessSync(program, constants.X_OK);
+  } catch {
+    throw new UnpackError(
+      `programs can't be run from ${directory}: it is on a file system mounted noexec, or its rights forbid it; ${advice}`,
+    );
+  }
+}
+
+/** What went wrong while unpacking, in words for the operator where the file system said it. */
+export function refusalOf(error: unknown, directory: string, sizeBytes: number): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  switch (error.code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return new UnpackError(
+        `${directory} has no room for this program's parts, ${Math.ceil(sizeBytes / 1e6)} MB; make some, or ${advice}`,
+      );
+    case "EROFS":
+    case "EACCES":
+    case "EPERM":
+    case "ENOTDIR":
+    case "EEXIST":
+      return new UnpackError(`this program's parts can't be unpacked into ${directory} (${error.message}); ${advice}`);
+    default:
+      return error;
+  }
+}
