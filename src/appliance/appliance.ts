@@ -13,6 +13,7 @@ import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptio
 import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
+import { serverCertificate } from "./server-certificate.ts";
 import { speechModelsFor } from "./speech-models-for.ts";
 import { StartError } from "./start-error.ts";
 import { WorkerModels } from "./worker-models.ts";
@@ -54,6 +55,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   // What the settings say wrong is said before anything is taken or started.
   const running = new RunningSettings(settings);
   const limits = () => running.values.limits;
+  const certificate = serverCertificate(settings.server, log, now);
   const files = await programFilesFor(settings);
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   const unlock = dataDirectory.lock();
@@ -131,11 +133,13 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     languages: () => modelInUse().languages,
     metricsRemote: () => running.values.metrics.remote,
     readiness: trouble,
+    secure: certificate !== null,
   });
   const { host, port } = settings.server;
   const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
     try {
-      return startServer({ app, host, port, proxies: () => running.proxies, log, metrics, now });
+      const credentials = certificate?.current ?? null;
+      return startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now });
     } catch (error) {
       void queue.stop().then(() => engine.close());
       throw error;
@@ -148,12 +152,30 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     const oldest = now() - upgrade_backup_days * 24 * 60 * minute;
     pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), oldest);
   };
-  const chores = setInterval(() => lastUse.flush(), minute);
+  const origin = originOf({ ...settings.server, port: server.port });
+  const announce = () => {
+    const shown = certificate?.current.leaf.toString() ?? null;
+    const modelSetting = settings.engine.whisper_model;
+    announceServer(dataDirectory, { pid: process.pid, origin, modelSetting, certificate: shown });
+  };
+  const renewCertificate = () => {
+    if (certificate?.reload() !== true) return;
+    server.useCredentials(certificate.current);
+    try {
+      announce();
+    } catch (error) {
+      // A full disk: commands on this machine don't know the new certificate and refuse it; all others go on.
+      log.error({ event: "server.not_announced", trouble: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const chores = setInterval(() => {
+    lastUse.flush();
+    renewCertificate();
+  }, minute);
   const cleaning = setInterval(clean, 60 * minute);
   clean();
 
-  const origin = originOf(host, server.port ?? port);
-  announceServer(dataDirectory, { pid: process.pid, origin, modelSetting: settings.engine.whisper_model });
+  announce();
   log.info({ event: "server.listening", origin, recovered });
 
   return {
@@ -163,6 +185,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       if (stopping) return;
       const { settings, changed, needRestart } = running.reload(next);
       log.level = settings.log.level;
+      renewCertificate();
       queue.slots = settings.queue.slots;
       log.info({ event: "settings.reloaded", changed });
       if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });

@@ -11,6 +11,8 @@ const runningSchema = Type.Object({
   origin: Type.String(),
   /** The speech model that its settings name, which wins over a chosen one; empty: none. */
   modelSetting: Type.String(),
+  /** The certificate that it shows, PEM; null where it speaks plain HTTP. */
+  certificate: Type.Union([Type.String(), Type.Null()]),
 });
 
 /** What a server says of itself while it runs, in a file of its data directory. */
@@ -35,18 +37,33 @@ export async function findRunningServer(directory: DataPaths): Promise<RunningSe
     return null;
   }
   if (!Value.Check(runningSchema, parsed)) return null;
-  const answer = await fetch(`${parsed.origin}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
+  const signal = AbortSignal.timeout(2000);
+  const answer = await fetch(`${parsed.origin}/healthz`, { signal, ...trustOf(parsed) }).catch(() => null);
   return answer?.ok === true ? parsed : null;
+}
+
+/** Part of what `fetch` takes. Bun's types leave out that a certificate may be believed without its authority. */
+export interface ServerTrust {
+  readonly tls?: BunFetchRequestInitTLS & { readonly allowPartialTrustChain: boolean };
+}
+
+/**
+ * What `fetch` must be told to reach a running server: to believe the very certificate that the server noted in its data
+ * directory, whoever signed it, and not to look for this machine's loopback address among its names.
+ */
+export function trustOf({ certificate }: RunningServer): ServerTrust {
+  if (certificate === null) return {};
+  return { tls: { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined } };
 }
 
 /** Where the API is: at an origin, or where the settings say that a server listens. */
 export function baseUrlOf(server: string | Settings): string {
-  const origin = typeof server === "string" ? server : originOf(server.server.host, server.server.port);
+  const origin = typeof server === "string" ? server : originOf(server.server);
   return origin.replace(/\/+$/, "") + basePath;
 }
 
 /** An address that reaches a server listening there; one that listens everywhere is reached by loopback. */
-export function originOf(host: string, port: number): string {
+export function originOf({ host, port, tls_certificate }: Settings["server"]): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return `${tls_certificate === "" ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -2,7 +2,7 @@ import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, startAppliance } from "../appliance/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand } from "../program/index.ts";
 import { DataDirectory, type Store } from "../storage/index.ts";
@@ -72,8 +72,8 @@ async function startDetached(settings: Settings, directory: DataDirectory): Prom
   throw new CommandError(`the server did not get ready; the end of ${logPath}:\n${tail(logPath)}`);
 }
 
-async function isReady({ origin }: RunningServer): Promise<boolean> {
-  const answer = await fetch(`${origin}/readyz`).catch(() => null);
+async function isReady(server: RunningServer): Promise<boolean> {
+  const answer = await fetch(`${server.origin}/readyz`, trustOf(server)).catch(() => null);
   return answer?.ok === true;
 }
 

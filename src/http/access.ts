@@ -12,7 +12,7 @@ import type { Store } from "../storage/index.ts";
 import { addressGroup } from "./client-address.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited } from "./rate-limits.ts";
-import { type Caller, callerOf, contextOf, publicOriginOf, type RequestContext } from "./request-context.ts";
+import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
 /** Where the public API begins. */
@@ -70,7 +70,7 @@ export function access(options: AccessOptions) {
     const caller = authenticated(request.headers.get("authorization"), context);
     context.caller = caller;
     options.lastUse.note(caller.key.id, options.now());
-    checkStanding(caller.account, options.now(), publicOriginOf(request));
+    checkStanding(caller.account, options.now(), context.origin);
     checkRate(caller, context);
   });
 }

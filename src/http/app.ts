@@ -16,6 +16,8 @@ export interface AppOptions extends TranscriptionServices, AccessOptions, Metric
   readonly readiness: Readiness;
   /** What the model in use accepts. */
   readonly languages: () => readonly Language[];
+  /** Whether it is reached by https URLs. */
+  readonly secure: boolean;
 }
 
 /**
@@ -23,8 +25,9 @@ export interface AppOptions extends TranscriptionServices, AccessOptions, Metric
  * answers, which is how tests call it.
  */
 export function createApp(options: AppOptions) {
-  // Elysia takes a host for at least four characters long unless told otherwise, and would read the path of a shorter one wrong.
-  const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
+  // Elysia looks for the path behind the URL's eleventh character, or behind the seventh. Over HTTP the latter alone is right
+  // for every host; over HTTPS the former is, and the server sees to shorter hosts.
+  const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: options.secure } })
     .use(errorEnvelope(options.log))
     .use(access(options))
     .use(healthRoutes(options.readiness))

@@ -1,6 +1,7 @@
 export { basePath } from "./access.ts";
 export { type App, type AppOptions, createApp } from "./app.ts";
 export { type CreateServices, TranscriptionCreator } from "./create-transcription.ts";
+export { type Credentials, readCredentials } from "./credentials.ts";
 export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
 export { type SegmentResource, type TranscriptionResource, transcriptionMapper } from "./resources.ts";
-export { startServer } from "./server.ts";
+export { type HttpServer, startServer } from "./server.ts";

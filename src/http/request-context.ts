@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** Where it comes from. */
   client: Client;
+  /** Where the client knows this server to be, e.g. `https://transcribe.example.org`; empty where there is no socket. */
+  origin: string;
   /** Set once the request has shown a key that is in force. */
   caller: Caller | null;
   /** The limits that the request came under, for the answer's headers. */
@@ -32,18 +34,12 @@ export function contextOf(request: Request): RequestContext {
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
     client: { address: "", forwarded: false, scheme: null },
+    origin: "",
     caller: null,
     limits: [],
   };
   contexts.set(request, context);
   return context;
-}
-
-/** The origin that the client knows this server by: its URL's, with the scheme that it spoke to a trusted proxy. */
-export function publicOriginOf(request: Request): string {
-  const { protocol, host } = new URL(request.url);
-  const { scheme } = contextOf(request).client;
-  return `${scheme === null ? protocol : `${scheme}:`}//${host}`;
 }
 
 /** Makes a request that stands in for another one share its context. */

@@ -1,8 +1,9 @@
 import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { App } from "./app.ts";
+import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
-import { clientOf, type TrustedProxies } from "./forwarded.ts";
+import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { contextOf, shareContext } from "./request-context.ts";
 
@@ -11,63 +12,116 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly proxies: () => TrustedProxies;
+  /** What TLS is spoken with; null speaks plain HTTP. */
+  readonly credentials: Credentials | null;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
 
+/** A server that listens. */
+export interface HttpServer {
+  readonly port: number;
+  /**
+   * Shows another certificate from now on. Requests under way end on their connections, those that wait for the next
+   * request are closed, as at any time when they have been idle.
+   */
+  useCredentials(credentials: Credentials): void;
+  /** Takes no more connections and waits until the requests under way are answered, or cuts them. */
+  stop(cut?: boolean): Promise<void>;
+}
+
 /** How long a connection may do nothing between requests. */
 const idleSeconds = 120;
+/** How long the head of a connection's first request may take, and the handshake before it where TLS is spoken. */
+const headSeconds = 30;
 
 /** Listens. Every answer, errors too, leaves through here and carries the headers that all answers carry. */
-export function startServer(options: ServerOptions): Server<undefined> {
-  const { app, log, now } = options;
+export function startServer(options: ServerOptions): HttpServer {
+  let current = listen(options, options.port, options.credentials);
+  const port = current.port ?? options.port;
+  const ending = new Set<Server<undefined>>();
+  return {
+    port,
+    useCredentials(credentials) {
+      // Bun's reload() leaves a server's certificate as it is, so another server takes the port over.
+      const before = current;
+      ending.add(before);
+      void before.stop().then(() => ending.delete(before));
+      current = listen(options, port, credentials);
+    },
+    async stop(cut = false) {
+      await Promise.all([current, ...ending].map((server) => server.stop(cut)));
+    },
+  };
+}
+
+function listen(options: ServerOptions, port: number, credentials: Credentials | null): Server<undefined> {
   return Bun.serve({
     hostname: options.host,
-    port: options.port,
+    port,
+    ...(credentials === null ? {} : { tls: { cert: credentials.certificate, key: credentials.key } }),
     // Two servers on one port would share its requests in silence.
     reusePort: false,
     development: false,
     // Bun's own refusal is bare, without the envelope; the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: idleSeconds,
-    async fetch(request, server) {
-      const startedAt = now();
-      const context = contextOf(request);
-      context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
-      // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
-      // that falls silent is ended by the upload's own watch.
-      server.timeout(request, 0);
-      const routable = withHost(request);
-      // A Host that is none leaves no URL to route by.
-      const url = URL.parse(routable.url);
-      const response = url === null ? unreadable().toResponse() : await answer(app, routable);
-      const headers = response.headers;
-      headers.set("X-Request-Id", context.requestId);
-      headers.set("X-Content-Type-Options", "nosniff");
-      for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
-      if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
-      const milliseconds = now() - startedAt;
-      options.metrics.request(request.method, response.status, milliseconds / 1000);
-      log.info({
-        event: "http.request",
-        requestId: context.requestId,
-        method: request.method,
-        path: url?.pathname,
-        status: response.status,
-        milliseconds,
-        keyId: context.caller?.key.id,
-      });
-      server.timeout(request, idleSeconds);
-      return response;
-    },
+    idleTimeout: headSeconds,
+    fetch: (request, server) => respond(request, server, options),
   });
 }
 
-/** HTTP/1.0 knows no Host header, and the probes of load balancers speak it: such a request names a path alone. */
-function withHost(request: Request): Request {
-  if (!request.url.startsWith("/") || request.headers.get("host")) return request;
-  return shareContext(new Request(`http://localhost${request.url}`, request), request);
+async function respond(request: Request, server: Server<undefined>, options: ServerOptions): Promise<Response> {
+  const { app, log, now } = options;
+  const startedAt = now();
+  const context = contextOf(request);
+  context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
+  context.origin = originOf(request, context.client);
+  // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
+  // that falls silent is ended by the upload's own watch.
+  server.timeout(request, 0);
+  const routable = withRoutableHost(request);
+  // A Host that is none leaves no URL to route by.
+  const url = URL.parse(routable.url);
+  const response = url === null ? unreadable().toResponse() : await answer(app, routable);
+  const headers = response.headers;
+  headers.set("X-Request-Id", context.requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+  const milliseconds = now() - startedAt;
+  options.metrics.request(request.method, response.status, milliseconds / 1000);
+  log.info({
+    event: "http.request",
+    requestId: context.requestId,
+    method: request.method,
+    path: url?.pathname,
+    status: response.status,
+    milliseconds,
+    keyId: context.caller?.key.id,
+  });
+  server.timeout(request, idleSeconds);
+  return response;
+}
+
+/**
+ * HTTP/1.0 knows no Host header, and the probes of load balancers speak it: such a request names a path alone. A host of two
+ * letters over HTTPS is shorter than the router takes one to be.
+ */
+function withRoutableHost(request: Request): Request {
+  const { url } = request;
+  if (url.startsWith("/") && !request.headers.get("host")) {
+    return shareContext(new Request(`http://localhost${url}`, request), request);
+  }
+  const short = /^https:\/\/[^/]{1,2}(?=\/)/.exec(url)?.[0];
+  if (short === undefined) return request;
+  return shareContext(new Request(`https://localhost${url.slice(short.length)}`, request), request);
+}
+
+/** Where the client knows this server to be: what it asked for, by what it spoke to the proxy if a trusted one says so. */
+function originOf(request: Request, { scheme }: Client): string {
+  const url = URL.parse(request.url);
+  return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
 }
 
 function unreadable(): ApiError {

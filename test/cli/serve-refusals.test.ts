@@ -5,6 +5,14 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 describe("a server that can't start", () => {
   const cases: [string, Record<string, string>, number, string][] = [
     ["a network that is none", { TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99" }, 2, "fetch.allow: 10.0.0.0/99"],
+    ["a proxy that is none", { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "nginx" }, 2, "server.trusted_proxies: nginx"],
+    ["a certificate without its key", { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/a.pem" }, 2, "server.tls_certificate and"],
+    [
+      "a certificate that is not there",
+      { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/no/a.pem", TRANSCRIBE_SERVER_TLS_KEY: "/no/a.key" },
+      1,
+      "server.tls_certificate, server.tls_key: can't read /no/a.pem",
+    ],
     ["a model that is not there", { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }, 1, "engine.whisper_model:"],
   ];
   test.each(cases)("for %s says so without a stack, and ends", async (_what, environment, exitCode, message) => {

@@ -96,7 +96,7 @@ export class ApiServer implements Disposable {
   }
 
   get port(): number {
-    return this.#parts.server.port ?? 0;
+    return this.#parts.server.port;
   }
 
   get origin(): string {
@@ -261,10 +261,20 @@ export class ApiServer implements Disposable {
       metricsRemote: () => false,
       lastUse: new LastUse(store),
       readiness: () => this.trouble,
+      secure: false,
     };
     const app = createApp(this.appOptions);
     const proxies = parseTrustedProxies(options.trustedProxies ?? []);
-    const server = startServer({ app, host: "127.0.0.1", port, proxies: () => proxies, log, metrics, now });
+    const server = startServer({
+      app,
+      host: "127.0.0.1",
+      port,
+      proxies: () => proxies,
+      credentials: null,
+      log,
+      metrics,
+      now,
+    });
     return { store, recordings, usage, server };
   }
 }

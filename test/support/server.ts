@@ -85,7 +85,7 @@ export class TestServer implements AsyncDisposable {
     this.#origin = "";
     void this.#collect(child.stderr);
     for await (const line of lines(child.stdout)) {
-      const origin = /^transcribe serves (http:\/\/\S+)\/api\/public\/v1$/.exec(line)?.[1];
+      const origin = /^transcribe serves (https?:\/\/\S+)\/api\/public\/v1$/.exec(line)?.[1];
       if (origin !== undefined) this.#origin = origin;
       break;
     }
@@ -93,7 +93,7 @@ export class TestServer implements AsyncDisposable {
       const exitCode = await this.#end("SIGKILL");
       throw new Error(`the server did not listen and ended with ${exitCode}\n${this.tail()}`);
     }
-    await this.until(async () => (await fetch(`${this.#origin}/readyz`)).ok);
+    await this.until(async () => (await fetch(`${this.#origin}/readyz`, { tls: { rejectUnauthorized: false } })).ok);
   }
 
   /** Waits for something to come true, and fails with the log's end when the server ends or it takes too long. */

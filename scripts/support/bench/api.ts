@@ -126,9 +126,19 @@ const app = createApp({
   languages: () => [],
   metricsRemote: () => false,
   readiness: () => null,
+  secure: false,
 });
 const proxies = parseTrustedProxies([]);
-const server = startServer({ app, host: "127.0.0.1", port: 0, proxies: () => proxies, log, metrics, now: Date.now });
+const server = startServer({
+  app,
+  host: "127.0.0.1",
+  port: 0,
+  proxies: () => proxies,
+  credentials: null,
+  log,
+  metrics,
+  now: Date.now,
+});
 
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const url = `http://127.0.0.1:${server.port}/api/public/v1/transcriptions${path}`;

@@ -17,6 +17,17 @@ export const server = group("Where the API is served.", {
     env: "TRANSCRIBE_PORT",
     flag: "--port",
   }),
+  tls_certificate: text({
+    default: "",
+    description:
+      "File with the server's certificate and those that lead to its authority (PEM, the server's own first). The server then speaks HTTPS alone, and takes up a renewed file within a minute or at SIGHUP. Empty: plain HTTP.",
+    reload: false,
+  }),
+  tls_key: text({
+    default: "",
+    description: "File with the certificate's private key (PEM, not encrypted), readable by the server's user.",
+    reload: false,
+  }),
   trusted_proxies: list({
     default: [],
     description:

@@ -1,0 +1,84 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+
+/** What the server shows to prove who it is, in PEM. */
+export interface Credentials {
+  /** The server's own certificate first, then those that lead to its authority. */
+  readonly certificate: string;
+  readonly key: string;
+  /** The server's own certificate. */
+  readonly leaf: X509Certificate;
+  /** What does not keep it from serving but should be mended, in plain words. */
+  readonly warnings: readonly string[];
+}
+
+const day = 24 * 3600_000;
+/** Renewal by ACME happens a month before the end; what is left at two weeks will not be renewed by itself. */
+const warnBeforeMilliseconds = 14 * day;
+
+/**
+ * Reads certificate and key and sees that TLS can be spoken with them.
+ * @throws {Error} that says which file is no good, and why
+ */
+export function readCredentials(certificatePath: string, keyPath: string, now: number): Credentials {
+  const certificate = read(certificatePath);
+  const key = read(keyPath);
+  const leaf = parseCertificate(certificatePath, certificate);
+  if (!leaf.checkPrivateKey(parseKey(keyPath, key))) {
+    throw new Error(`the key in ${keyPath} is not that of the first certificate in ${certificatePath}`);
+  }
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (error) {
+    throw new Error(`TLS can't be spoken with ${certificatePath}: ${messageOf(error)}`);
+  }
+  return { certificate, key, leaf, warnings: [...warningsOfKey(keyPath), ...warningsOf(leaf, certificatePath, now)] };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Error(`can't read ${path}: ${messageOf(error)}`);
+  }
+}
+
+function parseCertificate(path: string, text: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    throw new Error(`${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)`);
+  }
+}
+
+function parseKey(path: string, text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE") {
+      throw new Error(
+        `the key in ${path} is encrypted, and nobody is there to give its passphrase when the server starts; write it out plainly for the server's user alone: openssl pkey -in ${path} -out NEW && chmod 600 NEW`,
+      );
+    }
+    throw new Error(`${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----)`);
+  }
+}
+
+function warningsOfKey(path: string): string[] {
+  return (statSync(path).mode & 0o007) === 0 ? [] : [`every user of this machine may use the key: chmod o= ${path}`];
+}
+
+function warningsOf(leaf: X509Certificate, path: string, now: number): string[] {
+  const from = Date.parse(leaf.validFrom);
+  const until = Date.parse(leaf.validTo);
+  if (now < from)
+    return [`the certificate in ${path} is valid from ${leaf.validFrom} on; clients refuse it until then`];
+  if (now >= until) return [`the certificate in ${path} has ended (${leaf.validTo}); clients refuse it`];
+  if (until - now < warnBeforeMilliseconds) return [`the certificate in ${path} ends soon: ${leaf.validTo}`];
+  return [];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

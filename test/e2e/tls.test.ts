@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findRunningServer, trustOf } from "../../src/appliance/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import {
+  canMakeCertificates,
+  makeCertificate,
+  makeSignedCertificate,
+  runOpenssl,
+  type TestCertificate,
+} from "../support/certificate.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server with a certificate", () => {
+  const folder = temporaryDirectory();
+  const [certificatePath, keyPath] = [join(folder.path, "live.pem"), join(folder.path, "live.key")];
+  const install = (made: TestCertificate) => {
+    copyFileSync(made.keyPath, keyPath);
+    copyFileSync(made.certificatePath, certificatePath);
+  };
+  let server: TestServer;
+  let first: TestCertificate;
+  let second: TestCertificate;
+  beforeAll(async () => {
+    first = makeCertificate(folder.path, "first");
+    second = makeSignedCertificate(folder.path, "second", makeCertificate(folder.path, "authority"));
+    install(first);
+    server = new TestServer({ TRANSCRIBE_SERVER_TLS_CERTIFICATE: certificatePath, TRANSCRIBE_SERVER_TLS_KEY: keyPath });
+    await server.start();
+  }, startTimeout);
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  const shown = () => {
+    const told = runOpenssl("s_client", "-connect", server.origin.replace("https://", ""));
+    return /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n/s.exec(told)?.[0];
+  };
+  const hangUp = async (event: string) => {
+    const before = server.log.filter((line) => line.event === event).length;
+    process.kill(server.pid, "SIGHUP");
+    await server.until(() => server.log.filter((line) => line.event === event).length > before);
+    return server.log.findLast((line) => line.event === event);
+  };
+  const reached = async () => {
+    const running = await findRunningServer(new DataDirectory(server.dataDirectory));
+    if (running === null) throw new Error("commands don't find the server");
+    return (await fetch(`${running.origin}/readyz`, trustOf(running))).status;
+  };
+
+  test("says https, and commands on this machine reach it by that very certificate", async () => {
+    expect(server.origin).toStartWith("https://127.0.0.1:");
+    expect(shown()).toBe(first.certificate);
+    expect(await reached()).toBe(200);
+    const running = { pid: 1, origin: server.origin, modelSetting: "", certificate: second.certificate };
+    expect(fetch(`${server.origin}/readyz`, trustOf(running))).rejects.toThrow();
+  });
+
+  test("SIGHUP shows a renewed one, of an authority that this machine does not know", async () => {
+    install(second);
+    expect(await hangUp("tls.certificate_renewed")).toMatchObject({ level: "info", sha256: expect.any(String) });
+    expect(shown()).toBe(second.certificate);
+    expect(await reached()).toBe(200);
+  });
+
+  test("a broken one is said in the log, and the old one is shown on", async () => {
+    writeFileSync(certificatePath, first.certificate);
+    const line = await hangUp("tls.certificate_refused");
+    expect(line).toMatchObject({ level: "error", trouble: expect.stringContaining("is not that of the first") });
+    expect(JSON.stringify(server.log)).not.toContain("PRIVATE KEY");
+    expect(shown()).toBe(second.certificate);
+    install(first);
+    await hangUp("tls.certificate_renewed");
+    expect(shown()).toBe(first.certificate);
+    expect(await reached()).toBe(200);
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readCredentials } from "../../src/http/index.ts";
+import { canMakeCertificates, makeCertificate, runOpenssl, type TestCertificate } from "../support/certificate.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and key", () => {
+  const folder = temporaryDirectory();
+  const at = (name: string) => join(folder.path, name);
+  const now = Date.now();
+  const day = 24 * 3600_000;
+  let good: TestCertificate;
+  let other: TestCertificate;
+  beforeAll(() => {
+    good = makeCertificate(folder.path, "good");
+    other = makeCertificate(folder.path, "other");
+    writeFileSync(at("empty"), "");
+    writeFileSync(at("half"), good.certificate.slice(0, 200));
+    writeFileSync(at("chain"), good.certificate + other.certificate);
+    writeFileSync(at("turned"), other.certificate + good.certificate);
+    writeFileSync(at("torn-chain"), good.certificate + other.certificate.slice(0, 200));
+    writeFileSync(at("binary"), Buffer.from([0x30, 0x82, 0xff, 0, 0]));
+    const source = ["-in", good.keyPath, "-aes256", "-passout", "pass:secret"];
+    writeFileSync(at("encrypted"), runOpenssl("pkey", ...source));
+    writeFileSync(at("old-encrypted"), runOpenssl("ec", ...source));
+  });
+  afterAll(() => folder[Symbol.dispose]());
+
+  test("that belong together are taken, with the chain behind them", () => {
+    const { leaf, certificate, warnings } = readCredentials(at("chain"), good.keyPath, now);
+    expect(leaf.subjectAltName).toBe("DNS:good.test");
+    expect(certificate).toContain(other.certificate);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ["missing", "good.key", "can't read .*missing: ENOENT"],
+    ["good.crt", "missing", "can't read .*missing: ENOENT"],
+    ["good.crt", "other.key", "other.key is not that of the first certificate in .*good.crt"],
+    ["turned", "good.key", "is not that of the first certificate"],
+    ["good.key", "good.crt", "good.key holds no certificate in PEM form"],
+    ["good.crt", "good.crt", "good.crt holds no private key in PEM form"],
+    ["empty", "good.key", "empty holds no certificate"],
+    ["half", "good.key", "half holds no certificate"],
+    ["binary", "good.key", "binary holds no certificate"],
+    ["torn-chain", "good.key", "TLS can't be spoken with .*torn-chain"],
+    ["good.crt", "empty", "empty holds no private key"],
+    ["good.crt", "encrypted", "encrypted is encrypted, .* openssl pkey -in"],
+    ["good.crt", "old-encrypted", "old-encrypted is encrypted"],
+  ])("%s with %s is refused: %s", (certificate, key, message) => {
+    expect(() => readCredentials(at(certificate), at(key), now)).toThrow(new RegExp(message));
+  });
+
+  test("say when they start, end soon and have ended, and serve all the same", () => {
+    const warningsAt = (at: number) => readCredentials(good.certificatePath, good.keyPath, at).warnings.join();
+    expect(warningsAt(now - 2 * day)).toContain("is valid from");
+    expect(warningsAt(now + 15 * day)).toBe("");
+    expect(warningsAt(now + 17 * day)).toContain("ends soon");
+    expect(warningsAt(now + 31 * day)).toContain("has ended");
+  });
+
+  test("warn of a key that every user may read; a group's may", () => {
+    chmodSync(good.keyPath, 0o640);
+    expect(readCredentials(good.certificatePath, good.keyPath, now).warnings).toEqual([]);
+    chmodSync(good.keyPath, 0o644);
+    expect(readCredentials(good.certificatePath, good.keyPath, now).warnings.join()).toContain("chmod o= ");
+  });
+});

@@ -1,0 +1,57 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const openssl = Bun.which("openssl");
+
+/** Whether certificates can be made here; says aloud when not. */
+export function canMakeCertificates(what: string): boolean {
+  if (openssl === null) console.warn(`skipped: ${what} (missing: the openssl command)`);
+  return openssl !== null;
+}
+
+/** A certificate and its key, as files and as text. */
+export interface TestCertificate {
+  readonly certificatePath: string;
+  readonly keyPath: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Makes a certificate for `NAME.test`, signed by itself and valid for 30 days; its files bear the name. */
+export function makeCertificate(folder: string, name: string): TestCertificate {
+  const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
+  runOpenssl(
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"],
+    ...["-subj", `/CN=${name}.test`, "-addext", `subjectAltName=DNS:${name}.test`],
+    ...["-keyout", keyPath, "-out", certificatePath],
+  );
+  return written(certificatePath, keyPath);
+}
+
+/** Makes a certificate for `NAME.test` that another one signs. */
+export function makeSignedCertificate(folder: string, name: string, authority: TestCertificate): TestCertificate {
+  const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
+  const request = join(folder, `${name}.csr`);
+  runOpenssl(
+    ...["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${name}.test`],
+    ...["-keyout", keyPath, "-out", request],
+  );
+  runOpenssl(
+    ...["x509", "-req", "-in", request, "-days", "20", "-out", certificatePath],
+    ...["-CA", authority.certificatePath, "-CAkey", authority.keyPath, "-CAcreateserial"],
+  );
+  return written(certificatePath, keyPath);
+}
+
+/** Runs openssl to its end. @returns what it prints @throws when it fails */
+export function runOpenssl(...args: readonly string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([openssl ?? "openssl", ...args]);
+  if (exitCode !== 0) throw new Error(`openssl ${args[0]}: ${stderr.toString()}`);
+  return stdout.toString();
+}
+
+function written(certificatePath: string, keyPath: string): TestCertificate {
+  chmodSync(keyPath, 0o600);
+  const [certificate, key] = [readFileSync(certificatePath, "utf8"), readFileSync(keyPath, "utf8")];
+  return { certificatePath, keyPath, certificate, key };
+}
