@@ -1,6 +1,7 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
+import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
 
 /** Samples of a slice of speech that the embedding model takes: the 1.6 s that it was trained on. */
 export const SLICE_SAMPLES = 25_600;
@@ -28,6 +29,7 @@ export async function openDiarizationModels(options: {
   threads: number;
 }): Promise<DiarizationModels> {
   setOnnxBinding(options.onnxBinding);
+  silenceOnnxTelemetry();
   // Loaded here and not with the module: the server shares this folder's constants but never loads inference code.
   const onnx = await import("onnxruntime-node");
   const session: InferenceSession.SessionOptions = {
