@@ -13,6 +13,12 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** The exit code of several faults: their own where it is the same, else that something failed. */
+export function commonExitCode(codes: readonly ExitCode[]): ExitCode {
+  const [first = exitCodes.failed] = codes;
+  return codes.every((code) => code === first) ? first : exitCodes.failed;
+}
+
 /** A command that can't do what it is asked for; the message says why and what to do next. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";

@@ -10,8 +10,12 @@ import { keysCommand } from "./admin/keys.ts";
 import { recordingsCommand } from "./admin/recordings.ts";
 import { workspacesCommand } from "./admin/workspaces.ts";
 import { backupCommand } from "./backup.ts";
-import { ClientError } from "./client/client.ts";
+import { deleteCommand } from "./client/delete.ts";
+import { exportCommand } from "./client/export.ts";
+import { getCommand } from "./client/get.ts";
+import { listCommand } from "./client/list.ts";
 import { submitCommand } from "./client/submit.ts";
+import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
@@ -25,7 +29,7 @@ Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command 
 function commandGroups(): Record<string, Command[]> {
   return {
     "Server:": [serveCommand(), quickstartCommand()],
-    "Client:": [submitCommand()],
+    "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
   };
@@ -72,7 +76,6 @@ function exitOverrideAll(command: Command): Command {
 const expectedErrors = [
   AccountsError,
   BackupError,
-  ClientError,
   CommandError,
   DataDirectoryInUseError,
   InterruptedError,

@@ -1,15 +1,19 @@
+import { escapedJson } from "./printable.ts";
+
 /** Prints what a command found: JSON for programs, a table for people. */
 export function print(json: boolean, value: unknown, forPeople: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${forPeople()}\n`);
+  process.stdout.write(json ? `${escapedJson(value)}\n` : `${forPeople()}\n`);
 }
 
 /** Rows under a head, the columns as wide as their longest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((title, column) =>
+    rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? "")), title.length),
+  );
   return [head, ...rows]
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - Bun.stringWidth(cell))))
         .join("  ")
         .trimEnd(),
     )

@@ -8,7 +8,8 @@ import { ownCommand } from "../program/index.ts";
 import { DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";
-import { transcribeFile } from "./client/transcribe-file.ts";
+import { ApiClient } from "./client/api-client.ts";
+import { transcribeFiles } from "./client/transcribe-files.ts";
 import { CommandError } from "./command-error.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
 import { addSettingsOptions, openStoreIn, settingsOf } from "./settings-options.ts";
@@ -33,7 +34,12 @@ export function quickstartCommand(): Command {
       const server = (await findRunningServer(directory)) ?? (await startDetached(settings, directory));
       const { key } = firstKey(openStoreIn(directory), directory);
       const baseUrl = baseUrlOf(server.origin);
-      await transcribeFile({ baseUrl, key, file: recording, language: options.language, json: false, everySeconds: 1 });
+      await transcribeFiles({
+        client: new ApiClient({ baseUrl, key, ca: null }),
+        jobs: [{ input: recording, output: null }],
+        language: options.language,
+        ...{ wait: true, json: false, force: false, everySeconds: 1 },
+      });
       process.stderr.write(
         `\nThe server goes on at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n`,
       );

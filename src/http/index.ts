@@ -3,5 +3,12 @@ export { type App, type AppOptions, createApp } from "./app.ts";
 export { type CreateServices, TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
-export { type SegmentResource, type TranscriptionResource, transcriptionMapper } from "./resources.ts";
+export {
+  type SegmentResource,
+  segmentPageSchema,
+  type TranscriptionResource,
+  transcriptionMapper,
+  transcriptionPageSchema,
+  transcriptionSchema,
+} from "./resources.ts";
 export { type HttpServer, startServer } from "./server.ts";

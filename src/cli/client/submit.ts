@@ -1,45 +1,42 @@
-import { Command } from "commander";
-import { baseUrlOf } from "../../appliance/index.ts";
-import { CommandError } from "../command-error.ts";
-import { addSettingsOptions, settingsOf } from "../settings-options.ts";
-import { transcribeFile } from "./transcribe-file.ts";
+import { type Command, Command as NewCommand, Option } from "commander";
+import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { planOutputs } from "../results/index.ts";
+import { seconds } from "../whole-number.ts";
+import { addServerOptions, connect } from "./connection.ts";
+import { transcribeFiles } from "./transcribe-files.ts";
 
 interface SubmitOptions {
-  readonly server?: string;
-  readonly key?: string;
+  readonly wait?: boolean;
   readonly language?: string;
-  readonly every?: string;
+  readonly format?: ExportFormat;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly every?: number;
   readonly json?: boolean;
 }
 
-/** transcribe submit FILE */
+/** transcribe submit FILE|URL… */
 export function submitCommand(): Command {
-  return addSettingsOptions(new Command("submit"), ["storage.data_dir", "server.host", "server.port"])
-    .description("Send a recording to a server, wait, and print who said what.")
-    .argument("<file>", "a recording, audio or video")
-    .option("--server <url>", "the server, e.g. http://127.0.0.1:8787 (default: this machine's)")
-    .option("--key <key>", "an API key; better in the environment: TRANSCRIBE_API_KEY")
+  const command = new NewCommand("submit")
+    .description("Send recordings to a server; with --wait, or a place for the transcripts, wait for them.")
+    .argument("<recording...>", "files, audio or video, or http(s) links")
+    .option("-w, --wait", "wait for the end and print who said what; else the ids are printed")
     .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
-    .option("--every <seconds>", "pause between polls (default: as the API recommends)")
-    .option("--json", "print the transcription and its segments as JSON")
-    .action(async (file: string, options: SubmitOptions, command: Command) => {
-      const key = options.key ?? process.env.TRANSCRIBE_API_KEY;
-      if (key === undefined) {
-        throw new CommandError(
-          "an API key is needed: set TRANSCRIBE_API_KEY; make one with: transcribe keys create --account NAME",
-        );
-      }
-      const everySeconds = options.every === undefined ? undefined : Number(options.every);
-      if (everySeconds !== undefined && !(everySeconds > 0))
-        throw new CommandError("--every takes a number of seconds");
-      const baseUrl = baseUrlOf(options.server ?? settingsOf(command));
-      await transcribeFile({
-        baseUrl,
-        key,
-        file,
-        language: options.language,
-        json: options.json === true,
-        everySeconds,
-      });
-    });
+    .addOption(new Option("--format <format>", "kind of file for the transcripts").choices(Object.keys(exportFormats)))
+    .option("-o, --output <path>", "file or DIRECTORY/ for the transcripts; - is standard output")
+    .option("--force", "overwrite files that are there")
+    .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
+    .option("--json", "print as JSON, for each recording: input, transcription, segments, output, error");
+  return addServerOptions(command).action(async (inputs: string[], options: SubmitOptions) => {
+    const { language, json = false, force = false, every } = options;
+    const outputs = planOutputs(inputs, { ...options, force });
+    if (json && outputs.some((output) => output?.path === "-")) {
+      throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
+    }
+    const jobs = inputs.map((input, index) => ({ input, output: outputs[index] ?? null }));
+    const wait = options.wait === true || jobs.some(({ output }) => output !== null);
+    const client = await connect(command);
+    await transcribeFiles({ ...{ client, jobs, language, wait, json, force }, everySeconds: every });
+  });
 }

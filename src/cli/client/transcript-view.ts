@@ -1,4 +1,5 @@
 import type { SegmentResource } from "../../http/index.ts";
+import { printable } from "../printable.ts";
 
 /** `0:07.4`, `1:02:07.4`: as short as a time can be read. */
 export function clock(seconds: number): string {
@@ -11,11 +12,12 @@ export function clock(seconds: number): string {
 
 /** One segment as lines of at most `width` columns: time, speaker, text; the text's later lines are indented under it. */
 export function segmentLines(segment: SegmentResource, width: number): string {
-  const head = `${clock(segment.start).padStart(7)} – ${clock(segment.end).padEnd(7)}  ${segment.speaker}  `;
+  const speaker = printable(segment.speaker);
+  const head = `${clock(segment.start).padStart(7)} – ${clock(segment.end).padEnd(7)}  ${speaker}  `;
   const room = Math.max(20, width - head.length);
   const lines: string[] = [];
   let line = "";
-  for (const word of segment.text.split(" ")) {
+  for (const word of printable(segment.text).split(" ")) {
     if (line !== "" && Bun.stringWidth(line) + 1 + Bun.stringWidth(word) > room) {
       lines.push(line);
       line = word;
@@ -26,22 +28,8 @@ export function segmentLines(segment: SegmentResource, width: number): string {
   return [...lines, line].map((text, index) => (index === 0 ? head : " ".repeat(head.length)) + text).join("\n");
 }
 
-/** A bar on a terminal's standard error; elsewhere a line whenever the step changes. */
-export class ProgressView {
-  readonly #terminal = process.stderr.isTTY === true;
-  #shown = "";
-
-  show(step: string, percent: number | null): void {
-    const filled = Math.round((percent ?? 0) / 4);
-    const bar = `${"█".repeat(filled)}${"░".repeat(25 - filled)}`;
-    if (this.#terminal)
-      process.stderr.write(`\r\x1b[K${bar} ${percent === null ? "  …" : `${percent}`.padStart(3)} %  ${step}`);
-    else if (step !== this.#shown) process.stderr.write(`${step}\n`);
-    this.#shown = step;
-  }
-
-  /** Leaves a clean line. */
-  end(): void {
-    if (this.#terminal && this.#shown !== "") process.stderr.write("\r\x1b[K");
-  }
+/** A transcript for people, as wide as the terminal. */
+export function transcriptText(segments: readonly SegmentResource[]): string {
+  const width = process.stdout.columns ?? 100;
+  return segments.map((segment) => `${segmentLines(segment, width)}\n`).join("");
 }

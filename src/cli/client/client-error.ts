@@ -1,0 +1,34 @@
+import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
+
+/** What our own side of a request may report, beside the codes of the API. */
+type OwnCode = "no_answer" | "tls_failed" | "bad_answer" | "gave_up";
+
+interface Answer {
+  /** A code of the API's error envelope, or one of our own. */
+  readonly code: OwnCode | (string & {});
+  /** HTTP status; null where there was no answer. */
+  readonly status?: number | null;
+  /** Seconds after which a retry makes sense, where the server said so. */
+  readonly retryAfterSeconds?: number | null;
+}
+
+/** The server refused, or could not be reached; the message is fit to be shown. */
+export class ClientError extends CommandError {
+  override readonly name = "ClientError";
+  readonly code: string;
+  readonly status: number | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, { code, status = null, retryAfterSeconds = null }: Answer) {
+    super(message, exitCodeOf(code, status));
+    this.code = code;
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+function exitCodeOf(code: string, status: number | null): ExitCode {
+  if (status === 401 || status === 403) return exitCodes.refused;
+  if (code === "no_answer" || code === "tls_failed" || code === "bad_answer") return exitCodes.unreachable;
+  return status !== null && status >= 500 ? exitCodes.unreachable : exitCodes.failed;
+}

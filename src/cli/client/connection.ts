@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import type { Command } from "commander";
+import { baseUrlOf, findRunningServer } from "../../appliance/index.ts";
+import { basePath } from "../../http/index.ts";
+import { DataPaths } from "../../storage/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { addSettingsOptions, settingsOf } from "../settings-options.ts";
+import { ApiClient } from "./api-client.ts";
+import { findApiKey } from "./api-key.ts";
+
+interface ServerOptions {
+  readonly server?: string;
+  readonly keyFile?: string;
+  readonly ca?: string;
+}
+
+/** Adds what a command of the client needs to find its server and its key. */
+export function addServerOptions(command: Command): Command {
+  command
+    .option("--server <url>", "the server (environment: TRANSCRIBE_SERVER; default: this machine's)")
+    .option(
+      "--key-file <file>",
+      "file with the API key, readable by you alone (default: TRANSCRIBE_API_KEY, then ~/.config/transcribe/key)",
+    )
+    .option("--ca <file>", "trust this authority's certificate, PEM (environment: TRANSCRIBE_CA)");
+  return addSettingsOptions(command, ["storage.data_dir"]);
+}
+
+/** A client for the server that a command's options, the environment or this machine's settings name. @throws {CommandError} */
+export async function connect(command: Command): Promise<ApiClient> {
+  const options = command.opts<ServerOptions>();
+  const { env } = process;
+  const server = options.server ?? (env.TRANSCRIBE_SERVER || undefined);
+  const key = findApiKey(options.keyFile, env);
+  const caFile = options.ca ?? (env.TRANSCRIBE_CA || undefined);
+  const ca = caFile === undefined ? null : readCertificates(caFile);
+  const baseUrl = server === undefined ? await ownServer(command) : parseServer(server);
+  return new ApiClient({ baseUrl, key, ca });
+}
+
+/**
+ * The API's base address for what a user may give as a server: its origin, one under a path, or the base address itself.
+ * @throws {CommandError}
+ */
+export function parseServer(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new CommandError(`${text} is no server; write e.g. https://transcribe.example.org`, exitCodes.usage);
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  return url.origin + (path.endsWith(basePath) ? path : path + basePath);
+}
+
+/** The server of this machine's data directory when one runs, else where the settings say that one would listen. */
+async function ownServer(command: Command): Promise<string> {
+  const settings = settingsOf(command);
+  const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
+  return baseUrlOf(running !== null && isHere(running.origin) ? running.origin : settings);
+}
+
+/** Whether an address is this machine's: a `data` folder that came from elsewhere shall not say where our key goes. */
+function isHere(origin: string): boolean {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return host === "localhost" || own.some(({ address }) => address === host);
+}
+
+function readCertificates(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandError(`can't read ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw new CommandError(`${path} holds no certificate in PEM`);
+}

@@ -1,0 +1,135 @@
+import { printable } from "../printable.ts";
+import { type RowState, rowText } from "./row-text.ts";
+import { type ScreenStream, showsUnicode, type TerminalKind, terminalKind } from "./terminal.ts";
+
+/** A few times a second is as often as eyes want it. */
+const redrawMilliseconds = 250;
+
+export interface ProgressRow {
+  /** @param percent 0 to 100; null where nothing can be measured */
+  show(step: string, percent: number | null): void;
+  /** Takes the row away; `note` stays in its place. */
+  end(note?: string): void;
+}
+
+/**
+ * Rows of progress at the foot of a terminal, one for each recording, drawn over a few times a second; what is printed
+ * meanwhile goes above them. In a pipe it is silent. No colours, and the cursor is left alone: a killed process leaves a
+ * terminal as it should be.
+ */
+export class ProgressBoard implements Disposable {
+  readonly #stream: ScreenStream;
+  readonly #kind: TerminalKind;
+  readonly #unicode: boolean;
+  readonly #rows: Row[] = [];
+  #drawn: string[] = [];
+  #timer: Timer | undefined;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  readonly #resized = () => this.#draw();
+
+  constructor(stream: ScreenStream = process.stderr, environment: NodeJS.ProcessEnv = process.env) {
+    this.#stream = stream;
+    this.#kind = terminalKind(stream, environment);
+    this.#unicode = showsUnicode(environment);
+    if (this.#kind === "live") stream.on?.("resize", this.#resized);
+  }
+
+  row(label: string): ProgressRow {
+    const row = new Row(printable(label), (changedStep) => this.#changed(row, changedStep));
+    this.#rows.push(row);
+    return {
+      show: (step, percent) => row.show(step, percent),
+      end: (note) => {
+        this.#rows.splice(this.#rows.indexOf(row), 1);
+        if (note !== undefined) this.note(note);
+        else if (this.#kind === "live") this.#draw();
+      },
+    };
+  }
+
+  /** A line for people that stays; nothing in a pipe. */
+  note(text: string): void {
+    if (this.#kind !== "none") this.above(() => this.#stream.write(`${printable(text)}\n`));
+  }
+
+  /** Prints something with the rows out of the way. */
+  above(print: () => void): void {
+    this.#clear();
+    print();
+    if (this.#kind === "live") this.#draw();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#rows.splice(0);
+    this.#clear();
+    this.#stream.off?.("resize", this.#resized);
+  }
+
+  #changed(row: Row, changedStep: boolean): void {
+    if (this.#kind === "plain" && changedStep) this.#stream.write(`${row.label}: ${row.step}\n`);
+    if (this.#kind !== "live" || this.#timer !== undefined) return;
+    const wait = Math.max(0, this.#drawnAt + redrawMilliseconds - performance.now());
+    this.#timer = setTimeout(() => this.#draw(), wait);
+    this.#timer.unref();
+  }
+
+  /** All rows in one write, so that nothing flickers; none where nothing changed. */
+  #draw(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#drawnAt = performance.now();
+    const lines = this.#lines();
+    if (lines.join("\n") === this.#drawn.join("\n")) return;
+    const text = lines.map((line) => `${line}\x1b[K\n`).join("");
+    this.#stream.write(`${this.#toTop()}${text}\x1b[J`);
+    this.#drawn = lines;
+  }
+
+  #clear(): void {
+    if (this.#drawn.length > 0) this.#stream.write(`${this.#toTop()}\x1b[J`);
+    this.#drawn = [];
+  }
+
+  /** To the first drawn line: a terminal that got narrower has broken them into more. */
+  #toTop(): string {
+    const { columns } = this;
+    const lines = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
+    return lines === 0 ? "\r" : `\r\x1b[${lines}A`;
+  }
+
+  #lines(): string[] {
+    const shown = this.#rows.filter((row) => row.step !== "");
+    const room = Math.max(1, (this.#stream.rows ?? 24) - 2);
+    const visible = shown.length > room ? shown.slice(0, room - 1) : shown;
+    const labelColumns = Math.max(0, ...visible.map((row) => Bun.stringWidth(row.label)));
+    // The last column stays free: some terminals go to the next line as soon as it is filled.
+    const lines = visible.map((row) => rowText(row, labelColumns, this.columns - 1, this.#unicode));
+    return shown.length > visible.length ? [...lines, `and ${shown.length - visible.length} more`] : lines;
+  }
+
+  private get columns(): number {
+    return Math.max(20, this.#stream.columns ?? 80);
+  }
+}
+
+class Row implements RowState {
+  readonly label: string;
+  step = "";
+  percent: number | null = null;
+  readonly #onChange: (changedStep: boolean) => void;
+
+  constructor(label: string, onChange: (changedStep: boolean) => void) {
+    this.label = label;
+    this.#onChange = onChange;
+  }
+
+  show(step: string, percent: number | null): void {
+    const clean = printable(step);
+    if (clean === this.step && percent === this.percent) return;
+    const changedStep = clean !== this.step;
+    this.step = clean;
+    this.percent = percent;
+    this.#onChange(changedStep);
+  }
+}

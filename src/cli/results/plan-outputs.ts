@@ -1,0 +1,112 @@
+import { mkdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import { type ExportFormat, exportFormatSchema, exportFormats } from "../../exports/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { fitted, printable } from "../printable.ts";
+
+export interface OutputOptions {
+  /** As `--output` has it: a file, a directory, or `-`. */
+  readonly output?: string | undefined;
+  readonly format?: ExportFormat | undefined;
+  /** Whether a file that is there may be overwritten. */
+  readonly force?: boolean | undefined;
+}
+
+/** Where one transcript goes: a file's path, or standard output. */
+export interface Output {
+  readonly format: ExportFormat;
+  readonly path: string;
+}
+
+/** The path that stands for standard output. */
+export const standardOutput = "-";
+
+/**
+ * Where the transcripts of recordings shall go, one for each name; said before any is sent.
+ * @param names of files or links
+ * @returns null for each where neither a format nor a place was asked for
+ * @throws {CommandError} where two would go to one place, a file is there already, or its directory is not
+ */
+export function planOutputs(names: readonly string[], { output, format, force }: OutputOptions): (Output | null)[] {
+  if (output === undefined && format === undefined) return names.map(() => null);
+  const place = output ?? standardOutput;
+  const isDirectory = place.endsWith("/") || (place !== standardOutput && statOf(place)?.isDirectory() === true);
+  const chosen = format ?? formatOf(isDirectory ? "" : place);
+  if (isDirectory) return inDirectory(names, place, chosen, force === true);
+  if (names.length > 1) {
+    throw new CommandError(
+      "several transcripts don't go into one file; name a directory: -o DIRECTORY/",
+      exitCodes.usage,
+    );
+  }
+  if (place === standardOutput) {
+    const isText = exportFormats[chosen].mediaType.startsWith("text/") || chosen === "srt";
+    if (!isText && process.stdout.isTTY) {
+      throw new CommandError(`a ${chosen} is nothing for a terminal; name a file: -o FILE.${chosen}`, exitCodes.usage);
+    }
+  } else {
+    if (statOf(dirname(place))?.isDirectory() !== true) {
+      throw new CommandError(`there is no directory ${dirname(place)}`);
+    }
+    requireFree(place, force === true);
+  }
+  return names.map(() => ({ format: chosen, path: place }));
+}
+
+function inDirectory(names: readonly string[], directory: string, format: ExportFormat, force: boolean): Output[] {
+  const outputs = names.map((name) => ({ format, path: join(directory, `${stemOf(name)}.${format}`) }));
+  const taken = new Set<string>();
+  for (const { path } of outputs) {
+    if (taken.has(path)) {
+      throw new CommandError(`two transcripts would go into ${path}; send them one by one`, exitCodes.usage);
+    }
+    taken.add(path);
+    requireFree(path, force);
+  }
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw new CommandError(`can't make ${directory}: ${error instanceof Error ? error.message : error}`);
+  }
+  return outputs;
+}
+
+/** Of letters of up to three bytes still a name that file systems take. */
+const longestStem = 80;
+
+/** A file name without its extension; of a link the last part of its path, or its host. */
+function stemOf(name: string): string {
+  const link = /^https?:\/\//i.test(name) ? URL.parse(name) : null;
+  const last = link === null ? basename(name) : decoded(basename(link.pathname)) || link.hostname;
+  const stem = basename(last, extname(last));
+  const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), longestStem);
+  return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function formatOf(path: string): ExportFormat {
+  const extension = extname(path).slice(1).toLowerCase();
+  if (Value.Check(exportFormatSchema, extension)) return extension;
+  if (extension === "" || path === standardOutput) return "txt";
+  throw new CommandError(
+    `.${extension} is no format of a transcript; there are ${Object.keys(exportFormats).join(", ")}: --format FORMAT`,
+    exitCodes.usage,
+  );
+}
+
+function requireFree(path: string, force: boolean): void {
+  if (!force && statOf(path)?.isFile() === true)
+    throw new CommandError(`${path} is there already; --force overwrites it`);
+}
+
+function statOf(path: string) {
+  return statSync(path, { throwIfNoEntry: false });
+}
