@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { AccountsError } from "../accounts/index.ts";
 import { StartError } from "../appliance/index.ts";
 import { SettingsError } from "../config/index.ts";
+import { ConversionError, LibraryError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
 import { BackupError, DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
@@ -17,6 +18,7 @@ import { listCommand } from "./client/list.ts";
 import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
+import { modelsCommand } from "./models/index.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
@@ -30,6 +32,7 @@ function commandGroups(): Record<string, Command[]> {
   return {
     "Server:": [serveCommand(), quickstartCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
+    "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
   };
@@ -77,8 +80,10 @@ const expectedErrors = [
   AccountsError,
   BackupError,
   CommandError,
+  ConversionError,
   DataDirectoryInUseError,
   InterruptedError,
+  LibraryError,
   MigrationError,
   SettingsError,
   StartError,

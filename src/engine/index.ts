@@ -4,6 +4,7 @@ export {
   chooseCpuLibraryFor,
   leaveOutCpuLibrary,
   listDevices,
+  NoCpuLibraryError,
   surveyCpuLibraries,
   tryGpuLibrary,
   tryOnnx,

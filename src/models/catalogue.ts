@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import productModels from "../../models/catalog.json" with { type: "json" };
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Sha1 = Type.String({ pattern: "^[0-9a-f]{40}$" });
@@ -44,24 +45,43 @@ const ModelEntry = Type.Object(
     id: modelIdSchema,
     kind: Type.Union([Type.Literal("speech"), Type.Literal("segmentation"), Type.Literal("embedding")]),
     file: FileName,
-    bytes: Type.Integer({ minimum: 1 }),
-    sha256: Sha256,
+    bytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    approximateBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    sha256: Type.Optional(Sha256),
     licence: Type.String({ minLength: 1 }),
     memoryBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    parameters: Type.Optional(Type.String({ minLength: 1 })),
+    languages: Type.Optional(Type.Union([Type.Literal("multilingual"), Type.Literal("english")])),
+    advice: Type.Optional(Type.String({ minLength: 1 })),
     sources: Type.Array(Type.Union([RepositorySource, FolderSource, DownloadSource, Ctranslate2WheelsSource]), {
       minItems: 1,
     }),
   },
   closed,
 );
-/** One model: `memoryBytes` is what it takes while it works, as its publisher says; `sources` are in the order of trying. */
+/**
+ * One model. `bytes` is its exact size where that was published, else `approximateBytes` is what was, rounded; `sha256` is
+ * its own digest where that is known, beside those of its downloads; `memoryBytes` is what it takes while it works;
+ * `sources` are in the order of trying.
+ */
 export type ModelEntry = Static<typeof ModelEntry>;
 
 const Catalogue = Type.Object({ models: Type.Array(ModelEntry) }, closed);
 
-/** Reads models/catalog.json. Throws where it does not have the catalogue's form, with the first place that hasn't, or where an id is there twice. */
+/** The models that this program knows. */
+export function productCatalogue(): ModelEntry[] {
+  return checkCatalogue(productModels, "the program's own catalogue");
+}
+
+/**
+ * Reads a file in the form of models/catalog.json. Throws where it does not have that form, with the first place that
+ * hasn't; where an id is there twice; and where nothing is published to check a model by.
+ */
 export function readCatalogue(path: string): ModelEntry[] {
-  const content: unknown = JSON.parse(readFileSync(path, "utf8"));
+  return checkCatalogue(JSON.parse(readFileSync(path, "utf8")), path);
+}
+
+function checkCatalogue(content: unknown, path: string): ModelEntry[] {
   if (!Value.Check(Catalogue, content)) {
     const first = Value.Errors(Catalogue, content).First();
     throw new Error(`${path} is not a model catalogue: ${first?.path || "/"}: ${first?.message}`);
@@ -69,12 +89,48 @@ export function readCatalogue(path: string): ModelEntry[] {
   const ids = content.models.map((model) => model.id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice) throw new Error(`${path} has the model ${twice} twice`);
+  const unchecked = content.models.find((model) => model.sha256 === undefined && !model.sources.some(isDownload));
+  if (unchecked) throw new Error(`${path} has no digest of the model ${unchecked.id}: neither sha256 nor a download's`);
+  const unmeasured = content.models.find((model) => model.bytes === undefined && model.approximateBytes === undefined);
+  if (unmeasured)
+    throw new Error(`${path} has no size of the model ${unmeasured.id}: neither bytes nor approximateBytes`);
   return content.models;
+}
+
+/** Where the model's publisher offers it. */
+export function downloadOf(entry: ModelEntry): DownloadSource | undefined {
+  return entry.sources.find(isDownload);
+}
+
+function isDownload(source: ModelEntry["sources"][number]): source is DownloadSource {
+  return source.type === "download";
+}
+
+/** Published sizes are rounded to two digits or so, upwards by some. */
+const sizeTolerance = 0.12;
+
+/** Whether a file of this size can be the model. */
+export function sizeFits({ bytes, approximateBytes = 0 }: ModelEntry, sizeBytes: number): boolean {
+  if (bytes !== undefined) return sizeBytes === bytes;
+  return Math.abs(sizeBytes - approximateBytes) <= approximateBytes * sizeTolerance;
+}
+
+/** The model's size as it was published. */
+export function publishedSize({ bytes, approximateBytes }: ModelEntry): {
+  readonly bytes: number;
+  readonly exact: boolean;
+} {
+  return { bytes: bytes ?? approximateBytes ?? 0, exact: bytes !== undefined };
 }
 
 /** The entry with this id; throws with the ids there are where it is unknown. */
 export function findModel(models: readonly ModelEntry[], id: string): ModelEntry {
-  const model = models.find((candidate) => candidate.id === id);
+  const model = findModelOrNull(models, id);
   if (!model) throw new Error(`there is no model ${id}; known are ${models.map((known) => known.id).join(", ")}`);
   return model;
+}
+
+/** The entry with this id; null where it is unknown. */
+export function findModelOrNull(models: readonly ModelEntry[], id: string): ModelEntry | null {
+  return models.find((candidate) => candidate.id === id) ?? null;
 }

@@ -1,11 +1,18 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { ModelEntry } from "./catalogue.ts";
+import { type ModelEntry, sizeFits } from "./catalogue.ts";
 
 /** A published digest, in lower-case hexadecimal. */
 export interface Digest {
   readonly algorithm: "sha256" | "sha1";
   readonly hex: string;
+}
+
+/** A file's size and digests. */
+export interface FileDigests {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly sha1: string;
 }
 
 /** The file's digest, read in pieces. */
@@ -15,18 +22,55 @@ export async function digestFile(path: string, algorithm: Digest["algorithm"]): 
   return hasher.digest("hex");
 }
 
+/** Size and digests of what comes in pieces, counted as it comes. */
+export class DigestMeter {
+  readonly #sha256 = new Bun.CryptoHasher("sha256");
+  readonly #sha1 = new Bun.CryptoHasher("sha1");
+  #sizeBytes = 0;
+
+  update(piece: Uint8Array): void {
+    this.#sizeBytes += piece.length;
+    this.#sha256.update(piece);
+    this.#sha1.update(piece);
+  }
+
+  finish(): FileDigests {
+    return { sizeBytes: this.#sizeBytes, sha256: this.#sha256.digest("hex"), sha1: this.#sha1.digest("hex") };
+  }
+}
+
+/** Both digests of a file, read once and in pieces. @param onProgress is given the bytes read so far */
+export async function digestsOf(path: string, onProgress: (bytes: number) => void = () => {}): Promise<FileDigests> {
+  const meter = new DigestMeter();
+  let done = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    meter.update(piece);
+    done += piece.length;
+    onProgress(done);
+  }
+  return meter.finish();
+}
+
 /** Every digest published for the model: that of its own form, and those of its downloads, which may be another form. */
 export function publishedDigests(entry: ModelEntry): Digest[] {
-  const digests: Digest[] = [{ algorithm: "sha256", hex: entry.sha256 }];
+  const digests: Digest[] = entry.sha256 === undefined ? [] : [{ algorithm: "sha256", hex: entry.sha256 }];
   for (const source of entry.sources) {
     if (source.type === "download") digests.push({ algorithm: "sha1", hex: source.sha1 });
   }
   return digests;
 }
 
+/** Whether a file with these digests is the model as it was published. */
+export function isPublished(entry: ModelEntry, digests: FileDigests): boolean {
+  return (
+    sizeFits(entry, digests.sizeBytes) &&
+    publishedDigests(entry).some(({ algorithm, hex }) => digests[algorithm] === hex)
+  );
+}
+
 /** Which of the model's published digests the file has; `undefined` where it has none of them, or another size. */
 export async function matchingDigest(entry: ModelEntry, path: string): Promise<Digest | undefined> {
-  if ((await stat(path)).size !== entry.bytes) return undefined;
+  if (!sizeFits(entry, (await stat(path)).size)) return undefined;
   for (const digest of publishedDigests(entry)) {
     if ((await digestFile(path, digest.algorithm)) === digest.hex) return digest;
   }

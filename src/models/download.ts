@@ -1,9 +1,26 @@
-import { open } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isDiskFull, requireSpace } from "./disk-space.ts";
+import { LibraryError } from "./library-error.ts";
 
 /** How long a server may take to answer at all before the next source is tried. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a download may stand still. */
 const STALL_TIMEOUT_MS = 30_000;
+/** Failures in a row after which a download is given up: at its beginning, and once something has come. */
+const PATIENCE = { first: 2, later: 6 } as const;
+
+export interface DownloadOptions {
+  readonly url: string;
+  /** Where it goes; what is there is taken for its beginning and gone on with. */
+  readonly path: string;
+  /** Whether a file of so many bytes can be the one that is wanted. */
+  readonly sizeFits: (bytes: number) => boolean;
+  /** @param total null while it is not known */
+  readonly onProgress?: (received: number, total: number | null) => void;
+  /** Waits before the next try, by the number of failures in a row. */
+  readonly pause?: (failures: number) => Promise<void>;
+}
 
 /** Throws where the server does not answer a HEAD request within five seconds; any answer will do, a redirect included. */
 export async function requireAnswer(url: string): Promise<void> {
@@ -15,30 +32,108 @@ export async function requireAnswer(url: string): Promise<void> {
 }
 
 /**
- * Downloads to a new file of exactly `bytes` bytes.
- * Throws where the server does not answer within five seconds, refuses, stands still for 30 s, or sends another length.
+ * Downloads a file, going on where an earlier try ended, as often as it takes while something comes. A server that does not
+ * know of parts makes it begin again. What has come is on disk when this returns; whether it is right is for its digest to
+ * say. The environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY count.
+ * @throws {LibraryError} where the server refuses, sends a file of another size, or can't be reached for good; and for a full
+ * disk, after which nothing is kept
  */
-export async function download(url: string, path: string, bytes: number): Promise<void> {
-  await requireAnswer(url);
-  const abort = new AbortController();
-  const stall = () => abort.abort(new Error(`the download stood still for ${STALL_TIMEOUT_MS / 1_000} s`));
-  let timer = setTimeout(stall, STALL_TIMEOUT_MS);
-  const output = await open(path, "wx");
-  try {
-    const response = await fetch(url, { signal: abort.signal });
-    if (!response.ok || !response.body) throw new Error(`${new URL(url).hostname} answered ${response.status}`);
-    let received = 0;
-    for await (const piece of response.body) {
-      clearTimeout(timer);
-      timer = setTimeout(stall, STALL_TIMEOUT_MS);
-      received += piece.length;
-      if (received > bytes) break;
-      await output.appendFile(piece);
+export async function download(options: DownloadOptions): Promise<void> {
+  const pause = options.pause ?? ((failures: number) => Bun.sleep(Math.min(30_000, 500 * 2 ** failures)));
+  const host = new URL(options.url).hostname;
+  let failures = 0;
+  for (;;) {
+    const before = await sizeOf(options.path);
+    try {
+      if (await receive(options, host, before)) return;
+      failures = 0;
+    } catch (error) {
+      if (isDiskFull(error)) {
+        await rm(options.path, { force: true });
+        throw new LibraryError(
+          `the disk got full, so what had come was removed; make room in ${dirname(options.path)}`,
+        );
+      }
+      if (error instanceof LibraryError) throw error;
+      const after = await sizeOf(options.path);
+      failures = after > before ? 1 : failures + 1;
+      if (failures >= (after > 0 ? PATIENCE.later : PATIENCE.first)) {
+        throw new LibraryError(`${host} can't be reached (${error instanceof Error ? error.message : error})`);
+      }
+      await pause(failures);
     }
-    if (received !== bytes) throw new Error(`${new URL(url).hostname} sent a file of another size than ${bytes} bytes`);
+  }
+}
+
+/** One request. @returns whether the file is whole; false where it has to begin again */
+async function receive(
+  { url, path, sizeFits, onProgress }: DownloadOptions,
+  host: string,
+  have: number,
+): Promise<boolean> {
+  const abort = new AbortController();
+  const stall = () => abort.abort(new Error(`it stood still for ${STALL_TIMEOUT_MS / 1_000} s`));
+  let timer = setTimeout(stall, STALL_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      headers: { "Accept-Encoding": "identity", ...(have > 0 ? { Range: `bytes=${have}-` } : {}) },
+      signal: abort.signal,
+    });
+    const place = have > 0 ? placeOf(response, have) : "whole";
+    if (place === "complete") return true;
+    if (place === "elsewhere") {
+      await rm(path);
+      return false;
+    }
+    if (response.status >= 500 || response.status === 429) throw new Error(`it answered ${response.status}`);
+    if (!response.ok || !response.body) throw new LibraryError(`${host} answered ${response.status}`);
+    const start = place === "whole" ? 0 : have;
+    const length = response.headers.get("content-length");
+    const total = length === null ? null : start + Number(length);
+    const otherSize = () => new LibraryError(`${host} has a file of another size than that of the model`);
+    if (total !== null) {
+      if (!sizeFits(total)) throw otherSize();
+      await requireSpace(dirname(path), total - start);
+    }
+    const output = await open(path, start === 0 ? "w" : "a");
+    let received = start;
+    try {
+      for await (const piece of response.body) {
+        clearTimeout(timer);
+        timer = setTimeout(stall, STALL_TIMEOUT_MS);
+        await output.appendFile(piece);
+        received += piece.length;
+        onProgress?.(received, total);
+        // A server that names no length must not fill the disk.
+        if (total === null && received > MAX_UNKNOWN_BYTES) throw otherSize();
+      }
+      if (total !== null && received < total) throw new Error("the connection broke off");
+      await output.sync();
+    } finally {
+      await output.close();
+    }
+    if (!sizeFits(received)) throw otherSize();
+    return true;
   } finally {
     clearTimeout(timer);
     abort.abort();
-    await output.close();
   }
+}
+
+/** Far above any model there is. */
+const MAX_UNKNOWN_BYTES = 16 * 1024 ** 3;
+
+/** What a server made of the wish for the rest (RFC 9110, 14 and 15.5.17): that, the whole file, nothing, or neither. */
+function placeOf(response: Response, have: number): "part" | "whole" | "complete" | "elsewhere" {
+  const range = response.headers.get("content-range");
+  if (response.status === 416) return range === `bytes */${have}` ? "complete" : "elsewhere";
+  if (response.status !== 206) return "whole";
+  return range?.startsWith(`bytes ${have}-`) ? "part" : "elsewhere";
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }

@@ -1,10 +1,25 @@
+export { writeBundle } from "./bundle/index.ts";
 export { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
-export { findModel, type ModelEntry, readCatalogue, type Wheel } from "./catalogue.ts";
+export {
+  downloadOf,
+  findModel,
+  findModelOrNull,
+  type ModelEntry,
+  modelIdSchema,
+  productCatalogue,
+  publishedSize,
+  readCatalogue,
+  type Wheel,
+} from "./catalogue.ts";
 export { ConversionError, type ConversionInput, convertCtranslate2 } from "./convert/index.ts";
-export { digestFile } from "./digest.ts";
+export { digestFile, publishedDigests } from "./digest.ts";
 export { requireAnswer } from "./download.ts";
-export { type InstalledModel, LibraryError, ModelLibrary } from "./library.ts";
+export { type ImportOptions, importModels } from "./import.ts";
+export { type InstalledModel, ModelLibrary } from "./library.ts";
+export { LibraryError } from "./library-error.ts";
 export { ModelUnavailableError, type ObtainOptions, obtainModel } from "./obtain-model.ts";
+export { type Pulled, type PullOptions, pullModel } from "./pull.ts";
 export { CommandError, runCommand } from "./run-command.ts";
 export { builtInSpeechModel, type SpeechModel, SpeechModels } from "./speech-models.ts";
+export { type Damage, verifyBuiltIn, verifyInstalled } from "./verify.ts";
 export { unpackWheel } from "./wheel.ts";

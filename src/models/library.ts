@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { syncDirectory } from "../storage/index.ts";
+import { lockFile, ownAs, syncDirectory } from "../storage/index.ts";
 import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
+import { LibraryError } from "./library-error.ts";
 
 const noteSchema = Type.Object({
   id: modelIdSchema,
@@ -26,11 +27,6 @@ export interface InstalledModel extends ModelNote {
   readonly path: string;
 }
 
-/** A model that can't be taken in; the message says why and what to do. */
-export class LibraryError extends Error {
-  override readonly name = "LibraryError";
-}
-
 const modelFile = "model.bin";
 const noteFile = "model.json";
 
@@ -49,8 +45,12 @@ export class ModelLibrary {
     this.#root = root;
   }
 
-  get downloads(): string {
-    return join(this.#root, "downloads");
+  /** The folder for what is on its way. */
+  async downloads(): Promise<string> {
+    const folder = join(this.#root, "downloads");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.#ownAll(folder);
+    return folder;
   }
 
   /** The model of that id; null where it isn't installed, or what lies there is not whole. */
@@ -75,6 +75,19 @@ export class ModelLibrary {
       .flatMap((id) => this.find(id) ?? []);
   }
 
+  /**
+   * Keeps other commands from a model for as long as this process works with it.
+   * @throws {LibraryError} where another command does
+   */
+  async lock(id: string): Promise<Disposable> {
+    if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
+    const path = join(await this.downloads(), `${id}.lock`);
+    const giveBack = lockFile(path);
+    if (giveBack === null) throw new LibraryError(`another command is at work with ${id}; wait until it is done`);
+    this.#ownAll(path);
+    return { [Symbol.dispose]: giveBack };
+  }
+
   /** Runs `use` with a new folder on the library's file system, which is gone afterwards. */
   async withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
     await sweepTemporaryFolders(this.#root, Date.now());
@@ -93,12 +106,22 @@ export class ModelLibrary {
       await rename(file, join(folder, modelFile));
       await syncDirectory(folder);
     });
+    const folder = join(this.#root, "installed", note.id);
+    this.#ownAll(folder, join(folder, noteFile), join(folder, modelFile));
     await syncDirectory(join(this.#root, "installed"));
     const installed = this.find(note.id);
     if (installed?.sha256 === note.sha256) return installed;
     throw new LibraryError(
-      `another model is installed as ${note.id}; remove it first (transcribe models remove ${note.id}), or give this one another --name`,
+      `another model was installed as ${note.id} at the same time; look at it with: transcribe models list`,
     );
+  }
+
+  /** What root installs is the server's, which runs as a user of its own, as the data directory is. */
+  #ownAll(...paths: readonly string[]): void {
+    const dataDirectory = dirname(this.#root);
+    for (const path of [this.#root, join(this.#root, "installed"), join(this.#root, "tmp"), ...paths]) {
+      if (existsSync(path)) ownAs(dataDirectory, path);
+    }
   }
 
   /** Removes a model: at once for those who look for it, then from disk. */

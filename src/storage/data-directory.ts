@@ -1,7 +1,7 @@
-import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DataPaths } from "./data-paths.ts";
+import { lockFile } from "./lock-file.ts";
 import { ownAs } from "./own-as.ts";
 
 /** Another server has the data directory; two would work off the same recordings. */
@@ -65,26 +65,18 @@ export class DataDirectory extends DataPaths {
   }
 
   /**
-   * Takes the directory for this process. The lock is SQLite's own file lock, so the kernel gives it up with the process,
-   * however that ends.
+   * Takes the directory for this process, until that ends however it may.
    * @returns a function that gives it back
    * @throws {DataDirectoryInUseError}
    */
   lock(): () => void {
-    const lock = new Database(this.lockPath, { create: true });
-    try {
-      ownAs(this.root, this.lockPath);
-      lock.run("PRAGMA locking_mode = EXCLUSIVE");
-      lock.run("BEGIN EXCLUSIVE");
-    } catch (error) {
-      lock.close();
-      if (error instanceof Error && error.message.includes("locked")) {
-        throw new DataDirectoryInUseError(
-          `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
-        );
-      }
-      throw error;
+    const giveBack = lockFile(this.lockPath);
+    if (giveBack === null) {
+      throw new DataDirectoryInUseError(
+        `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
+      );
     }
-    return () => lock.close();
+    ownAs(this.root, this.lockPath);
+    return giveBack;
   }
 }

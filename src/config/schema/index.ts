@@ -5,6 +5,7 @@ import { group } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import { log } from "./log.ts";
 import { metrics } from "./metrics.ts";
+import { models } from "./models.ts";
 import { queue } from "./queue.ts";
 import { retention } from "./retention.ts";
 import { server } from "./server.ts";
@@ -26,6 +27,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   fetch,
   retention,
   engine,
+  models,
   metrics,
   log,
 });

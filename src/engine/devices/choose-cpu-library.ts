@@ -11,6 +11,18 @@ export interface CpuChoice {
   readonly leftOut: readonly { readonly library: string; readonly reason: string }[];
 }
 
+/** No variant works with a model; each has its reason. */
+export class NoCpuLibraryError extends Error {
+  override readonly name = "NoCpuLibraryError";
+  readonly leftOut: CpuChoice["leftOut"];
+
+  constructor(nativeDirectory: string, leftOut: CpuChoice["leftOut"]) {
+    const reasons = leftOut.map(({ library, reason }) => `${library}: ${reason}`).join("; ");
+    super(`no CPU backend in ${nativeDirectory} works on this machine (${reasons || "there is none"})`);
+    this.leftOut = leftOut;
+  }
+}
+
 /**
  * Chooses the variant of the CPU backend that ggml rates best and that passes its self-test here.
  *
@@ -18,7 +30,7 @@ export interface CpuChoice {
  * is kept for this CPU, model and library, so that later calls start no process at all.
  *
  * @param without variants that don't come into question
- * @throws Error with the reasons where none works
+ * @throws {NoCpuLibraryError} where none works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, without: readonly string[] = []): Promise<CpuChoice> {
   const known = await readVerdicts(options.verdictsPath);
@@ -48,10 +60,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, without: readonl
     await addVerdicts(options.verdictsPath, fresh);
   }
   if (cpuLibrary === undefined) {
-    const reasons = leftOut.map(({ library, reason }) => `${library}: ${reason}`).join("; ");
-    throw new Error(
-      `no CPU backend in ${options.nativeDirectory} works on this machine (${reasons || "there is none"})`,
-    );
+    throw new NoCpuLibraryError(options.nativeDirectory, leftOut);
   }
   return { cpuLibrary, leftOut };
 }

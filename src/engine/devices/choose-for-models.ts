@@ -5,7 +5,7 @@ import type { CpuTestOptions } from "./cpu-self-test.ts";
  * Chooses the best variant of the CPU backend that passes its self-test with every one of the models: a worker that
  * serves several has one variant for all of them.
  * @param whisperModels paths, one at least
- * @throws Error with the reasons where none works
+ * @throws {NoCpuLibraryError} where none works
  */
 export async function chooseCpuLibraryFor(
   options: Omit<CpuTestOptions, "whisperModel">,

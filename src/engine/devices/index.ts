@@ -1,5 +1,5 @@
 /** What this machine can really compute on, found out in processes that may crash. */
-export { type CpuChoice, chooseCpuLibrary, leaveOutCpuLibrary } from "./choose-cpu-library.ts";
+export { type CpuChoice, chooseCpuLibrary, leaveOutCpuLibrary, NoCpuLibraryError } from "./choose-cpu-library.ts";
 export { chooseCpuLibraryFor } from "./choose-for-models.ts";
 export type { CpuTestOptions } from "./cpu-self-test.ts";
 export { runSelfTest } from "./self-test.ts";

@@ -1,0 +1,38 @@
+import { Value } from "@sinclair/typebox/value";
+import { Command } from "commander";
+import { readModelLanguages } from "../../engine/index.ts";
+import { importModels, modelIdSchema } from "../../models/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { print } from "../output.ts";
+import { addSettingsOptions } from "../settings-options.ts";
+import { modelsContext } from "./models-context.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { shown } from "./shown.ts";
+
+/** transcribe models import PATH */
+export function importCommand(): Command {
+  return addSettingsOptions(new Command("import"), ["storage.data_dir"])
+    .description("Take in a model that was carried here.")
+    .argument("<path>", "a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle")
+    .option("--name <id>", "what to call a model that the catalogue does not know (default: by its file)")
+    .option("--json", "print what was installed as JSON")
+    .action(async (path: string, options: { name?: string; json?: boolean }, command: Command) => {
+      const { name } = options;
+      if (name !== undefined && !Value.Check(modelIdSchema, name)) {
+        throw new CommandError("a --name has small letters, digits, dots, dashes and underscores", exitCodes.usage);
+      }
+      const { library, catalogue } = await modelsContext(command);
+      using progress = new ProgressLine();
+      const installed = await importModels(path, {
+        ...{ library, catalogue, name },
+        inspect: (file) => void readModelLanguages(file),
+        onProgress: (doing, done, total) => progress.show(doing, done, total),
+      });
+      progress[Symbol.dispose]();
+      print(options.json === true, installed.map(shown), () =>
+        installed
+          .map(({ id, inCatalogue }) => `${id} is installed${inCatalogue ? "" : ", which the catalogue does not know"}`)
+          .join("\n"),
+      );
+    });
+}

@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import { findRunningServer, programFilesFor, speechModelsFor } from "../../appliance/index.ts";
+import type { Settings } from "../../config/index.ts";
+import {
+  findModelOrNull,
+  type ModelEntry,
+  ModelLibrary,
+  productCatalogue,
+  type SpeechModels,
+} from "../../models/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
+import type { DataDirectory, Store } from "../../storage/index.ts";
+import { Recordings } from "../../transcriptions/index.ts";
+import { CommandError } from "../command-error.ts";
+import { dataDirectoryOf, openStoreOf, settingsOf } from "../settings-options.ts";
+
+/** What the commands for models work with. */
+export interface ModelsContext {
+  readonly settings: Settings;
+  readonly dataDirectory: DataDirectory;
+  readonly store: Store;
+  readonly recordings: Recordings;
+  readonly files: ProgramFiles;
+  readonly library: ModelLibrary;
+  readonly catalogue: readonly ModelEntry[];
+  readonly speech: SpeechModels;
+  /** `engine.whisper_model`, here or of the server that runs: it wins over what was chosen; empty: none. */
+  readonly setting: string;
+}
+
+/** Opens the data directory's models; works with the server up or down. */
+export async function modelsContext(command: Command): Promise<ModelsContext> {
+  const own = settingsOf(command);
+  const dataDirectory = dataDirectoryOf(command);
+  const running = await findRunningServer(dataDirectory);
+  const setting = running?.modelSetting || own.engine.whisper_model;
+  const settings = { ...own, engine: { ...own.engine, whisper_model: setting } };
+  const store = openStoreOf(command);
+  const files = await programFilesFor(settings);
+  return {
+    ...{ settings, dataDirectory, store, files, setting },
+    recordings: new Recordings(store, Date.now),
+    library: new ModelLibrary(dataDirectory.models),
+    catalogue: productCatalogue(),
+    speech: speechModelsFor(settings, { files, dataDirectory, store }),
+  };
+}
+
+/** The catalogue's entry of that id. @throws {CommandError} */
+export function requireEntry(catalogue: readonly ModelEntry[], id: string): ModelEntry {
+  const entry = findModelOrNull(catalogue, id);
+  if (entry !== null) return entry;
+  const meant = findModelOrNull(catalogue, `whisper-${id}`);
+  const next = meant === null ? "see them with: transcribe models list" : `did you mean ${meant.id}?`;
+  throw new CommandError(`the catalogue has no model ${id}; ${next}`);
+}
+
+/** What to do where there is no network. */
+export const airGap =
+  "Behind a proxy, set HTTPS_PROXY; with a mirror of your own, models.mirror. Without a network, make a bundle on a machine that has one (transcribe models bundle ID -o FILE), carry it here and import it (transcribe models import FILE)";

@@ -1,0 +1,72 @@
+import { Command } from "commander";
+import { audit } from "../../accounts/index.ts";
+import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages } from "../../engine/index.ts";
+import { findModelOrNull, type SpeechModel } from "../../models/index.ts";
+import { ownCommand } from "../../program/index.ts";
+import { auditor } from "../admin/auditor.ts";
+import { CommandError } from "../command-error.ts";
+import { print } from "../output.ts";
+import { addSettingsOptions } from "../settings-options.ts";
+import { type ModelsContext, modelsContext } from "./models-context.ts";
+
+/** transcribe models use ID */
+export function useCommand(): Command {
+  return addSettingsOptions(new Command("use"), ["storage.data_dir"])
+    .description("Have new recordings done with a model, at once and without a restart; open ones keep theirs.")
+    .argument("<id>")
+    .option("--json", "print what is in use as JSON")
+    .action(async (id: string, options: { json?: boolean }, command: Command) => {
+      const context = await modelsContext(command);
+      const { speech, store, recordings, setting, library } = context;
+      if (setting !== "") {
+        throw new CommandError(
+          `the setting engine.whisper_model is ${setting} and wins over what is chosen; take it out, restart the server, and then choose`,
+        );
+      }
+      const before = speech.current().id;
+      using _lock = await library.lock(id);
+      const model = requireHere(id, context);
+      const languages = await requireWorking(model, context, before);
+      store.transaction((transaction) => {
+        speech.choose(id, Date.now(), transaction);
+        audit(transaction, auditor(), "models.use", id, { before });
+      });
+      const open = recordings.modelsOfOpen().filter((other) => other !== id);
+      const result = { id, before, languages: languages.length, open_recordings_finish_with: open };
+      print(options.json === true, result, () =>
+        [
+          `${id} is in use for new recordings (${languages.length === 1 ? "English alone" : `${languages.length} languages`})`,
+          ...(open.length > 0 ? [`recordings that are open finish with ${open.join(", ")}`] : []),
+        ].join("\n"),
+      );
+    });
+}
+
+function requireHere(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
+  const entry = findModelOrNull(catalogue, id);
+  if (entry !== null && entry.kind !== "speech")
+    throw new CommandError(`${id} is no speech model; it is in use anyway`);
+  const model = id.startsWith("/") ? null : speech.find(id);
+  if (model !== null) return model;
+  if (entry !== null) throw new CommandError(`${id} is not installed; get it with: transcribe models pull ${id}`);
+  throw new CommandError(`there is no model ${id}; see them with: transcribe models list`);
+}
+
+/** Computes a little with the model, in processes that may crash, before anything depends on it. */
+async function requireWorking(model: SpeechModel, { files, dataDirectory }: ModelsContext, before: string) {
+  const { nativeDirectory } = files;
+  const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath: dataDirectory.verdicts };
+  try {
+    const languages = readModelLanguages(model.path);
+    await chooseCpuLibraryFor(choice, [model.path]);
+    return languages;
+  } catch (error) {
+    throw new CommandError(`${model.id} can't be used here, ${before} stays in use: ${reasonOf(error)}`);
+  }
+}
+
+/** What is wrong with a model is the same with every variant, and said once. */
+function reasonOf(error: unknown): string {
+  if (error instanceof NoCpuLibraryError) return [...new Set(error.leftOut.map(({ reason }) => reason))].join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

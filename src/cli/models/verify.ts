@@ -1,0 +1,69 @@
+import { Command } from "commander";
+import {
+  builtInSpeechModel,
+  type Damage,
+  findModelOrNull,
+  type ModelEntry,
+  verifyBuiltIn,
+  verifyInstalled,
+} from "../../models/index.ts";
+import { CommandError } from "../command-error.ts";
+import { print } from "../output.ts";
+import { addSettingsOptions } from "../settings-options.ts";
+import { type ModelsContext, modelsContext } from "./models-context.ts";
+import { ProgressLine } from "./progress-line.ts";
+
+/** transcribe models verify [ID…] */
+export function verifyCommand(): Command {
+  return addSettingsOptions(new Command("verify"), ["storage.data_dir"])
+    .description("Check the models that are here by their digests; exit code 1 where one is damaged.")
+    .argument("[id...]", "these alone (default: all that are here)")
+    .option("--json", "print the findings as JSON")
+    .action(async (ids: string[], options: { json?: boolean }, command: Command) => {
+      const context = await modelsContext(command);
+      const findings: { id: string; damage: Damage }[] = [];
+      using progress = new ProgressLine();
+      for (const id of ids.length > 0 ? ids : everything(context)) {
+        findings.push({ id, damage: await verify(id, context, progress) });
+      }
+      progress[Symbol.dispose]();
+      const rows = findings.map(({ id, damage }) => ({ id, ok: damage === null, damage }));
+      print(options.json === true, rows, () =>
+        rows.map(({ id, damage }) => `${id}: ${damage === null ? "whole" : `damaged: ${damage}`}`).join("\n"),
+      );
+      const damaged = rows.filter(({ ok }) => !ok).map(({ id }) => id);
+      if (damaged.length > 0) throw new CommandError(`${damaged.join(", ")}: damaged; ${remedy(damaged, context)}`);
+    });
+}
+
+function everything({ catalogue, library }: ModelsContext): string[] {
+  return [...catalogue.filter(comesWithProgram), ...library.list()].map(({ id }) => id);
+}
+
+async function verify(id: string, context: ModelsContext, progress: ProgressLine): Promise<Damage> {
+  const { catalogue, library } = context;
+  const onProgress = (done: number, total: number) => progress.show(`${id}: check`, done, total);
+  const installed = library.find(id);
+  if (installed !== null) return verifyInstalled(installed, catalogue, onProgress);
+  const entry = findModelOrNull(catalogue, id);
+  if (entry !== null && comesWithProgram(entry)) return verifyBuiltIn(entry, builtInPath(entry, context), onProgress);
+  throw new CommandError(`${id} is not installed; see what is with: transcribe models list`);
+}
+
+function comesWithProgram({ id, kind }: ModelEntry): boolean {
+  return kind !== "speech" || id === builtInSpeechModel;
+}
+
+function builtInPath({ kind }: ModelEntry, { files }: ModelsContext): string {
+  if (kind === "speech") return files.whisperModel;
+  return kind === "segmentation" ? files.segmentationModel : files.embeddingModel;
+}
+
+function remedy(damaged: readonly string[], { catalogue }: ModelsContext): string {
+  const steps = damaged.map((id) => {
+    const entry = findModelOrNull(catalogue, id);
+    if (entry === null) return "remove it and import it again";
+    return comesWithProgram(entry) ? "install the program again" : `transcribe models pull ${id}`;
+  });
+  return `mend it: ${[...new Set(steps)].join("; ")}`;
+}

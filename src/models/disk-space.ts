@@ -1,0 +1,25 @@
+import { statfs } from "node:fs/promises";
+import { LibraryError } from "./library-error.ts";
+
+/** What must be left for the database and the uploads of a running server. */
+const reserveBytes = 256 * 1024 * 1024;
+
+/** Asks before something large is written. @param folder on the file system in question @throws {LibraryError} */
+export async function requireSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (free >= bytes + reserveBytes) return;
+  throw new LibraryError(
+    `there is not enough room in ${folder}: ${mebibytes(bytes)} are needed and ${mebibytes(reserveBytes)} must stay free, ${mebibytes(free)} are free. Make room, or move the data directory`,
+  );
+}
+
+export function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+}
+
+/** Whether an error says that the disk, or what a user may have of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT";
+}

@@ -1,0 +1,118 @@
+import { constants } from "node:fs";
+import { copyFile, open, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { readBundle } from "./bundle/index.ts";
+import type { ModelEntry } from "./catalogue.ts";
+import { convertCtranslate2 } from "./convert/index.ts";
+import { digestsOf } from "./digest.ts";
+import { requireSpace } from "./disk-space.ts";
+import type { InstalledModel, ModelLibrary } from "./library.ts";
+import { LibraryError } from "./library-error.ts";
+import { identify, type Newcomer, takeIn } from "./take-in.ts";
+
+export interface ImportOptions {
+  readonly library: ModelLibrary;
+  readonly catalogue: readonly ModelEntry[];
+  /** What a model shall be called that the catalogue does not know; by default what its file is called. */
+  readonly name: string | undefined;
+  /** Throws where a file is no model that the engine can load. */
+  readonly inspect: (path: string) => void;
+  readonly onProgress: (doing: "convert" | "copy" | "check", done: number, total: number) => void;
+}
+
+/**
+ * Takes in what somebody carried here: a whisper model in ggml form, a directory in faster-whisper's form, which is
+ * converted, or a bundle. Nothing of it counts before all of it was checked.
+ * @throws {LibraryError} @throws {ConversionError}
+ */
+export async function importModels(path: string, options: ImportOptions): Promise<InstalledModel[]> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw new LibraryError(`there is no file or directory ${path}`);
+  return await options.library.withFolder(async (folder) => {
+    if (found.isDirectory()) return [await importDirectory(path, folder, options)];
+    if (!found.isFile()) throw new LibraryError(`${path} is neither a file nor a directory`);
+    if (await isTar(path)) return await importBundle(path, folder, options);
+    return [await importFile(path, found.size, folder, options)];
+  });
+}
+
+async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
+  inspect(path, options);
+  await requireSpace(folder, size);
+  const file = join(folder, "model.bin");
+  await copyFile(path, file, constants.COPYFILE_FICLONE);
+  const digests = await digestsOf(file, (done) => options.onProgress("check", done, size));
+  return await enter({ file, digests, from: basename(path) }, options.name ?? nameOf(path), options);
+}
+
+async function importDirectory(path: string, folder: string, options: ImportOptions): Promise<InstalledModel> {
+  const weights = join(path, "model.bin");
+  const size = await stat(weights).then(
+    (found) => found.size,
+    () => null,
+  );
+  if (size === null) {
+    throw new LibraryError(
+      `${path} has no model.bin; a faster-whisper directory has model.bin and vocabulary.json or .txt`,
+    );
+  }
+  // int8 weights take twice the room in float16.
+  await requireSpace(folder, 2 * size);
+  options.onProgress("convert", 0, size);
+  const file = join(folder, "model.bin");
+  await convertCtranslate2({ modelFiles: [weights], vocabularyDirectory: path }, file);
+  inspect(file, options);
+  const digests = await digestsOf(file, (done) => options.onProgress("check", done, Bun.file(file).size));
+  return await enter(
+    { file, digests, from: `${basename(resolve(path))}, converted` },
+    options.name ?? nameOf(path),
+    options,
+  );
+}
+
+async function importBundle(path: string, folder: string, options: ImportOptions): Promise<InstalledModel[]> {
+  if (options.name !== undefined)
+    throw new LibraryError("a bundle's models have their names already; leave --name out");
+  const unpacked = await readBundle(path, folder, (done, total) => options.onProgress("copy", done, total));
+  for (const { id, file, digests } of unpacked) {
+    inspect(file, options);
+    const known = identify(digests, id, options.library, options.catalogue);
+    if (known.id !== id) throw new LibraryError(`the bundle's ${id} is really ${known.id}`);
+  }
+  const installed: InstalledModel[] = [];
+  for (const { id, file, digests } of unpacked) {
+    installed.push(await enter({ file, digests, from: basename(path) }, id, options));
+  }
+  return installed;
+}
+
+async function enter(newcomer: Newcomer, name: string, { library, catalogue }: ImportOptions): Promise<InstalledModel> {
+  using _lock = await library.lock(identify(newcomer.digests, name, library, catalogue).id);
+  return await takeIn(newcomer, name, library, catalogue);
+}
+
+function inspect(path: string, options: ImportOptions): void {
+  try {
+    options.inspect(path);
+  } catch (error) {
+    throw new LibraryError(
+      `${error instanceof Error ? error.message : error}. import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle`,
+    );
+  }
+}
+
+async function isTar(path: string): Promise<boolean> {
+  await using file = await open(path, "r");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(5), 0, 5, 257);
+  return bytesRead === 5 && buffer.toString("ascii") === "ustar";
+}
+
+/** `ggml-small-q5_1.bin` is whisper-small-q5_1, the directory `faster-whisper-small` is faster-whisper-small. */
+function nameOf(path: string): string {
+  const stem = basename(resolve(path)).replace(/\.bin$/i, "");
+  const name = stem
+    .replace(/^ggml-/i, "whisper-")
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-");
+  return name.replace(/^[^a-z0-9]+/, "").slice(0, 80) || "model";
+}

@@ -1,0 +1,82 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { downloadOf, type ModelEntry, sizeFits } from "./catalogue.ts";
+import { digestsOf, isPublished } from "./digest.ts";
+import { download } from "./download.ts";
+import type { InstalledModel, ModelLibrary } from "./library.ts";
+import { LibraryError } from "./library-error.ts";
+import { takeIn } from "./take-in.ts";
+
+export interface PullOptions {
+  readonly library: ModelLibrary;
+  readonly catalogue: readonly ModelEntry[];
+  /** Base address that stands in for the publisher's folder of models; empty: the publisher's own. */
+  readonly mirror: string;
+  /** @param total null while it is not known */
+  readonly onProgress: (doing: "download" | "check", done: number, total: number | null) => void;
+  readonly pause?: (failures: number) => Promise<void>;
+}
+
+export interface Pulled {
+  readonly model: InstalledModel;
+  /** False where it was installed, and whole. */
+  readonly fetched: boolean;
+}
+
+/**
+ * Brings a model of the catalogue into the library: downloads it, goes on with what an earlier download left, and checks it
+ * by the published digest before it counts. One that is installed is checked, and fetched anew where it is damaged.
+ * @throws {LibraryError} where it can't be had; what is installed stays
+ */
+export async function pullModel(entry: ModelEntry, options: PullOptions): Promise<Pulled> {
+  const { library, catalogue } = options;
+  const source = downloadOf(entry);
+  if (source === undefined) throw new LibraryError(`${entry.id} comes with the program; there is nothing to pull`);
+  using _lock = await library.lock(entry.id);
+  const installed = library.find(entry.id);
+  const damaged = installed !== null && !isPublished(entry, await digestsOf(installed.path));
+  if (installed !== null && !damaged) return { model: installed, fetched: false };
+
+  const url = mirrored(source.url, options.mirror);
+  const part = join(await library.downloads(), `${entry.id}-${source.sha1.slice(0, 12)}.part`);
+  const resumed = await Bun.file(part).exists();
+  let digests = await fetchPart(entry, url, part, options);
+  // What an earlier download left may have been the fault.
+  if (resumed && !isPublished(entry, digests)) {
+    await rm(part);
+    digests = await fetchPart(entry, url, part, options);
+  }
+  if (!isPublished(entry, digests)) {
+    await rm(part);
+    throw new LibraryError(
+      `${new URL(url).hostname} sent a file that is not ${entry.id} as it was published (SHA-1 ${digests.sha1}, not ${source.sha1}); it was thrown away`,
+    );
+  }
+  if (damaged) await library.remove(entry.id);
+  return await library.withFolder(async (folder) => {
+    const file = join(folder, entry.file);
+    await rename(part, file);
+    const newcomer = { file, digests, from: new URL(url).hostname };
+    return { model: await takeIn(newcomer, entry.id, library, catalogue), fetched: true };
+  });
+}
+
+async function fetchPart(entry: ModelEntry, url: string, path: string, { onProgress, pause }: PullOptions) {
+  await download({
+    ...{ url, path, sizeFits: (bytes: number) => sizeFits(entry, bytes) },
+    onProgress: (received, total) => onProgress("download", received, total),
+    ...(pause && { pause }),
+  });
+  const total = Bun.file(path).size;
+  return await digestsOf(path, (done) => onProgress("check", done, total));
+}
+
+/** The same file in the mirror's folder. @throws {LibraryError} */
+function mirrored(url: string, mirror: string): string {
+  if (mirror === "") return url;
+  const base = URL.parse(mirror.endsWith("/") ? mirror : `${mirror}/`);
+  if (base === null || !/^https?:$/.test(base.protocol)) {
+    throw new LibraryError(`models.mirror is no http or https address: ${mirror}`);
+  }
+  return new URL(url.slice(url.lastIndexOf("/") + 1), base).href;
+}

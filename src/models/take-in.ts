@@ -1,0 +1,65 @@
+import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
+import { type FileDigests, isPublished, publishedDigests } from "./digest.ts";
+import type { InstalledModel, ModelLibrary } from "./library.ts";
+import { LibraryError } from "./library-error.ts";
+import { builtInSpeechModel } from "./speech-models.ts";
+
+export interface Newcomer {
+  /** On the library's file system; it is moved. */
+  readonly file: string;
+  readonly digests: FileDigests;
+  /** Where it came from, in words. */
+  readonly from: string;
+}
+
+/** The catalogue's model that a file is, by its digests. */
+function recognise(catalogue: readonly ModelEntry[], digests: FileDigests): ModelEntry | undefined {
+  return catalogue.find((entry) => isPublished(entry, digests));
+}
+
+/**
+ * What a file shall be called: by the catalogue where that knows its digests, else by the name that it is given, which must
+ * not be one of the catalogue's.
+ * @throws {LibraryError} where that name is taken, by another model or by what it would only pretend to be
+ */
+export function identify(
+  digests: FileDigests,
+  name: string,
+  library: ModelLibrary,
+  catalogue: readonly ModelEntry[],
+): { readonly id: string; readonly inCatalogue: boolean } {
+  const entry = recognise(catalogue, digests);
+  if (entry?.id === builtInSpeechModel) {
+    throw new LibraryError(`${entry.id} comes with the program; there is nothing to import`);
+  }
+  if (entry === undefined) refuseCataloguedName(name, catalogue);
+  const id = entry?.id ?? name;
+  const installed = library.find(id);
+  if (installed !== null && installed.sha256 !== digests.sha256) {
+    throw new LibraryError(
+      `another model is installed as ${id}; remove it first (transcribe models remove ${id}), or give this one another --name`,
+    );
+  }
+  return { id, inCatalogue: entry !== undefined };
+}
+
+/** Takes a model file into the library. @throws {LibraryError} */
+export async function takeIn(
+  { file, digests, from }: Newcomer,
+  name: string,
+  library: ModelLibrary,
+  catalogue: readonly ModelEntry[],
+): Promise<InstalledModel> {
+  const identity = identify(digests, name, library, catalogue);
+  return await library.add({ ...identity, ...digests, from, installedAt: new Date().toISOString() }, file);
+}
+
+/** A file that calls itself what it is not, damaged or another, must not pass for the published one. */
+function refuseCataloguedName(name: string, catalogue: readonly ModelEntry[]): void {
+  const claimed = findModelOrNull(catalogue, name);
+  if (claimed === null) return;
+  const [digest] = publishedDigests(claimed);
+  throw new LibraryError(
+    `this is not ${name} as it was published (${digest?.algorithm} ${digest?.hex}): it is damaged, or another model. Fetch it again, or give it another --name`,
+  );
+}

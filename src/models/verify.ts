@@ -1,0 +1,33 @@
+import type { ModelEntry } from "./catalogue.ts";
+import { findModelOrNull } from "./catalogue.ts";
+import { digestsOf, isPublished } from "./digest.ts";
+import type { InstalledModel } from "./library.ts";
+
+/** What became of a model since it came in; null: nothing. */
+export type Damage = string | null;
+
+/** Compares an installed model with what was noted when it came in, and with what was published. */
+export async function verifyInstalled(
+  model: InstalledModel,
+  catalogue: readonly ModelEntry[],
+  onProgress: (done: number, total: number) => void,
+): Promise<Damage> {
+  const digests = await digestsOf(model.path, (done) => onProgress(done, model.sizeBytes));
+  if (digests.sizeBytes !== model.sizeBytes) return `it has ${digests.sizeBytes} bytes, not ${model.sizeBytes}`;
+  if (digests.sha256 !== model.sha256) return `its SHA-256 is ${digests.sha256}, not ${model.sha256}`;
+  const entry = findModelOrNull(catalogue, model.id);
+  if (entry !== null && !isPublished(entry, digests)) return "it has none of the digests that were published for it";
+  return null;
+}
+
+/** Compares a model that comes with the program with what was published. */
+export async function verifyBuiltIn(
+  entry: ModelEntry,
+  path: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Damage> {
+  const total = Bun.file(path).size;
+  const digests = await digestsOf(path, (done) => onProgress(done, total)).catch(() => null);
+  if (digests === null) return `${path} can't be read`;
+  return isPublished(entry, digests) ? null : "it has none of the digests that were published for it";
+}
