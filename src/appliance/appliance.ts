@@ -156,7 +156,13 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const announce = () => {
     const shown = certificate?.current.leaf.toString() ?? null;
     const modelSetting = settings.engine.whisper_model;
-    announceServer(dataDirectory, { pid: process.pid, origin, modelSetting, certificate: shown });
+    announceServer(dataDirectory, {
+      pid: process.pid,
+      version: programVersion,
+      origin,
+      modelSetting,
+      certificate: shown,
+    });
   };
   const renewCertificate = () => {
     if (certificate?.reload() !== true) return;

@@ -1,6 +1,6 @@
 export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor } from "./program-files-for.ts";
-export { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "./running-server.ts";
+export { baseUrlOf, findRunningServer, originOf, type RunningServer, trustOf } from "./running-server.ts";
 export { speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";

@@ -8,6 +8,8 @@ import type { DataPaths } from "../storage/index.ts";
 
 const runningSchema = Type.Object({
   pid: Type.Integer(),
+  /** Of the program that runs, which may be another than the one that asks. */
+  version: Type.String(),
   origin: Type.String(),
   /** The speech model that its settings name, which wins over a chosen one; empty: none. */
   modelSetting: Type.String(),

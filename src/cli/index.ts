@@ -4,6 +4,7 @@ import { StartError } from "../appliance/index.ts";
 import { SettingsError } from "../config/index.ts";
 import { ConversionError, LibraryError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
+import { ServiceError } from "../service/index.ts";
 import { BackupError, DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
@@ -22,6 +23,7 @@ import { modelsCommand } from "./models/index.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
+import { serviceCommand } from "./service/index.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
@@ -30,7 +32,7 @@ Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command 
 /** All commands, under the headings of the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), quickstartCommand()],
+    "Server:": [serveCommand(), serviceCommand(), quickstartCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
@@ -85,6 +87,7 @@ const expectedErrors = [
   InterruptedError,
   LibraryError,
   MigrationError,
+  ServiceError,
   SettingsError,
   StartError,
   UnpackError,

@@ -55,7 +55,7 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
     expect(server.origin).toStartWith("https://127.0.0.1:");
     expect(shown()).toBe(first.certificate);
     expect(await reached()).toBe(200);
-    const running = { pid: 1, origin: server.origin, modelSetting: "", certificate: second.certificate };
+    const running = { pid: 1, version: "0", origin: server.origin, modelSetting: "", certificate: second.certificate };
     expect(fetch(`${server.origin}/readyz`, trustOf(running))).rejects.toThrow();
   });
 

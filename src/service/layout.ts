@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { ServiceError } from "./service-error.ts";
+
+/** Name of the unit, without its suffix. */
+export const serviceName = "transcribe";
+
+export const defaultUser = "transcribe";
+export const defaultDataDirectory = "/var/lib/transcribe";
+export const defaultConfigFile = "/etc/transcribe/transcribe.toml";
+
+/** Where the service lies on the machine it runs on, or in the tree of one that is being put together. */
+export interface ServiceLayout {
+  /** Root of that tree; `/` is this machine. Paths below are as the machine itself will see them. */
+  readonly root: string;
+  readonly configFile: string;
+}
+
+/** What no choice is left about: it is where a system administrator looks for it (FHS 3.0, 4.9). */
+export const places = {
+  program: "/usr/local/bin/transcribe",
+  /** The program that the present one took the place of. */
+  previousProgram: "/usr/local/bin/transcribe.previous",
+  /** Native parts and default models, unpacked at install: the service can read them and never write them. */
+  runtimeDirectory: "/usr/local/lib/transcribe",
+  unit: `/etc/systemd/system/${serviceName}.service`,
+  enabled: `/etc/systemd/system/multi-user.target.wants/${serviceName}.service`,
+} as const;
+
+/** A path of the layout as this process reaches it. */
+export function reach({ root }: ServiceLayout, path: string): string {
+  return join(root, path);
+}
+
+/** Directories that the unit closes to the service, or empties. */
+const closed = ["/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys"];
+
+/**
+ * Checks a path that goes into the unit.
+ * @throws {ServiceError} for one that is not absolute, that systemd would read otherwise, or that the service couldn't reach
+ */
+export function checkPath(path: string, what: string): void {
+  if (!/^(?:\/[\w.+@-]+)+$/.test(path) || path.split("/").some((name) => name === "." || name === "..")) {
+    throw new ServiceError(
+      `${what}: ${JSON.stringify(path)} can't be used; it takes an absolute path of letters, digits and . _ - + @`,
+    );
+  }
+  const shut = closed.find((directory) => path === directory || path.startsWith(`${directory}/`));
+  if (shut !== undefined) {
+    throw new ServiceError(
+      `${what}: the service can't reach ${path}, ${shut} is closed to it; choose a place elsewhere`,
+    );
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { syncDirectoryNow } from "../storage/index.ts";
+
+export interface PlaceOptions {
+  readonly mode: number;
+  /** Group of the file; root's own otherwise. */
+  readonly gid?: number;
+  /** Where the file that was there is kept. */
+  readonly previous?: string;
+}
+
+/** Puts a text in a file: the whole of it or, after a crash, what was there before. Directories on the way are made. */
+export function placeText(path: string, text: string, options: PlaceOptions): void {
+  place(path, options, (temporary) => writeFileSync(temporary, text, { mode: 0o600 }));
+}
+
+/** The same with a copy of a file, which may be the one that is replaced. */
+export function placeCopy(path: string, source: string, options: PlaceOptions): void {
+  place(path, options, (temporary) => copyFileSync(source, temporary));
+}
+
+function place(path: string, { mode, gid, previous }: PlaceOptions, write: (temporary: string) => void): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    write(temporary);
+    if (gid !== undefined) chownSync(temporary, 0, gid);
+    chmodSync(temporary, mode);
+    sync(temporary);
+    if (previous !== undefined && existsSync(path)) {
+      // The name itself is never without a file: what was there gets a second one first.
+      const kept = `${previous}.${randomUUID()}`;
+      linkSync(path, kept);
+      renameSync(kept, previous);
+    }
+    renameSync(temporary, path);
+    syncDirectoryNow(dirname(path));
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether two files hold the same bytes. */
+export async function sameBytes(one: string, other: string): Promise<boolean> {
+  if (!existsSync(one) || !existsSync(other) || Bun.file(one).size !== Bun.file(other).size) return false;
+  return (await digestOf(one)) === (await digestOf(other));
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const piece of Bun.file(path).stream()) hasher.update(piece);
+  return hasher.digest("hex");
+}

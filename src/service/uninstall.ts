@@ -1,0 +1,79 @@
+import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { places, reach, type ServiceLayout } from "./layout.ts";
+import { findUser, type Machine } from "./machine.ts";
+import { stopService } from "./manager.ts";
+import { ServiceError } from "./service-error.ts";
+import type { Step } from "./steps.ts";
+
+export interface UninstallOptions {
+  readonly layout: ServiceLayout;
+  readonly machine: Machine;
+  /** The user and the data that go too, with the settings; null where they stay. */
+  readonly purged: { readonly user: string; readonly dataDirectory: string } | null;
+}
+
+/** What removes the service, in order; what is gone already is no fault. */
+export function uninstallSteps({ layout, machine, purged }: UninstallOptions): Step[] {
+  const at = (path: string) => reach(layout, path);
+  const gone = (what: string, ...paths: readonly string[]): Step => ({
+    what,
+    needed: () => paths.some((path) => isThere(at(path))),
+    apply: () => {
+      for (const path of paths) rmSync(at(path), { recursive: true, force: true });
+    },
+  });
+  const always: Step[] = [
+    { what: "the running service", needed: () => existsSync(at(places.unit)), apply: () => stopService(machine) },
+    gone(places.unit, places.enabled, places.unit),
+    gone(places.program, places.program, places.previousProgram),
+    gone(places.runtimeDirectory, places.runtimeDirectory),
+  ];
+  if (purged === null) return always;
+  const { user, dataDirectory } = purged;
+  const settingsDirectory = dirname(layout.configFile);
+  const data = at(dataDirectory);
+  return [
+    ...always,
+    gone(layout.configFile, layout.configFile),
+    {
+      what: settingsDirectory,
+      needed: () => isEmptyDirectory(at(settingsDirectory)),
+      apply: () => rmdirSync(at(settingsDirectory)),
+    },
+    {
+      what: `${dataDirectory}, recordings, transcripts, accounts and keys`,
+      needed: () => existsSync(join(data, databaseName)) || isEmptyDirectory(data),
+      apply: () => removeData(data),
+    },
+    {
+      what: `user ${user}`,
+      needed: () => findUser(layout, machine, user) !== null,
+      apply: () => {
+        const removed = machine.run(["userdel", ...(layout.root === "/" ? [] : ["--prefix", layout.root]), user]);
+        if (removed.exitCode !== 0) throw new ServiceError(`the user ${user} can't be removed: ${removed.stderr}`);
+      },
+    },
+  ];
+}
+
+const databaseName = "transcribe.db";
+
+/** What a server makes in its data directory, and the homes of its libraries' caches. */
+const ours = /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|state|models|runtime|backups|\.cache|\.bun)$/;
+
+/** What somebody else put there stays. */
+function removeData(directory: string): void {
+  for (const name of readdirSync(directory).filter((entry) => ours.test(entry))) {
+    rmSync(join(directory, name), { recursive: true, force: true });
+  }
+  if (isEmptyDirectory(directory)) rmdirSync(directory);
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isEmptyDirectory(path: string): boolean {
+  return existsSync(path) && readdirSync(path).length === 0;
+}

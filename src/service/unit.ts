@@ -1,0 +1,106 @@
+import { defaultDataDirectory, places } from "./layout.ts";
+
+export interface UnitOptions {
+  readonly user: string;
+  readonly configFile: string;
+  readonly dataDirectory: string;
+  /** The port to listen on; below 1024 takes a capability. */
+  readonly port: number;
+  /** Groups that own GPU devices and exist on the machine. */
+  readonly deviceGroups: readonly string[];
+}
+
+/** The service's unit (systemd.unit(5)), as closed as the work allows. */
+export function unitFile(options: UnitOptions): string {
+  const { user, configFile, dataDirectory, port, deviceGroups } = options;
+  const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
+  return `# Written by "transcribe service install"; changes of your own belong in ${places.unit}.d/*.conf
+[Unit]
+Description=Transcribe, transcription server
+Wants=network-online.target
+After=network-online.target nvidia-persistenced.service
+StartLimitIntervalSec=300
+StartLimitBurst=5
+
+[Service]
+Type=notify
+ExecStart=${places.program} serve --config ${configFile}
+ExecReload=/bin/kill -HUP $MAINPID
+Environment=TRANSCRIBE_STORAGE_RUNTIME_DIR=${places.runtimeDirectory}
+User=${user}
+${deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join("")}${stateLines(dataDirectory)}
+UMask=0077
+
+# Starting may migrate a large database; stopping parks what runs.
+TimeoutStartSec=600
+TimeoutStopSec=30
+WatchdogSec=60
+Restart=on-failure
+RestartSec=2
+# Wrong settings stay wrong.
+RestartPreventExitStatus=2
+# The server ends its workers itself, and outlives one that runs out of memory.
+KillMode=mixed
+OOMPolicy=continue
+LimitNOFILE=65536
+TasksMax=4096
+# A core file would hold what people said.
+LimitCORE=0
+
+# What is not needed is closed. Writable and executable memory has to stay: the runtime compiles.
+NoNewPrivileges=yes
+CapabilityBoundingSet=${capability}
+AmbientCapabilities=${capability}
+# A capability counts in the machine's own user namespace alone.
+PrivateUsers=${capability === "" ? "yes" : "no"}
+PrivateMounts=yes
+PrivateTmp=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+LockPersonality=yes
+KeyringMode=private
+RemoveIPC=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+# ffmpeg gets a network namespace of its own, without a network, by way of a user namespace.
+RestrictNamespaces=user net
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+SystemCallArchitectures=native
+# @resources stays: inference says where its threads and memory lie.
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @keyring
+# setpriv sets capabilities anew, to fewer, before it runs ffmpeg.
+SystemCallFilter=capset
+SystemCallErrorNumber=EPERM
+# Nothing that the service can write can be run.
+NoExecPaths=${dataDirectory} /tmp /var/tmp /dev/shm
+# GPUs: NVIDIA, then Intel and AMD, then AMD's compute device.
+DevicePolicy=closed
+DeviceAllow=char-nvidia* rw
+DeviceAllow=char-drm rw
+DeviceAllow=char-kfd rw
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** systemd makes and owns what lies in its own place for state; elsewhere it is told what may be written. */
+function stateLines(dataDirectory: string): string {
+  if (dataDirectory !== defaultDataDirectory) return `ReadWritePaths=${dataDirectory}`;
+  return "StateDirectory=transcribe\nStateDirectoryMode=0700";
+}
+
+/** What an installed unit says of itself; null where it is none of ours. */
+export function readUnit(text: string): { user: string; configFile: string } | null {
+  const user = /^User=(\S+)$/m.exec(text)?.[1];
+  const configFile = /^ExecStart=\S+ serve --config (\S+)$/m.exec(text)?.[1];
+  return user === undefined || configFile === undefined ? null : { user, configFile };
+}
