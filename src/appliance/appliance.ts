@@ -8,8 +8,9 @@ import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups, type Store } from "../storage/index.ts";
-import { type Logger, Metrics } from "../telemetry/index.ts";
+import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
+import { createMetrics } from "./create-metrics.ts";
 import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
@@ -79,16 +80,21 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     (id) => recordings.get(id) !== null,
   );
 
+  const metrics = createMetrics({
+    ...{ recordings, now },
+    dataPaths: dataDirectory,
+    engine: () => models.engine,
+    modelInUse: () => speech.current().id,
+    certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
+  });
   const models = new WorkerModels({
+    onWork: (work) => metrics.engine.stepDone(work),
+    onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;
-  const metrics = new Metrics({
-    recordingsOpen: () => recordings.countsOpen(),
-    engine: () => ({ ready: engine.status().state === "ready", restarts: engine.status().restarts }),
-  });
   const usage = new Usage(store);
 
   const services: PipelineServices = {
@@ -119,7 +125,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
   const lastUse = new LastUse(store);
   const creator = new TranscriptionCreator({
-    ...{ recordings, usage, queue, dataDirectory, limits, toTranscription, now },
+    ...{ recordings, usage, queue, dataDirectory, limits, toTranscription, metrics, now },
     speechModel: modelInUse,
     answers: new KeptAnswers(store),
     ffmpegPath: files.ffmpeg,

@@ -33,6 +33,11 @@ export class ServerCertificate {
     return this.#current;
   }
 
+  /** Milliseconds since the epoch. */
+  get endsAt(): number {
+    return Date.parse(this.#current.leaf.validTo);
+  }
+
   /**
    * Looks at the files again. Both are written one after the other when a certificate is renewed, so a pair that does not
    * fit is said once, and the old one is shown until it does.

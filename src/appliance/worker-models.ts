@@ -1,4 +1,4 @@
-import { chooseCpuLibraryFor, Engine } from "../engine/index.ts";
+import { chooseCpuLibraryFor, Engine, type EngineOptions } from "../engine/index.ts";
 import type { SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { ownCommand } from "../program/index.ts";
@@ -8,6 +8,8 @@ import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.t
 export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisperModels"> {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
+  readonly onWork: NonNullable<EngineOptions["onWork"]>;
+  readonly onWorkerDeath: NonNullable<EngineOptions["onWorkerDeath"]>;
 }
 
 /**
@@ -35,6 +37,8 @@ export class WorkerModels implements RecordingModels {
       // On a CPU an operation uses all threads well; two at once wait for each other at every step.
       lanes: 1,
       log: options.log,
+      onWork: options.onWork,
+      onWorkerDeath: options.onWorkerDeath,
     });
   }
 

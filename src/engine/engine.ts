@@ -1,7 +1,16 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "../telemetry/index.ts";
 import { EngineCrashError, EngineOperationError } from "./errors.ts";
-import { type FromWorker, type OperationName, operations, type Params, type Result, type Start } from "./protocol.ts";
+import {
+  type FromWorker,
+  type GpuMemory,
+  type OperationName,
+  operations,
+  type Params,
+  type Result,
+  type Start,
+} from "./protocol.ts";
+import { type WorkDone, workOf } from "./work-done.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 export interface EngineOptions {
@@ -12,6 +21,10 @@ export interface EngineOptions {
   /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
   readonly lanes: number;
   readonly log: Logger;
+  /** Told of each operation that was done. */
+  readonly onWork?: (work: WorkDone) => void;
+  /** Told of each worker that ended unasked. */
+  readonly onWorkerDeath?: (how: WorkerDeath) => void;
   /** Waits before a worker is started again after one that did not become ready, by number of tries. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
 }
@@ -27,6 +40,10 @@ interface Task {
   readonly operation: OperationName;
   readonly params: unknown;
   readonly settle: (outcome: { result: unknown } | { error: Error }) => void;
+  /** What it counts as once it is done, by what whisper computes on. */
+  readonly workOn: (speechDevice: string) => Omit<WorkDone, "seconds">;
+  /** When the worker was given it, in milliseconds. */
+  startedAt: number;
   crashes: number;
   /** Its caller has gone; the worker's answer only frees the lane. */
   abandoned: boolean;
@@ -49,6 +66,8 @@ export class Engine {
   #state: EngineState = "starting";
   #trouble: string | null = null;
   #lastDeath: WorkerDeath | null = null;
+  #speechDevice = "cpu";
+  #gpus: readonly GpuMemory[] = [];
   #failures = 0;
   #restarts = 0;
   #nextId = 1;
@@ -62,9 +81,16 @@ export class Engine {
   }
 
   /** How it stands; `trouble` says why it is not ready. */
-  status(): { state: EngineState; trouble: string | null; restarts: number; workerPid: number | null } {
+  status(): {
+    state: EngineState;
+    trouble: string | null;
+    restarts: number;
+    workerPid: number | null;
+    gpus: readonly GpuMemory[];
+  } {
     const { pid } = this.#worker ?? { pid: null };
-    return { state: this.#state, trouble: this.#trouble, restarts: this.#restarts, workerPid: pid };
+    const [state, trouble, restarts, gpus] = [this.#state, this.#trouble, this.#restarts, this.#gpus];
+    return { state, trouble, restarts, workerPid: pid, gpus };
   }
 
   /** Settles when a worker was ready for the first time. */
@@ -97,7 +123,8 @@ export class Engine {
         else reject(new EngineOperationError(`the worker's answer to ${operation} is not what it should be`));
       };
       signal.addEventListener("abort", abort, { once: true });
-      const task: Task = { id, operation, params, settle, crashes: 0, abandoned: false };
+      const workOn: Task["workOn"] = (device) => workOf(operation, params, device);
+      const task: Task = { id, operation, params, settle, workOn, startedAt: 0, crashes: 0, abandoned: false };
       this.#waiting.push(task);
       this.#pump();
     });
@@ -137,6 +164,7 @@ export class Engine {
       if (this.#running.size > 0 && (alone || suspectRuns)) return;
       this.#waiting.shift();
       this.#running.set(next.id, next);
+      next.startedAt = performance.now();
       this.#worker?.send({ type: "run", id: next.id, operation: next.operation, params: next.params });
     }
   }
@@ -164,10 +192,19 @@ export class Engine {
         this.#state = "ready";
         this.#trouble = null;
         this.#failures = 0;
-        this.#options.log.info({ event: "engine.ready", cpuVariant: message.cpuVariant, devices: message.devices });
+        this.#speechDevice = message.speechDevice;
+        this.#options.log.info({
+          event: "engine.ready",
+          cpuVariant: message.cpuVariant,
+          devices: message.devices,
+          speechDevice: message.speechDevice,
+        });
         this.#whenReady.resolve();
         this.#renewIfIdle();
         this.#pump();
+        return;
+      case "gpuMemory":
+        this.#gpus = message.gpus;
         return;
       case "unusable":
         this.#trouble = message.message;
@@ -183,6 +220,10 @@ export class Engine {
   #finish(id: number, outcome: Parameters<Task["settle"]>[0]): void {
     const task = this.#running.get(id);
     this.#running.delete(id);
+    if (task !== undefined && "result" in outcome) {
+      const seconds = (performance.now() - task.startedAt) / 1000;
+      this.#options.onWork?.({ ...task.workOn(this.#speechDevice), seconds });
+    }
     task?.settle(outcome);
     this.#renewIfIdle();
     this.#pump();
@@ -195,11 +236,13 @@ export class Engine {
 
   #workerEnded(how: WorkerDeath): void {
     if (this.#state === "closed") return;
+    this.#gpus = [];
     if (this.#renewal && this.#state === "ready" && this.#running.size === 0) {
       this.#beginAgain();
       return;
     }
     this.#lastDeath = how;
+    this.#options.onWorkerDeath?.(how);
     const wasReady = this.#state === "ready";
     this.#worker = null;
     this.#restarts += 1;

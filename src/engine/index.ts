@@ -10,11 +10,12 @@ export {
   tryOnnx,
 } from "./devices/index.ts";
 export { blockCount } from "./diarization/grid.ts";
-export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
+export { Engine, type EngineOptions, type EngineState, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError, EngineOperationError } from "./errors.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {
   type EngineWord,
+  type GpuMemory,
   type PcmFile,
   type Span,
   type Start as WorkerStart,
@@ -25,3 +26,4 @@ export {
   utteranceSchema,
 } from "./protocol.ts";
 export { gpuLibraries } from "./whisper/libraries.ts";
+export type { WorkDone } from "./work-done.ts";

@@ -127,8 +127,23 @@ export const toWorkerSchema = Type.Union([
 ]);
 export type ToWorker = Static<typeof toWorkerSchema>;
 
+const gpuMemorySchema = Type.Object({
+  name: Type.String(),
+  freeBytes: Type.Number({ minimum: 0 }),
+  totalBytes: Type.Number({ minimum: 0 }),
+});
+export type GpuMemory = Static<typeof gpuMemorySchema>;
+
 export const fromWorkerSchema = Type.Union([
-  Type.Object({ type: Type.Literal("ready"), cpuVariant: Type.String(), devices: Type.Array(Type.String()) }),
+  Type.Object({
+    type: Type.Literal("ready"),
+    cpuVariant: Type.String(),
+    devices: Type.Array(Type.String()),
+    /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
+    speechDevice: Type.String(),
+  }),
+  /** Now and then, where there are GPUs. */
+  Type.Object({ type: Type.Literal("gpuMemory"), gpus: Type.Array(gpuMemorySchema) }),
   /** The worker can't work at all; it ends after this. */
   Type.Object({ type: Type.Literal("unusable"), message: Type.String() }),
   Type.Object({ type: Type.Literal("done"), id: Type.Integer(), result: Type.Unknown() }),

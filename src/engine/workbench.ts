@@ -9,13 +9,17 @@ import {
   speechRegions,
 } from "./diarization/index.ts";
 import { ModelPool } from "./model-pool.ts";
-import type { OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
+import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { loadWhisper } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
 export interface Workbench {
   readonly cpuVariant: string;
   readonly devices: string[];
+  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
+  readonly speechDevice: string;
+  /** The memory of each GPU there is, as it stands now. */
+  gpuMemory(): GpuMemory[];
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Frees all other whisper models, those at work as soon as they are done. */
   keepModels(paths: readonly string[]): void;
@@ -39,10 +43,18 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     embeddingPath: start.embeddingModel,
     threads: start.threads,
   });
+  const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
   const handlers = createHandlers(diarization, models, start.threads);
   return {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
+    speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
+    gpuMemory: () =>
+      gpus().map(({ name, memoryFreeBytes, memoryTotalBytes }) => ({
+        name,
+        freeBytes: memoryFreeBytes,
+        totalBytes: memoryTotalBytes,
+      })),
     run: (operation, params, signal) => {
       const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
       return handle(params, signal);

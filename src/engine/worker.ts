@@ -25,7 +25,9 @@ export function runWorker(): void {
   const start = async (message: Start) => {
     try {
       workbench = await openWorkbench(message);
-      send({ type: "ready", cpuVariant: workbench.cpuVariant, devices: workbench.devices });
+      const { cpuVariant, devices, speechDevice } = workbench;
+      send({ type: "ready", cpuVariant, devices, speechDevice });
+      tellGpuMemory(workbench);
     } catch (error) {
       send({ type: "unusable", message: textOf(error) });
       process.exit(1);
@@ -54,6 +56,16 @@ export function runWorker(): void {
     else if (known.type === "cancel") running.get(known.id)?.abort();
     else workbench?.keepModels(known.paths);
   });
+}
+
+/** GPUs are shared with other programs, so what is free changes by itself. */
+const gpuMemoryMilliseconds = 15_000;
+
+function tellGpuMemory(workbench: Workbench): void {
+  const tell = () => send({ type: "gpuMemory", gpus: workbench.gpuMemory() });
+  if (workbench.gpuMemory().length === 0) return;
+  tell();
+  setInterval(tell, gpuMemoryMilliseconds);
 }
 
 function send(message: FromWorker): void {

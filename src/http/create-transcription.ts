@@ -5,6 +5,7 @@ import type { Language } from "../engine/index.ts";
 import { probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import { type DataDirectory, syncDirectoryNow } from "../storage/index.ts";
+import type { Metrics } from "../telemetry/index.ts";
 import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
 import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
@@ -30,6 +31,7 @@ export interface CreateServices {
   readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
   readonly toTranscription: ToTranscription;
+  readonly metrics: Metrics;
   readonly now: () => number;
   /** Whether an account is still there: it may be deleted while its upload comes in. */
   readonly isAccount: (accountId: string) => boolean;
@@ -130,6 +132,7 @@ export class TranscriptionCreator {
       directory: dataDirectory.incoming,
       maxFileBytes: limits.upload_bytes,
       maxBodyBytes,
+      onBytes: (count) => this.#services.metrics.http.received(count),
     });
     if (!upload.ok) {
       const error = toUploadError(upload.failure, limits.upload_bytes);

@@ -8,9 +8,12 @@ import { contextOf } from "./request-context.ts";
  * purpose is logged and loses its message: it may hold anything.
  */
 export function errorEnvelope(log: Logger) {
-  return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) =>
-    toApiError(error, code, log, contextOf(request).requestId).toResponse(),
-  );
+  return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) => {
+    const context = contextOf(request);
+    const refusal = toApiError(error, code, log, context.requestId);
+    context.refusal = refusal.code;
+    return refusal.toResponse();
+  });
 }
 
 function toApiError(error: unknown, code: string | number, log: Logger, requestId: string): ApiError {

@@ -1,4 +1,5 @@
 import type { Account, ApiKey } from "../accounts/index.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { Client } from "./forwarded.ts";
 import type { RateLimit } from "./rate-limits.ts";
 
@@ -16,6 +17,8 @@ export interface RequestContext {
   client: Client;
   /** Where the client knows this server to be, e.g. `https://transcribe.example.org`; empty where there is no socket. */
   origin: string;
+  /** What the request was refused with; null when it was not. */
+  refusal: ErrorCode | null;
   /** Set once the request has shown a key that is in force. */
   caller: Caller | null;
   /** The limits that the request came under, for the answer's headers. */
@@ -35,6 +38,7 @@ export function contextOf(request: Request): RequestContext {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
     client: { address: "", forwarded: false, scheme: null },
     origin: "",
+    refusal: null,
     caller: null,
     limits: [],
   };

@@ -5,7 +5,7 @@ import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
-import { contextOf, shareContext } from "./request-context.ts";
+import { contextOf, type RequestContext, shareContext } from "./request-context.ts";
 
 export interface ServerOptions {
   readonly app: App;
@@ -83,15 +83,16 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
   const routable = withRoutableHost(request);
   // A Host that is none leaves no URL to route by.
   const url = URL.parse(routable.url);
-  const response = url === null ? unreadable().toResponse() : await answer(app, routable);
+  const response = url === null ? unreadable(context) : await answer(app, routable);
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
   for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   const milliseconds = now() - startedAt;
-  options.metrics.request(request.method, response.status, milliseconds / 1000);
-  log.info({
+  options.metrics.http.request(request.method, response.status, milliseconds / 1000);
+  if (context.refusal !== null) options.metrics.http.refused(context.refusal);
+  log[isProbe(url, response) ? "debug" : "info"]({
     event: "http.request",
     requestId: context.requestId,
     method: request.method,
@@ -99,6 +100,7 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
     status: response.status,
     milliseconds,
     keyId: context.caller?.key.id,
+    ...(context.refusal === null ? {} : { error: context.refusal, address: context.client.address }),
   });
   server.timeout(request, idleSeconds);
   return response;
@@ -124,8 +126,15 @@ function originOf(request: Request, { scheme }: Client): string {
   return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
 }
 
-function unreadable(): ApiError {
-  return new ApiError("bad_request", "The request's Host header or target can't be read.");
+function unreadable(context: RequestContext): Response {
+  const refusal = new ApiError("bad_request", "The request's Host header or target can't be read.");
+  context.refusal = refusal.code;
+  return refusal.toResponse();
+}
+
+/** What load balancers and Prometheus ask every few seconds is of interest when it fails. */
+function isProbe(url: URL | null, response: Response): boolean {
+  return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
 }
 
 /** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */

@@ -60,9 +60,11 @@ export async function processRecording(services: PipelineServices, id: string, s
   const ended = (event: string, facts: object) =>
     log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
   const count = (status: "completed" | "failed", reason = "", cause = "") => {
-    const audioSeconds = recordings.get(id)?.durationSeconds ?? 0;
+    const recording = recordings.get(id);
+    const audioSeconds = recording?.durationSeconds ?? 0;
     const processingSeconds = (now() - startedAt) / 1000;
-    services.metrics.recordingEnded({ status, reason, cause, audioSeconds, processingSeconds });
+    const language = recording?.language ?? "";
+    services.metrics.recordings.ended({ status, reason, cause, language, audioSeconds, processingSeconds });
   };
   try {
     const recording = await begin(services, id, signal);
@@ -144,8 +146,15 @@ async function transcript(services: PipelineServices, recording: Recording, sign
     };
   };
 
+  const decodingSince = services.now();
   const pcm = await decode(step("decode"), services.decodeOptions());
   const durationSeconds = pcm.sampleCount / PCM_SAMPLE_RATE_HZ;
+  // One that was decoded before a restart was counted then.
+  if (recording.durationSeconds === null) {
+    const seconds = (services.now() - decodingSince) / 1000;
+    services.metrics.recordings.decoded(durationSeconds);
+    services.metrics.engine.stepDone({ step: "decode", device: "cpu", seconds, audioSeconds: durationSeconds });
+  }
   recordings.describe(id, { durationSeconds });
   services.usage.chargeAudio(id, durationSeconds);
 

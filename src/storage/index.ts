@@ -4,6 +4,7 @@ export { DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
 export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
 export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
+export { type DiskFigures, DiskUsage } from "./disk-usage.ts";
 export { lockFile } from "./lock-file.ts";
 export { MigrationError } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";

@@ -1,2 +1,11 @@
 export { createLogger, type Logger } from "./log.ts";
-export { type EndedRecording, type MetricSources, Metrics, metricsMediaType } from "./metrics.ts";
+export {
+  type FailureKind,
+  type GpuMemory,
+  type MetricDescription,
+  type MetricSources,
+  Metrics,
+  metricsMediaType,
+  type OpenRecordings,
+  type StepWork,
+} from "./metrics/index.ts";

@@ -15,6 +15,7 @@ export {
 export {
   type Failure,
   type FailureReason,
+  failureKinds,
   failureReasonSchema,
   type InternalCause,
   isOpen,

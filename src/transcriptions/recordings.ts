@@ -62,6 +62,34 @@ export class Recordings {
     return { queued: inState("queued")?.open ?? 0, processing: inState("processing")?.open ?? 0 };
   }
 
+  /** How many recordings are in hand, by state and by the priority of their accounts. */
+  countsOpenByPriority(): { status: "queued" | "processing"; priority: number; count: number }[] {
+    const { recordings, accounts } = tables;
+    const inState = (status: "queued" | "processing") =>
+      this.#store
+        .select({ priority: accounts.priority, count: count() })
+        .from(recordings)
+        .innerJoin(accounts, eq(accounts.id, recordings.accountId))
+        .where(eq(recordings.status, status))
+        .groupBy(accounts.priority)
+        .all()
+        .map((row) => ({ status, ...row }));
+    return [...inState("queued"), ...inState("processing")];
+  }
+
+  /** When the oldest recording that is `queued` was created, in milliseconds since the epoch; null when none is. */
+  oldestQueuedAt(): number | null {
+    const { recordings } = tables;
+    const oldest = this.#store
+      .select({ createdAt: recordings.createdAt })
+      .from(recordings)
+      .where(eq(recordings.status, "queued"))
+      .orderBy(recordings.id)
+      .limit(1)
+      .get();
+    return oldest?.createdAt ?? null;
+  }
+
   /** How many of an account's recordings are queued or processing. */
   countOpen(accountId: string): number {
     const row = this.#store

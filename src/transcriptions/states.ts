@@ -34,35 +34,43 @@ export const failureReasonSchema = Type.Union([
 export type FailureReason = Static<typeof failureReasonSchema>;
 
 /** The causes that may stand behind `internal`, for the operator: in the log and the CLI, never in the API. */
-export type InternalCause =
-  | "ffmpeg_unusable"
-  | "ffmpeg_crashed"
-  | "ffmpeg_out_of_memory"
-  | "ffmpeg_timed_out"
-  | "input_unreadable"
-  | "recording_too_long"
-  | "disk_full"
-  | "engine_crashed"
-  | "fetch_bad_url"
-  | "fetch_blocked_address"
-  | "fetch_dns_failed"
-  | "fetch_connect_failed"
-  | "fetch_tls_failed"
-  | "fetch_bad_answer"
-  | "fetch_http_status"
-  | "fetch_redirects"
-  | "fetch_encoding"
-  | "fetch_playlist"
-  | "fetch_web_page"
-  | "fetch_empty"
-  | "fetch_too_large"
-  | "fetch_too_slow"
-  | "fetch_timed_out"
-  | "fetch_interrupted"
-  | "cancelled"
-  | "unexpected";
+export const internalCauses = [
+  "ffmpeg_unusable",
+  "ffmpeg_crashed",
+  "ffmpeg_out_of_memory",
+  "ffmpeg_timed_out",
+  "input_unreadable",
+  "recording_too_long",
+  "disk_full",
+  "engine_crashed",
+  "fetch_bad_url",
+  "fetch_blocked_address",
+  "fetch_dns_failed",
+  "fetch_connect_failed",
+  "fetch_tls_failed",
+  "fetch_bad_answer",
+  "fetch_http_status",
+  "fetch_redirects",
+  "fetch_encoding",
+  "fetch_playlist",
+  "fetch_web_page",
+  "fetch_empty",
+  "fetch_too_large",
+  "fetch_too_slow",
+  "fetch_timed_out",
+  "fetch_interrupted",
+  "cancelled",
+  "unexpected",
+] as const;
+export type InternalCause = (typeof internalCauses)[number];
 
 /** Why a recording failed: what the client is told, and what the operator is. */
 export type Failure =
   | { readonly reason: Exclude<FailureReason, "internal"> }
   | { readonly reason: "internal"; readonly cause: InternalCause };
+
+/** Every kind of failure there is; `cause` is empty but for `internal`. */
+export const failureKinds: readonly { readonly reason: FailureReason; readonly cause: InternalCause | "" }[] = [
+  ...(["no_speech", "too_short", "quota_exceeded"] as const).map((reason) => ({ reason, cause: "" as const })),
+  ...internalCauses.map((cause) => ({ reason: "internal" as const, cause })),
+];

@@ -17,7 +17,7 @@ describe("GET /metrics", () => {
     for (const line of text.split("\n").filter((each) => each !== "")) {
       expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? -?[0-9.e+]+)$/);
     }
-    expect(text).toContain('transcribe_recordings_open{status="queued"}');
+    expect(text).toContain('transcribe_recordings_open{status="queued",priority="0"} 0');
     expect(text).toContain("transcribe_engine_ready");
   });
 

@@ -239,9 +239,11 @@ export class ApiServer implements Disposable {
     const limits = () => this.limits;
     const usage = new Usage(store);
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
+    const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, ffmpegPath, limits, toTranscription, now },
       speechModel: () => this.speechModel,
+      metrics,
       answers: new KeptAnswers(store),
       queue: {
         add: ({ id }) => {
@@ -254,7 +256,6 @@ export class ApiServer implements Disposable {
       isAccount: (id) => getAccount(store, id) !== null,
       refusal: () => this.trouble,
     });
-    const metrics = metricsWithoutEngine();
     this.appOptions = {
       ...{ store, recordings, dataDirectory, creator, toTranscription, limits, log, metrics, now },
       languages: () => this.speechModel.languages,

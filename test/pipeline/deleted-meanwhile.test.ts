@@ -42,7 +42,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   const services = {
     ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
     usage: new Usage(store),
-    metrics: metricsWithoutEngine(),
+    metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
     engine: {
       run: unused,
     },

@@ -1,9 +1,14 @@
-import { Metrics } from "../../src/telemetry/index.ts";
+import { createMetrics, type MeasuredParts } from "../../src/appliance/index.ts";
+import type { Metrics } from "../../src/telemetry/index.ts";
 
-/** Metrics of a server that has no engine. */
-export function metricsWithoutEngine(): Metrics {
-  return new Metrics({
-    recordingsOpen: () => ({ queued: 0, processing: 0 }),
-    engine: () => ({ ready: false, restarts: 0 }),
+/** The metrics of a server that has no engine and speaks plain HTTP. */
+export function metricsWithoutEngine(parts: Pick<MeasuredParts, "recordings" | "dataPaths" | "now">): Metrics {
+  return createMetrics({
+    ...parts,
+    engine: () => ({
+      status: () => ({ state: "starting", trouble: null, restarts: 0, workerPid: null, gpus: [] }),
+    }),
+    modelInUse: () => "whisper-base",
+    certificateEndsAt: () => null,
   });
 }

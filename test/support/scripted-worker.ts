@@ -9,7 +9,10 @@ const tries = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").l
 
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message: { type: string; id: number; params: { pcm: { path: string } } }) => {
-  if (message.type === "start") process.send?.({ type: "ready", cpuVariant: "scripted", devices: [] });
+  if (message.type === "start") {
+    process.send?.({ type: "ready", cpuVariant: "scripted", devices: [], speechDevice: "cuda" });
+    process.send?.({ type: "gpuMemory", gpus: [{ name: "CUDA0", freeBytes: 7, totalBytes: 9 }] });
+  }
   if (message.type !== "run") return;
   const [what, times, file] = message.params.pcm.path.split(":");
   if (what === "die") process.kill(process.pid, "SIGKILL");

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
+import { createMetrics } from "../../../src/appliance/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
 import {
   createApp,
@@ -19,7 +20,7 @@ import {
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
-import { createLogger, Metrics } from "../../../src/telemetry/index.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
 import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
 const recordingCount = 10_000;
@@ -103,8 +104,15 @@ const unlimited = {
 const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
 const toTranscription = transcriptionMapper(() => null);
 const common = { recordings, dataDirectory, limits: () => limits, toTranscription, now: Date.now };
+const metrics = createMetrics({
+  ...{ recordings, dataPaths: dataDirectory, now: Date.now },
+  engine: () => ({ status: () => ({ state: "ready", trouble: null, restarts: 0, workerPid: null, gpus: [] }) }),
+  modelInUse: () => "whisper-base",
+  certificateEndsAt: () => null,
+});
 const creator = new TranscriptionCreator({
   ...common,
+  metrics,
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
@@ -116,10 +124,6 @@ const creator = new TranscriptionCreator({
   refusal: () => null,
 });
 const log = createLogger("silent");
-const metrics = new Metrics({
-  recordingsOpen: () => recordings.countsOpen(),
-  engine: () => ({ ready: true, restarts: 0 }),
-});
 const lastUse = new LastUse(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },

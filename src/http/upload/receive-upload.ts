@@ -11,6 +11,8 @@ export interface UploadOptions {
   readonly maxFileBytes: number;
   /** The most that is read of a body, parts and form together. */
   readonly maxBodyBytes: number;
+  /** Told of the body's bytes as they come in. */
+  readonly onBytes?: (count: number) => void;
   /** How long a sender may send nothing before it counts as gone; a minute where it is left out. */
   readonly maxSilenceSeconds?: number;
 }
@@ -42,6 +44,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   try {
     for await (const bytes of heard(request.body, options.maxSilenceSeconds ?? DEFAULT_MAX_SILENCE_SECONDS)) {
       bodyBytes += bytes.byteLength;
+      options.onBytes?.(bytes.byteLength);
       if (bodyBytes > options.maxBodyBytes) {
         form.fail({ kind: "body_too_large" });
         await form.close();

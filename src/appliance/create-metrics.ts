@@ -1,0 +1,40 @@
+import type { Engine } from "../engine/index.ts";
+import { errorCodes } from "../http/index.ts";
+import { programVersion } from "../program/index.ts";
+import { type DataPaths, DiskUsage } from "../storage/index.ts";
+import { Metrics } from "../telemetry/index.ts";
+import { failureKinds, type Recordings } from "../transcriptions/index.ts";
+
+export interface MeasuredParts {
+  readonly recordings: Recordings;
+  readonly dataPaths: DataPaths;
+  /** Not there yet while the server is put together; nothing is read before it listens. */
+  readonly engine: () => Pick<Engine, "status">;
+  readonly modelInUse: () => string;
+  /** When the certificate that is shown ends, in seconds since the epoch; null without TLS. */
+  readonly certificateEndsAt: () => number | null;
+  readonly now: () => number;
+}
+
+/** The metrics of a server, over the parts that know what is asked when they are read. */
+export function createMetrics(parts: MeasuredParts): Metrics {
+  const { recordings, engine, now } = parts;
+  const disk = new DiskUsage(parts.dataPaths, () => performance.now());
+  return new Metrics({
+    version: programVersion,
+    refusalCodes: errorCodes,
+    failures: failureKinds,
+    openRecordings: () => recordings.countsOpenByPriority(),
+    oldestWaitingSeconds() {
+      const since = recordings.oldestQueuedAt();
+      return since === null ? 0 : Math.max(0, (now() - since) / 1000);
+    },
+    engine() {
+      const { state, workerPid, gpus } = engine().status();
+      return { ready: state === "ready", workerPid, gpus };
+    },
+    modelInUse: parts.modelInUse,
+    disk: () => disk.read(),
+    certificateEndsAt: parts.certificateEndsAt,
+  });
+}

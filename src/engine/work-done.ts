@@ -1,0 +1,49 @@
+import { BLOCK_SECONDS, blockCount, SAMPLE_RATE } from "./diarization/grid.ts";
+import type { OperationName, Params, PcmFile } from "./protocol.ts";
+
+/** An operation that was done, for counting. */
+export interface WorkDone {
+  readonly step: "detect" | "transcribe" | "diarize";
+  /** `cpu`, or the GPU backend that whisper computes on. */
+  readonly device: string;
+  /** From when a lane was free for it. */
+  readonly seconds: number;
+  /** What it worked through; 0 for what works on the results of others. */
+  readonly audioSeconds: number;
+}
+
+interface Kind<N extends OperationName> {
+  readonly step: WorkDone["step"];
+  readonly byWhisper: boolean;
+  readonly audioSeconds: (params: Params<N>) => number;
+}
+
+const none = () => 0;
+const kinds: { readonly [N in OperationName]: Kind<N> } = {
+  detectBlock: { step: "detect", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  planChunks: { step: "detect", byWhisper: false, audioSeconds: none },
+  detectLanguage: { step: "detect", byWhisper: true, audioSeconds: none },
+  transcribe: {
+    step: "transcribe",
+    byWhisper: true,
+    audioSeconds: ({ span }) => span.endSeconds - span.startSeconds,
+  },
+  embedBlock: { step: "diarize", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  clusterSpeakers: { step: "diarize", byWhisper: false, audioSeconds: none },
+};
+
+/** What doing an operation counts as. @param speechDevice what whisper computes on; the speaker models stay on the CPU */
+export function workOf<N extends OperationName>(
+  operation: N,
+  params: Params<N>,
+  speechDevice: string,
+): Omit<WorkDone, "seconds"> {
+  const { step, byWhisper, audioSeconds } = kinds[operation];
+  return { step, device: byWhisper ? speechDevice : "cpu", audioSeconds: audioSeconds(params) };
+}
+
+/** A block's share of its recording, so that those of all blocks are the whole. */
+function blockSeconds({ sampleCount }: PcmFile, block: number): number {
+  const rest = sampleCount / SAMPLE_RATE - block * BLOCK_SECONDS;
+  return Math.max(0, block < blockCount(sampleCount) - 1 ? Math.min(rest, BLOCK_SECONDS) : rest);
+}

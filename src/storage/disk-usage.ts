@@ -1,0 +1,96 @@
+import { readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { DataPaths } from "./data-paths.ts";
+
+/** What the disk of a data directory holds, in bytes. */
+export interface DiskFigures {
+  /** What is left for this user. */
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+  /** The database with its log of writes. */
+  readonly databaseBytes: number;
+  /** Files of each folder, by its name. */
+  readonly folders: Readonly<Record<string, number>>;
+}
+
+const figuresMilliseconds = 5_000;
+const foldersMilliseconds = 60_000;
+
+/** The figures of a disk, looked up no more often than they are worth: a walk through many files takes its time. */
+export class DiskUsage {
+  readonly #paths: DataPaths;
+  readonly #figures: Remembered<Omit<DiskFigures, "folders">>;
+  readonly #folders: Remembered<DiskFigures["folders"]>;
+
+  /** @param now milliseconds of any clock that does not go back */
+  constructor(paths: DataPaths, now: () => number) {
+    this.#paths = paths;
+    this.#figures = new Remembered(figuresMilliseconds, now, () => this.#lookUp());
+    this.#folders = new Remembered(foldersMilliseconds, now, () => this.#walk());
+  }
+
+  async read(): Promise<DiskFigures> {
+    const [figures, folders] = await Promise.all([this.#figures.get(), this.#folders.get()]);
+    return { ...figures, folders };
+  }
+
+  async #lookUp() {
+    const { root, databasePath } = this.#paths;
+    const [disk, ...database] = await Promise.all([
+      statfs(root),
+      ...["", "-wal"].map((end) => sizeOf(databasePath + end)),
+    ]);
+    return {
+      freeBytes: disk.bavail * disk.bsize,
+      sizeBytes: disk.blocks * disk.bsize,
+      databaseBytes: sum(database),
+    };
+  }
+
+  async #walk() {
+    const { uploads, incoming, work, models } = this.#paths;
+    const named = { uploads, incoming, work, models };
+    const sizes = Object.entries(named).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
+    return Object.fromEntries(await Promise.all(sizes));
+  }
+}
+
+/** An answer that is given again for a while; who asks meanwhile waits for the same one. */
+class Remembered<T> {
+  readonly #milliseconds: number;
+  readonly #now: () => number;
+  readonly #ask: () => Promise<T>;
+  #answer: Promise<T> | null = null;
+  #until = 0;
+
+  constructor(milliseconds: number, now: () => number, ask: () => Promise<T>) {
+    this.#milliseconds = milliseconds;
+    this.#now = now;
+    this.#ask = ask;
+  }
+
+  get(): Promise<T> {
+    if (this.#answer === null || this.#now() >= this.#until) {
+      this.#until = this.#now() + this.#milliseconds;
+      this.#answer = this.#ask();
+    }
+    return this.#answer;
+  }
+}
+
+/** Files come and go while they are counted; one that is gone has no size. */
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0;
+}
+
+async function sizeOfFolder(path: string): Promise<number> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);
+  let total = 0;
+  // One after the other: a hundred thousand at once would take the memory and the threads of the uploads.
+  for (const entry of entries) if (entry.isFile()) total += await sizeOf(join(entry.parentPath, entry.name));
+  return total;
+}
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0);
+}

@@ -1,0 +1,55 @@
+import { Registry } from "prom-client";
+import { EngineMetrics, type EngineSource } from "./engine-metrics.ts";
+import { HttpMetrics } from "./http-metrics.ts";
+import { registerProcessMetrics } from "./process-metrics.ts";
+import { type FailureKind, type QueueSource, RecordingMetrics } from "./recording-metrics.ts";
+import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
+
+/** What is asked when the metrics are read, and the closed lists that labels come from. */
+export interface MetricSources extends QueueSource, EngineSource, StorageSource {
+  readonly version: string;
+  readonly refusalCodes: readonly string[];
+  readonly failures: readonly FailureKind[];
+}
+
+/** What there is to know of a metric before it has a value. */
+export interface MetricDescription {
+  readonly name: string;
+  /** counter, gauge or histogram. */
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** What the server tells Prometheus. Labels come from closed lists and the operator's own names, never from a request. */
+export class Metrics {
+  readonly http: HttpMetrics;
+  readonly recordings: RecordingMetrics;
+  readonly engine: EngineMetrics;
+  readonly #registry = new Registry();
+
+  constructor(sources: MetricSources) {
+    this.http = new HttpMetrics(this.#registry, sources.refusalCodes);
+    this.recordings = new RecordingMetrics(this.#registry, sources, sources.failures);
+    this.engine = new EngineMetrics(this.#registry, sources);
+    registerStorageMetrics(this.#registry, sources);
+    registerProcessMetrics(this.#registry, sources.version);
+  }
+
+  /** All of it in Prometheus's text format. */
+  read(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Every metric there is, in the order in which they are told. */
+  describe(): MetricDescription[] {
+    return this.#registry.getMetricsAsArray().map((metric) => {
+      const labels: unknown = "labelNames" in metric ? metric.labelNames : [];
+      const names = Array.isArray(labels) ? labels.filter((label) => typeof label === "string") : [];
+      return { name: metric.name, type: String(metric.type), help: metric.help, labels: names };
+    });
+  }
+}
+
+/** Prometheus's text format, 0.0.4. */
+export const metricsMediaType = "text/plain; version=0.0.4; charset=utf-8";

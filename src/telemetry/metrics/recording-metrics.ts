@@ -1,0 +1,120 @@
+import { Counter, type Registry } from "prom-client";
+import { askedGauge, closedCounter, labelledGauge } from "./declare.ts";
+
+/** Recordings of one state and one account priority. */
+export interface OpenRecordings {
+  readonly status: "queued" | "processing";
+  readonly priority: number;
+  readonly count: number;
+}
+
+export interface QueueSource {
+  openRecordings(): readonly OpenRecordings[];
+  /** How long the recording that has waited longest has been waiting; 0 when none waits. */
+  oldestWaitingSeconds(): number;
+}
+
+/** How a recording ended, for counting. */
+export interface EndedRecording {
+  readonly status: "completed" | "failed";
+  /** `failure_reason`, or empty. */
+  readonly reason: string;
+  /** The true cause behind `internal`, or empty. */
+  readonly cause: string;
+  /** ISO code; empty where it was not found out. */
+  readonly language: string;
+  readonly audioSeconds: number;
+  readonly processingSeconds: number;
+}
+
+/** A failure as it is counted; `cause` is empty but for `internal`. */
+export interface FailureKind {
+  readonly reason: string;
+  readonly cause: string;
+}
+
+/** Recordings on their way from the queue to their end. */
+export class RecordingMetrics {
+  readonly #ended: Counter<"status" | "reason" | "cause">;
+  readonly #languages: Counter<"language">;
+  readonly #audioReceived: Counter;
+  readonly #audioCompleted: Counter;
+  readonly #processingSeconds: Counter;
+
+  /** @param failures every kind of failure there is */
+  constructor(registry: Registry, queue: QueueSource, failures: readonly FailureKind[]) {
+    const registers = [registry];
+    labelledGauge(
+      registry,
+      {
+        name: "transcribe_recordings_open",
+        help: "Recordings in hand, by status and by the priority of their accounts",
+        labelNames: ["status", "priority"],
+      },
+      () => openSamples(queue.openRecordings()),
+    );
+    askedGauge(
+      registry,
+      {
+        name: "transcribe_queue_oldest_waiting_seconds",
+        help: "Age of the oldest recording that is queued; 0 when none is",
+      },
+      () => queue.oldestWaitingSeconds(),
+    );
+    this.#ended = closedCounter(
+      registry,
+      {
+        name: "transcribe_recordings_ended_total",
+        help: "Recordings that reached their end, by status, failure reason and the cause behind internal",
+        labelNames: ["status", "reason", "cause"],
+      },
+      [
+        { status: "completed", reason: "", cause: "" },
+        ...failures.map((failure) => ({ status: "failed", reason: failure.reason, cause: failure.cause })),
+      ],
+    );
+    this.#languages = new Counter({
+      name: "transcribe_recordings_completed_total",
+      help: "Recordings that completed, by language (ISO code)",
+      labelNames: ["language"],
+      registers,
+    });
+    this.#audioReceived = new Counter({
+      name: "transcribe_audio_received_seconds_total",
+      help: "Length of the recordings that were decoded: work that came in",
+      registers,
+    });
+    this.#audioCompleted = new Counter({
+      name: "transcribe_audio_completed_seconds_total",
+      help: "Length of the recordings that completed: work that is done",
+      registers,
+    });
+    this.#processingSeconds = new Counter({
+      name: "transcribe_processing_seconds_total",
+      help: "Time that completed recordings held a slot; five at once count five times",
+      registers,
+    });
+  }
+
+  /** A recording's length became known. */
+  decoded(audioSeconds: number): void {
+    this.#audioReceived.inc(audioSeconds);
+  }
+
+  ended({ status, reason, cause, language, audioSeconds, processingSeconds }: EndedRecording): void {
+    this.#ended.inc({ status, reason, cause });
+    if (status === "failed") return;
+    this.#languages.inc({ language });
+    this.#audioCompleted.inc(audioSeconds);
+    this.#processingSeconds.inc(processingSeconds);
+  }
+}
+
+/** Priority 0, which accounts have unless told otherwise, is always told, so that an empty queue reads 0. */
+function openSamples(open: readonly OpenRecordings[]) {
+  const none = (["queued", "processing"] as const).map((status) => ({ status, priority: 0, count: 0 }));
+  return [...none, ...open].map(({ status, priority, count }) => ({
+    labels: { status, priority: String(priority) },
+    value: count,
+  }));
+}
