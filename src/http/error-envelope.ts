@@ -12,7 +12,7 @@ export function errorEnvelope(log: Logger) {
     const context = contextOf(request);
     const refusal = toApiError(error, code, log, context.requestId);
     context.refusal = refusal.code;
-    return refusal.toResponse();
+    return refusal.asResponse();
   });
 }
 

@@ -110,7 +110,8 @@ export class ApiError extends Error {
     return JSON.stringify({ error: this.code, message: this.message, errors, required, docs });
   }
 
-  toResponse(): Response {
+  /** The answer. Elysia would call a `toResponse` by itself, past the hook that notes what was refused. */
+  asResponse(): Response {
     const headers = { "Content-Type": "application/json;charset=utf-8", ...this.details.headers };
     return new Response(this.toJson(), { status: this.status, headers });
   }

@@ -129,7 +129,7 @@ function originOf(request: Request, { scheme }: Client): string {
 function unreadable(context: RequestContext): Response {
   const refusal = new ApiError("bad_request", "The request's Host header or target can't be read.");
   context.refusal = refusal.code;
-  return refusal.toResponse();
+  return refusal.asResponse();
 }
 
 /** What load balancers and Prometheus ask every few seconds is of interest when it fails. */

@@ -21,6 +21,40 @@ describe("GET /metrics", () => {
     expect(text).toContain("transcribe_engine_ready");
   });
 
+  test("counts refusals by code, wherever they come from, and tells them in the log with the address", async () => {
+    const refusals = async () => {
+      const counted = /^transcribe_http_refusals_total\{code="(\w+)"\} ([1-9]\d*)$/gm;
+      return Object.fromEntries([...(await read()).matchAll(counted)].map(([, code, times]) => [code, Number(times)]));
+    };
+    const { key } = server.client("first", { scopes: ["transcriptions:read"] });
+    const headers = { authorization: `Bearer ${key}` };
+    const before = await refusals();
+    const asked: [string, string, RequestInit][] = [
+      ["missing_api_key", "/languages", {}],
+      ["invalid_api_key", "/languages", { headers: { authorization: "Bearer x" } }],
+      ["insufficient_scope", "/transcriptions", { headers, method: "POST" }],
+      ["not_found", "/nothing", { headers }],
+      ["method_not_allowed", "/languages", { headers, method: "DELETE" }],
+    ];
+    for (const [, path, init] of asked) await fetch(server.baseUrl + path, init);
+    await server.raw("GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n");
+    const after = await refusals();
+    for (const code of [...asked.map(([name]) => name), "bad_request"]) {
+      expect([code, (after[code] ?? 0) - (before[code] ?? 0)]).toEqual([code, 1]);
+      const lines = server.log.filter((line) => line.event === "http.request" && line.error === code);
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines[0]).toMatchObject({ address: "127.0.0.1", requestId: expect.any(String) });
+    }
+  });
+
+  test("what has no value here is not told at all", async () => {
+    const text = await read();
+    for (const name of ["transcribe_tls_certificate_end_timestamp_seconds", "transcribe_gpu_memory_free_bytes"]) {
+      expect(text).toContain(`# TYPE ${name} gauge`);
+      expect(text).not.toMatch(new RegExp(`^${name}`, "m"));
+    }
+  });
+
   test("counts requests by method and status, never by what a client made up", async () => {
     await fetch(`${server.baseUrl}/languages`);
     await server.raw("PROPFIND /api/public/v1/languages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

@@ -35,6 +35,8 @@ export function labelledGauge<L extends string>(
     async collect() {
       const samples = await ask();
       gauge.reset();
+      // A reset gauge without labels reads 0, which is not the same as nothing.
+      if (samples.length === 0) gauge.remove({});
       for (const { labels, value } of samples) gauge.set(labels, value);
     },
   });
