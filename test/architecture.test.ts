@@ -5,6 +5,7 @@ import { Glob } from "bun";
 /** Parts of src/, those that know most first. A part may import the doors of parts further down. */
 const layers = [
   ["cli"],
+  ["doctor", "benchmark"],
   ["service"],
   ["appliance"],
   ["http"],

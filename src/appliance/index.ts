@@ -1,7 +1,7 @@
 export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
 export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
-export { programFilesFor } from "./program-files-for.ts";
+export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
 export { baseUrlOf, findRunningServer, originOf, type RunningServer, trustOf } from "./running-server.ts";
 export { speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";

@@ -1,7 +1,7 @@
 import type { Settings } from "../config/index.ts";
 import { ModelLibrary, SpeechModels } from "../models/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
-import type { DataDirectory, Store } from "../storage/index.ts";
+import type { DataPaths, Store } from "../storage/index.ts";
 
 /** The speech models of a data directory, as the settings say. */
 export function speechModelsFor(
@@ -10,7 +10,7 @@ export function speechModelsFor(
     files,
     dataDirectory,
     store,
-  }: { readonly files: ProgramFiles; readonly dataDirectory: DataDirectory; readonly store: Store },
+  }: { readonly files: ProgramFiles; readonly dataDirectory: Pick<DataPaths, "models">; readonly store: Store },
 ): SpeechModels {
   return new SpeechModels({
     store,

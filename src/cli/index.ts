@@ -19,6 +19,7 @@ import { listCommand } from "./client/list.ts";
 import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
+import { doctorCommand } from "./doctor.ts";
 import { modelsCommand } from "./models/index.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
@@ -32,7 +33,7 @@ Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command 
 /** All commands, under the headings of the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), serviceCommand(), quickstartCommand()],
+    "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), doctorCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],

@@ -1,3 +1,4 @@
+export { findConfinementTools } from "./confinement.ts";
 export {
   type DecodedRecording,
   type DecodeRequest,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { checkout } from "./checkout.ts";
 import { embedded } from "./embedded.ts";
 import { requireExecutable } from "./runtime-directory.ts";
-import { unpackParts, verifyParts } from "./unpack.ts";
+import { findUnpacked, unpackAgain, unpackParts, verifyParts } from "./unpack.ts";
 
 /** Where the parts that are not TypeScript lie: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
@@ -50,6 +50,18 @@ export async function programFiles(runtimeDirectory: string): Promise<ProgramFil
   const files = below(await unpackParts(runtimeDirectory, embedded.parts), unpackedLayout);
   requireExecutable(files.ffmpeg, runtimeDirectory);
   return files;
+}
+
+/** The parts where they lie; null where a compiled program would have to unpack them first. Changes nothing. */
+export function presentProgramFiles(runtimeDirectory: string): ProgramFiles | null {
+  if (embedded === null) return below(checkout, checkoutLayout);
+  const directory = findUnpacked(runtimeDirectory, embedded.parts);
+  return directory === null ? null : below(directory, unpackedLayout);
+}
+
+/** Unpacks a compiled program's parts again, over those that lie there. @throws {UnpackError} */
+export async function renewProgramFiles(runtimeDirectory: string): Promise<void> {
+  if (embedded !== null) await unpackAgain(runtimeDirectory, embedded.parts);
 }
 
 /**

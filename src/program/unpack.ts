@@ -35,7 +35,7 @@ const held = new Map<string, UseLock>();
  */
 export async function unpackParts(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<string> {
   const manifest = manifestOf(parts);
-  const name = createHash("sha256").update(manifest).digest("hex").slice(0, 32);
+  const name = nameOf(manifest);
   const target = join(runtimeDirectory, name);
   try {
     mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
@@ -48,6 +48,19 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
   } catch (error) {
     throw refusalOf(error, runtimeDirectory, sizeOf(parts));
   }
+}
+
+/** Where `unpackParts` would find the parts whole, by names and sizes; null where it would have to unpack them. */
+export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedPart[]): string | null {
+  const manifest = manifestOf(parts);
+  const target = join(runtimeDirectory, nameOf(manifest));
+  return isWhole(target, manifest, parts) ? target : null;
+}
+
+/** Puts the parts in the place of those that lie there, whatever is wrong with them. @throws {UnpackError} */
+export async function unpackAgain(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<void> {
+  rmSync(join(runtimeDirectory, nameOf(manifestOf(parts)), stampName), { force: true });
+  await unpackParts(runtimeDirectory, parts);
 }
 
 /** What is wrong with unpacked parts, by path below their directory, after reading every byte of them. */
@@ -67,6 +80,10 @@ export async function verifyParts(
 function manifestOf(parts: readonly EmbeddedPart[]): string {
   const lines = parts.map(({ path, bytes, sha256, executable }) => JSON.stringify({ path, bytes, sha256, executable }));
   return `${lines.sort().join("\n")}\n`;
+}
+
+function nameOf(manifest: string): string {
+  return createHash("sha256").update(manifest).digest("hex").slice(0, 32);
 }
 
 function sizeOf(parts: readonly EmbeddedPart[]): number {

@@ -6,8 +6,9 @@ export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./databa
 export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
 export { type DiskFigures, DiskUsage } from "./disk-usage.ts";
 export { lockFile } from "./lock-file.ts";
-export { MigrationError } from "./migrate.ts";
+export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";
+export { readDatabase } from "./read-database.ts";
 export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";

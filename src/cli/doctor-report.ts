@@ -1,0 +1,94 @@
+import type { Result, Status } from "../doctor/index.ts";
+
+/** How a report is painted: a terminal that wants no colours gets plain words. */
+export type Paint = (status: Status | "faint", text: string) => string;
+
+const codes: Readonly<Record<Status | "faint", string>> = {
+  ok: "32",
+  warning: "33",
+  problem: "31;1",
+  skipped: "2",
+  faint: "2",
+};
+
+export const plain: Paint = (_status, text) => text;
+export const coloured: Paint = (status, text) => `\x1b[${codes[status]}m${text}\x1b[0m`;
+
+/** Colours are for terminals; see no-color.org. */
+export function paintFor(stream: { readonly isTTY?: boolean }, environment: NodeJS.ProcessEnv): Paint {
+  const wanted = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
+  return wanted ? coloured : plain;
+}
+
+const labels: Readonly<Record<Status, string>> = {
+  ok: "ok",
+  warning: "warning",
+  problem: "PROBLEM",
+  skipped: "-",
+};
+
+/** Everything that was looked at, a line each, then what to do: the end is what a person reads first. */
+export function doctorReport(results: readonly Result[], { paint, width }: { paint: Paint; width: number }): string {
+  const titleWidth = Math.max(...results.map(({ check }) => check.title.length));
+  const lines = results.map(({ check, finding }) => {
+    const { status, summary } = finding;
+    const label = paint(status, labels[status].padEnd(labels.problem.length));
+    const title = check.title.padEnd(titleWidth);
+    const indent = labels.problem.length + titleWidth + 4;
+    const text = wrapped(summary, width - indent).join(`\n${" ".repeat(indent)}`);
+    return `${label}  ${title}  ${status === "skipped" ? paint("skipped", text) : text}`;
+  });
+  return [...lines, ...mendings(results, paint), ...todo(results, paint, width), "", totals(results)].join("\n");
+}
+
+function mendings(results: readonly Result[], paint: Paint): string[] {
+  const mended = results.flatMap(({ check, mended }) => (mended === null ? [] : [{ check, ...mended }]));
+  if (mended.length === 0) return [];
+  const lines = mended.map(({ check, what, failure }) =>
+    failure === null
+      ? `  ${paint("ok", "done")}    ${what} (${check.id})`
+      : `  ${paint("problem", "FAILED")}  ${what} (${check.id}): ${failure}`,
+  );
+  return ["", "Mended:", ...lines];
+}
+
+function todo(results: readonly Result[], paint: Paint, width: number): string[] {
+  const rank = (status: Status) => (status === "problem" ? 0 : 1);
+  const open = results
+    .filter(({ finding }) => finding.status === "problem" || finding.status === "warning")
+    .sort((a, b) => rank(a.finding.status) - rank(b.finding.status));
+  return open.flatMap(({ check, finding }) => {
+    const { status, summary, detail = [], advice = "" } = finding;
+    const indented = (text: string, indent: string) =>
+      wrapped(text, width - indent.length).map((line) => `${indent}${line}`);
+    return [
+      "",
+      `${paint(status, labels[status])} ${check.title}: ${summary} ${paint("faint", `[${check.id}]`)}`,
+      ...detail.flatMap((line) => indented(line, "    ").map((text) => paint("faint", text))),
+      ...indented(advice, "  → ").map((line, at) => (at === 0 ? line : line.replace("→", " "))),
+    ];
+  });
+}
+
+function totals(results: readonly Result[]): string {
+  const number = (status: Status) => results.filter(({ finding }) => finding.status === status).length;
+  const of = (status: Status, one: string, many: string) => `${number(status)} ${number(status) === 1 ? one : many}`;
+  return [
+    of("problem", "problem", "problems"),
+    of("warning", "warning", "warnings"),
+    `${number("ok")} ok`,
+    `${number("skipped")} not looked at`,
+  ].join(", ");
+}
+
+/** Lines of at most this many characters, broken at blanks; a longer word stays whole. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last === "") lines[lines.length - 1] = word;
+    else if (last.length + 1 + word.length <= Math.max(width, 20)) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

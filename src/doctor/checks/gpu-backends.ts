@@ -1,0 +1,51 @@
+import { gpuLibraries } from "../../engine/index.ts";
+import { type Check, ok, skipped, warning } from "../check.ts";
+import { filesOf } from "../files-of.ts";
+import type { Machine } from "../machine.ts";
+
+/** What each backend needs from the system, which no program can bring along. */
+const needs: Readonly<Record<string, { readonly library: string; readonly from: string }>> = {
+  "libggml-vulkan.so": {
+    library: "libvulkan.so.1",
+    from: "Install the Vulkan loader (Debian: libvulkan1) and the GPU's Vulkan driver (AMD, Intel: mesa-vulkan-drivers).",
+  },
+  "libggml-cuda.so": { library: "libcuda.so.1", from: "Install NVIDIA's driver; the library is part of it." },
+};
+
+const places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib"];
+
+export const gpuBackends: Check = {
+  id: "gpu.backends",
+  title: "GPU libraries",
+  explanation:
+    "A GPU backend needs a library of the system: Vulkan its loader (libvulkan.so.1), CUDA the driver's libcuda.so.1. Without it the backend is passed over in silence and the CPU computes.",
+  run(context) {
+    const { machine } = context;
+    const libraries = gpuLibraries(filesOf(context).nativeDirectory);
+    if (libraries.length === 0) return skipped("this build has no GPU backend");
+    const lacking = libraries.filter((name) => {
+      const need = needs[name];
+      return need !== undefined && !hasLibrary(machine, need.library);
+    });
+    if (lacking.length === libraries.length) {
+      return warning(
+        `${lacking.map((name) => needs[name]?.library).join(" and ")} missing: no GPU backend can be used`,
+        {
+          advice: lacking.map((name) => needs[name]?.from).join(" Or: "),
+        },
+      );
+    }
+    return ok(`${libraries.filter((name) => !lacking.includes(name)).join(", ")} can be loaded`);
+  },
+};
+
+function hasLibrary(machine: Machine, library: string): boolean {
+  const own = (machine.environment.LD_LIBRARY_PATH ?? "").split(":").filter((path) => path !== "");
+  const folders = [...own, ...places, ...places.flatMap((place) => multiarch(machine, place))];
+  return folders.some((folder) => machine.list(folder).includes(library));
+}
+
+/** Debian's folders of libraries for one kind of machine, e.g. /usr/lib/x86_64-linux-gnu. */
+function multiarch(machine: Machine, place: string): string[] {
+  return machine.list(place).flatMap((name) => (name.endsWith("-linux-gnu") ? [`${place}/${name}`] : []));
+}

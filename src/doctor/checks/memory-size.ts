@@ -1,0 +1,38 @@
+import { statSync } from "node:fs";
+import { cgroupLimits } from "../cgroup.ts";
+import { type Check, ok, problem, skipped, warning } from "../check.ts";
+import { whisperModelOf } from "../files-of.ts";
+import { memoryNeed } from "../memory-need.ts";
+import { size } from "../words.ts";
+
+export const memorySize: Check = {
+  id: "memory.size",
+  title: "Memory",
+  explanation:
+    "Memory of the machine, or what its container or service may use, against what the server, the model in use and the decoders of recordings that run at once take. When it runs out, the kernel ends the worker in the middle of its work.",
+  run(context) {
+    const { machine, settings, server } = context;
+    const info = machine.read("/proc/meminfo");
+    if (info === null) return skipped("this system has no /proc/meminfo to read");
+    const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(info)?.[1] ?? 0);
+    const installed = kilobytes("MemTotal") * 1024;
+    const limit = cgroupLimits(machine).memoryBytes;
+    const total = Math.min(installed, limit ?? installed);
+    const available = Math.min(kilobytes("MemAvailable") * 1024, total);
+    const need = memoryNeed(statSync(whisperModelOf(context)).size, settings.queue.slots);
+    const of = limit !== null && limit < installed ? "the container or service may use" : "there are";
+    const detail = [`needed: about ${size(need)}; ${of} ${size(total)}, of which ${size(available)} are free`];
+    const advice =
+      "Give the machine or container more memory, take a smaller model (transcribe models list), or lower queue.slots.";
+    if (total < need)
+      return problem(`too little: ${size(total)}, and about ${size(need)} are needed`, { detail, advice });
+    // A server that runs holds its share already.
+    if (server === null && available < need) {
+      return warning(`${size(available)} are free now, and about ${size(need)} are needed`, {
+        detail,
+        advice: `Other programs hold the rest: end some, or ${advice[0]?.toLowerCase()}${advice.slice(1)}`,
+      });
+    }
+    return ok(`${size(total)}, and about ${size(need)} are needed`, ...detail);
+  },
+};

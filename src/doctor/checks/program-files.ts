@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { runtimeDirectoryOf } from "../../appliance/index.ts";
+import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../program/index.ts";
+import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
+import { count, reasonOf } from "../words.ts";
+
+export const programParts: Check = {
+  id: "program.files",
+  title: "Program",
+  explanation:
+    "The parts that the program needs as files: the speech recognition's libraries, ONNX Runtime, ffmpeg and the default models. A program in one file unpacks them into `storage.runtime_dir`, and here every byte of them is compared with what it carries. In a checkout scripts/setup brings them.",
+  heavy: true,
+  async run(context): Promise<Finding> {
+    const { files, filesArePresent } = context;
+    const advice =
+      "In a checkout, run scripts/setup. Else make room, or set storage.runtime_dir to a directory that can be written to.";
+    if (files instanceof Error) {
+      return problem("the parts of the program can't be unpacked", { detail: [reasonOf(files)], advice });
+    }
+    const missing = Object.values(files).filter((path) => !existsSync(path));
+    if (missing.length > 0) return problem("parts of the program are missing", { detail: missing, advice });
+    if (!filesArePresent) return ok(`version ${programVersion}; not unpacked yet, the server's first start does it`);
+    return await compare(context);
+  },
+};
+
+async function compare({ settings }: CheckContext): Promise<Finding> {
+  const directory = runtimeDirectoryOf(settings);
+  const faults = (await verifyProgramFiles(directory)) ?? [];
+  if (faults.length === 0) return ok(`version ${programVersion}, complete`);
+  return problem(`${count(faults.length, "part")} of the program in ${directory} are not what they were`, {
+    detail: faults.map(({ path, fault }) => `${path}: ${fault}`),
+    advice: "`transcribe doctor --fix` unpacks them again. If it comes back, the disk or the memory is failing.",
+    mending: { what: `Unpack the program again into ${directory}`, apply: () => renewProgramFiles(directory) },
+  });
+}

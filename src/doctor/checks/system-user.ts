@@ -1,0 +1,32 @@
+import { statSync } from "node:fs";
+import { userInfo } from "node:os";
+import { type Check, type CheckContext, ok, warning } from "../check.ts";
+
+export const systemUser: Check = {
+  id: "system.user",
+  title: "User",
+  explanation:
+    "The server needs no right but to its own data directory. Run as root, a fault in anything it reads would have the whole machine. This looks at the server that runs, else at the owner of the data directory, else at who runs this command.",
+  run(context) {
+    const { userId, whose } = serverUser(context);
+    if (userId !== 0) return ok(`${whose} ${nameOf(userId)}`);
+    return warning(`${whose} root, who may do everything on this machine`, {
+      advice:
+        "Run the server as a user of its own; `transcribe service install` makes one. Its data directory must belong to that user too.",
+    });
+  },
+};
+
+function serverUser({ server, machine, data, paths }: CheckContext): { userId: number; whose: string } {
+  const status = server === null ? null : machine.read(`/proc/${server.pid}/status`);
+  const running = /^Uid:\s+(\d+)/m.exec(status ?? "")?.[1];
+  if (running !== undefined) return { userId: Number(running), whose: "the server runs as" };
+  if (data !== "missing") return { userId: statSync(paths.root).uid, whose: "the data directory belongs to" };
+  return { userId: machine.userId, whose: "this runs as" };
+}
+
+/** A user that the system's list does not name, as in many containers, is a number. */
+function nameOf(userId: number): string {
+  const me = userInfo();
+  return me.uid === userId ? me.username : `user ${userId}`;
+}

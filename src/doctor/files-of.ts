@@ -1,0 +1,13 @@
+import type { ProgramFiles } from "../program/index.ts";
+import type { CheckContext } from "./check.ts";
+
+/** The parts of the program. @throws the reason where they can't be had, which `program.files` tells too */
+export function filesOf({ files }: CheckContext): ProgramFiles {
+  if (files instanceof Error) throw files;
+  return files;
+}
+
+/** Path of the whisper model that new recordings are transcribed with. */
+export function whisperModelOf(context: CheckContext): string {
+  return context.whisperModel?.path ?? filesOf(context).whisperModel;
+}
