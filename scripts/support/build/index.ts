@@ -20,7 +20,10 @@ await Bun.build({
   entrypoints: [join(root, "src/main.ts")],
   target: "bun",
   naming: { asset: "[name].[ext]" },
-  sourcemap: "linked",
+  format: "esm",
+  // Halves the time to the first answer (200 → 95 ms), for 9 MB.
+  bytecode: true,
+  sourcemap: "inline",
   plugins: [embedding({ parts }), onnxBinding()],
   compile: {
     outfile,
