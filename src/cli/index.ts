@@ -20,11 +20,13 @@ import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { doctorCommand } from "./doctor.ts";
+import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service/index.ts";
+import { versionCommand } from "./version.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
@@ -38,6 +40,7 @@ function commandGroups(): Record<string, Command[]> {
     "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
+    "About:": [versionCommand(), licensesCommand()],
   };
 }
 

@@ -1,3 +1,5 @@
+import type { BuildInfo } from "./build-info.ts";
+
 /** A part that has to be a file: a library, a program or a model that native code opens by its path. */
 export interface EmbeddedPart {
   /** Where it belongs below the directory of all parts, e.g. `native/whisper.node`. */
@@ -12,7 +14,10 @@ export interface EmbeddedPart {
 
 /** What a program in one file carries beside code. */
 export interface Embedded {
+  readonly build: BuildInfo;
   readonly parts: readonly EmbeddedPart[];
+  /** Path of the notices inside this program: JSON. */
+  readonly notices: string;
 }
 
 /** Null from source: scripts/build puts another module in this one's place when it compiles. */

@@ -1,13 +1,11 @@
+export { type BuildInfo, buildInfo } from "./build-info.ts";
+export { checkoutNotices } from "./checkout-notices.ts";
+export { describeCheckout } from "./describe-checkout.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
+export { type ProgramFiles, unpackedLayout } from "./layout.ts";
+export { type Notice, notices } from "./notices.ts";
 export { ownCommand } from "./own-command.ts";
 export { programFile } from "./program-file.ts";
-export {
-  type ProgramFiles,
-  presentProgramFiles,
-  programFiles,
-  renewProgramFiles,
-  unpackedLayout,
-  verifyProgramFiles,
-} from "./program-files.ts";
+export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFiles } from "./program-files.ts";
 export { UnpackError } from "./unpack-error.ts";
 export { programVersion } from "./version.ts";

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { digestFile } from "./digest-file.ts";
 import type { EmbeddedPart } from "./embedded.ts";
 import { refusalOf, requirePrivate } from "./runtime-directory.ts";
 import { UnpackError } from "./unpack-error.ts";
@@ -63,14 +64,18 @@ export async function unpackAgain(runtimeDirectory: string, parts: readonly Embe
   await unpackParts(runtimeDirectory, parts);
 }
 
-/** What is wrong with unpacked parts, by path below their directory, after reading every byte of them. */
-export async function verifyParts(
-  directory: string,
-  parts: readonly EmbeddedPart[],
-): Promise<{ path: string; fault: "missing" | "changed" }[]> {
-  const faults: { path: string; fault: "missing" | "changed" }[] = [];
+/** What is wrong with an unpacked part. */
+export interface PartFault {
+  /** Below the directory of all parts. */
+  readonly path: string;
+  readonly fault: "missing" | "changed";
+}
+
+/** Reads every byte of unpacked parts and says what is wrong with them. */
+export async function verifyParts(directory: string, parts: readonly EmbeddedPart[]): Promise<PartFault[]> {
+  const faults: PartFault[] = [];
   for (const { path, sha256 } of parts) {
-    const found = await digestOf(join(directory, path));
+    const found = await digestFile(join(directory, path));
     if (found !== sha256) faults.push({ path, fault: found === null ? "missing" : "changed" });
   }
   return faults;
@@ -174,14 +179,4 @@ function syncDirectory(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-async function digestOf(path: string): Promise<string | null> {
-  const hasher = new Bun.CryptoHasher("sha256");
-  try {
-    for await (const piece of Bun.file(path).stream()) hasher.update(piece);
-  } catch {
-    return null;
-  }
-  return hasher.digest("hex");
 }

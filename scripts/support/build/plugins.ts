@@ -3,15 +3,18 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 
-/** Puts what the program carries in the place of src/program/embedded.ts. */
-export function embedding(embedded: Embedded): BunPlugin {
-  const imports = embedded.parts.map(
-    ({ packed }, index) => `import packed${index} from ${JSON.stringify(packed)} with { type: "file" };`,
-  );
-  const parts = embedded.parts.map(
-    (part, index) => `{ ...${JSON.stringify({ ...part, packed: undefined })}, packed: packed${index} }`,
-  );
-  const contents = `${imports.join("\n")}\nexport const embedded = { parts: [\n${parts.join(",\n")}\n] };\n`;
+/** Puts what the program carries in the place of src/program/embedded.ts; parts and notices are paths of this machine. */
+export function embedding({ build, parts, notices }: Embedded): BunPlugin {
+  const files = [...parts.map(({ packed }) => packed), notices];
+  const imports = files.map((file, index) => `import file${index} from ${JSON.stringify(file)} with { type: "file" };`);
+  const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
+  const contents = `${imports.join("\n")}
+export const embedded = {
+  build: ${JSON.stringify(build)},
+  parts: [${list.join(", ")}],
+  notices: file${parts.length},
+};
+`;
   return replacing("embedded", join(root, "src/program/embedded.ts"), contents);
 }
 

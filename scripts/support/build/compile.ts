@@ -1,0 +1,49 @@
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Embedded } from "../../../src/program/index.ts";
+import { root } from "../checkout.ts";
+import { embedding, onnxBinding } from "./plugins.ts";
+
+export interface CompileOptions {
+  readonly embedded: Embedded;
+  /** The Bun program that becomes part of the file. */
+  readonly bun: string;
+  /** Replaced in one step when all is done. */
+  readonly outfile: string;
+}
+
+/** Compiles the program into one file. @returns the files that code was taken from, relative to the checkout */
+export async function compile({ embedded, bun, outfile }: CompileOptions): Promise<string[]> {
+  // The file's name is part of what is written, so it is the same while it is written.
+  const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
+  await mkdir(dirname(temporary), { recursive: true });
+  try {
+    const { metafile } = await Bun.build({
+      entrypoints: [join(root, "src/main.ts")],
+      root,
+      target: "bun",
+      format: "esm",
+      // Halves the time to the first answer (200 → 95 ms), for 9 MB.
+      bytecode: true,
+      // Stack traces name our files and lines.
+      sourcemap: "inline",
+      metafile: true,
+      // Fonts and WebAssembly are looked for by their names.
+      naming: { asset: "[name].[ext]" },
+      plugins: [embedding(embedded), onnxBinding()],
+      compile: {
+        outfile: temporary,
+        executablePath: bun,
+        // What lies in the directory that it is started in has no say.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        autoloadTsconfig: false,
+        autoloadPackageJson: false,
+      },
+    });
+    await rename(temporary, outfile);
+    return Object.keys(metafile?.inputs ?? {});
+  } finally {
+    await rm(dirname(temporary), { recursive: true, force: true });
+  }
+}

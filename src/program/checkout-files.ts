@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import { checkout } from "./checkout.ts";
+import { below, type ProgramFiles } from "./layout.ts";
+
+/** Where scripts/setup puts the parts in a checkout. */
+export const checkoutFiles: ProgramFiles = below(checkout, {
+  nativeDirectory: "build/native",
+  onnxBinding: join(
+    "node_modules/onnxruntime-node/bin/napi-v6",
+    `${process.platform}/${process.arch}/onnxruntime_binding.node`,
+  ),
+  ffmpeg: "build/ffmpeg/ffmpeg",
+  whisperModel: "build/models/ggml-base.bin",
+  segmentationModel: "models/pyannote-segmentation.onnx",
+  embeddingModel: "models/resemblyzer-embedding.onnx",
+  benchRecording: "build/samples/jfk.mp3",
+});

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BuildInfo } from "./build-info.ts";
+import { checkout } from "./checkout.ts";
+import { describeCheckout, whisperCppSource } from "./describe-checkout.ts";
+import { ffmpegNotice } from "./ffmpeg-notice.ts";
+import type { Notice } from "./notices.ts";
+import { packageNotices } from "./package-notices.ts";
+
+/** The notices of all that a program compiled from this checkout is made of. @throws Error for a package without a licence */
+export async function checkoutNotices(): Promise<Notice[]> {
+  const build = await describeCheckout();
+  return [
+    bunNotice(build),
+    whisperCppNotice(build),
+    onnxRuntimeNotice(build),
+    await ffmpegNotice(build),
+    ...modelNotices(build),
+    ...packageNotices(),
+  ];
+}
+
+/** Bun's packages for npm bring no licence; its documentation, which the types' package brings, has it. */
+function bunNotice({ bun }: BuildInfo): Notice {
+  const texts = ["node_modules/bun-types/docs/project/license.mdx", "licences/mit.txt", "licences/lgpl-2.0.txt"];
+  return {
+    name: "Bun",
+    version: bun,
+    licence: "MIT, with parts under others, among them JavaScriptCore under LGPL-2.0",
+    source: "https://github.com/oven-sh/bun, https://github.com/oven-sh/WebKit",
+    text: [...texts, "licences/lgpl-2.1.txt"].map(read).join("\n\n"),
+  };
+}
+
+function whisperCppNotice({ whisperCpp }: BuildInfo): Notice {
+  return {
+    name: "whisper.cpp and ggml",
+    version: whisperCpp,
+    licence: "MIT",
+    source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
+    text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${read("node_modules/node-addon-api/LICENSE.md")}\n\n${read("node_modules/node-api-headers/LICENSE")}`,
+  };
+}
+
+function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
+  return {
+    name: "ONNX Runtime",
+    version: onnxRuntime,
+    licence: "MIT",
+    source: "https://github.com/microsoft/onnxruntime",
+    text: `${read("licences/onnxruntime.txt")}\n\n${read("licences/onnxruntime-third-party.txt")}`,
+  };
+}
+
+const models = [
+  ["Whisper base (speech to text)", "MIT", "https://github.com/openai/whisper", "whisper-base"],
+  ["pyannote segmentation (speaker activity)", "MIT", "https://github.com/pyannote", "pyannote-segmentation"],
+  ["Resemblyzer (voices)", "Apache-2.0", "https://github.com/resemble-ai/Resemblyzer", "resemblyzer-embedding"],
+] as const;
+
+function modelNotices(build: BuildInfo): Notice[] {
+  return models.map(([name, licence, source, file], index) => ({
+    ...{ name, licence, source },
+    version: `SHA-256 ${build.models[index]?.sha256}`,
+    text: read(`models/licences/${file}.txt`),
+  }));
+}
+
+function read(path: string): string {
+  return readFileSync(join(checkout, path), "utf8").trim();
+}

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+
+/** Where the parts that are not TypeScript lie: the addon, ONNX Runtime, ffmpeg and the default models. */
+export interface ProgramFiles {
+  /** Directory of whisper.node and its ggml libraries. */
+  readonly nativeDirectory: string;
+  /** ONNX Runtime's addon; its library lies beside it. */
+  readonly onnxBinding: string;
+  readonly ffmpeg: string;
+  readonly whisperModel: string;
+  readonly segmentationModel: string;
+  readonly embeddingModel: string;
+  /** Eleven seconds of an inaugural address of 1961, in the public domain, for `bench`. */
+  readonly benchRecording: string;
+}
+
+/** Where they lie below the directory that a compiled program unpacks them into. */
+export const unpackedLayout: ProgramFiles = {
+  nativeDirectory: "native",
+  onnxBinding: "onnxruntime/onnxruntime_binding.node",
+  ffmpeg: "ffmpeg/ffmpeg",
+  whisperModel: "models/ggml-base.bin",
+  segmentationModel: "models/pyannote-segmentation.onnx",
+  embeddingModel: "models/resemblyzer-embedding.onnx",
+  benchRecording: "samples/jfk.mp3",
+};
+
+/** The same below a directory. */
+export function below(root: string, layout: ProgramFiles): ProgramFiles {
+  return {
+    nativeDirectory: join(root, layout.nativeDirectory),
+    onnxBinding: join(root, layout.onnxBinding),
+    ffmpeg: join(root, layout.ffmpeg),
+    whisperModel: join(root, layout.whisperModel),
+    segmentationModel: join(root, layout.segmentationModel),
+    embeddingModel: join(root, layout.embeddingModel),
+    benchRecording: join(root, layout.benchRecording),
+  };
+}

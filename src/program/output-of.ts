@@ -1,0 +1,7 @@
+/** Runs a command for its output; null where it can't be had. */
+export async function outputOf(command: readonly string[], cwd: string): Promise<string | null> {
+  if (Bun.which(command[0] ?? "") === null) return null;
+  const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+  const output = await new Response(child.stdout).text();
+  return (await child.exited) === 0 ? output.trim() : null;
+}

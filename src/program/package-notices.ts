@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { checkout } from "./checkout.ts";
+import type { Notice } from "./notices.ts";
+
+const names = Type.Optional(Type.Record(Type.String(), Type.String()));
+const packageSchema = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  license: Type.Optional(Type.String()),
+  homepage: Type.Optional(Type.String()),
+  repository: Type.Optional(Type.Union([Type.String(), Type.Object({ url: Type.String() })])),
+  dependencies: names,
+  peerDependencies: names,
+});
+
+/** Texts for packages that declare a licence and don't bring it. */
+const missingTexts: Readonly<Record<string, string>> = {
+  "drizzle-orm": "licences/apache-2.0.txt",
+  "onnxruntime-common": "licences/onnxruntime.txt",
+  "onnxruntime-node": "licences/onnxruntime.txt",
+  "@tokenizer/token": "licences/mit.txt",
+};
+
+/** Used for types alone, though other packages call them peers: nothing of them is ever compiled in. */
+const typesOnly = /^(typescript|bun-types|undici-types|openapi-types|@types\/.+)$/;
+
+const licenceFile = /licen[cs]e|copying|notice/i;
+
+/** A notice of every npm package that the program may use, by name. @throws Error for one without a licence's text */
+export function packageNotices(): Notice[] {
+  const found = new Map<string, Notice>();
+  collect(checkout, found);
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function collect(directory: string, found: Map<string, Notice>): void {
+  const { dependencies, peerDependencies } = manifest(directory);
+  for (const name of Object.keys({ ...peerDependencies, ...dependencies })) {
+    const place = typesOnly.test(name) ? null : find(name, directory);
+    if (place === null || found.has(place)) continue;
+    found.set(place, noticeOf(place));
+    collect(place, found);
+  }
+}
+
+/** Where a package that another asks for lies; null for one that is not installed, as peers may be. */
+function find(name: string, from: string): string | null {
+  const place = join(from, "node_modules", name);
+  if (existsSync(join(place, "package.json"))) return place;
+  return from === checkout ? null : find(name, dirname(from));
+}
+
+function noticeOf(directory: string): Notice {
+  const { name, version, license, homepage, repository } = manifest(directory);
+  const files = readdirSync(directory).filter((file) => licenceFile.test(file));
+  const texts = files.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
+  const kept = missingTexts[name];
+  if (texts.length === 0 && kept !== undefined) texts.push(readFileSync(join(checkout, kept), "utf8").trim());
+  if (texts.length === 0) throw new Error(`the package ${name} brings no licence; add its text to missingTexts`);
+  const url = typeof repository === "string" ? repository : repository?.url;
+  return {
+    ...{ name, version },
+    licence: license ?? "see its text",
+    source: url ?? homepage ?? `https://www.npmjs.com/package/${name}`,
+    text: texts.join("\n\n"),
+  };
+}
+
+function manifest(directory: string) {
+  return Value.Parse(packageSchema, JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+}
