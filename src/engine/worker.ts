@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
 import { dieWithParent } from "./parent-death.ts";
 import {
@@ -19,6 +20,7 @@ export function runWorker(): void {
   // whose event loop is held up by a computation.
   process.on("disconnect", () => process.exit(0));
   dieWithParent();
+  dieBeforeParent();
   let workbench: Workbench | null = null;
   const running = new Map<number, AbortController>();
 
@@ -74,4 +76,14 @@ function send(message: FromWorker): void {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Short of memory, the kernel ends the process with the highest score (proc(5), oom_score_adj): that shall be this one,
+ * which is started again at the cost of a chunk, and not the server. Where it can't be said, the sizes decide.
+ */
+function dieBeforeParent(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "500");
+  } catch {}
 }

@@ -34,7 +34,9 @@ UMask=0077
 # Starting may migrate a large database; stopping parks what runs.
 TimeoutStartSec=600
 TimeoutStopSec=30
+# Silent for so long, the server hangs; a core or a native stack would tell nothing about why.
 WatchdogSec=60
+WatchdogSignal=SIGKILL
 Restart=on-failure
 RestartSec=2
 # Wrong settings stay wrong.

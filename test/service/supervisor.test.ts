@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findSupervisor, Supervisor } from "../../src/service/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { childrenOf } from "../e2e/processes.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Receiver } from "./receiver.ts";
@@ -88,7 +89,7 @@ describe("whether there is a service manager", () => {
 });
 
 test.skipIf(!onLinux)(
-  "serve tells it: ready, alive, stopping",
+  "serve tells it: ready, alive, stopping; and short of memory the kernel takes the worker first",
   async () => {
     using directory = temporaryDirectory();
     const address = join(directory.path, "notify");
@@ -97,6 +98,9 @@ test.skipIf(!onLinux)(
     await server.start();
     const ready = ["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 0 queued."];
     await server.until(() => receiver.messages.some((lines) => Bun.deepEquals(lines, ready)));
+    const [worker] = childrenOf(server.pid, "__worker");
+    const inclination = (pid: number | undefined) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, "utf8"));
+    expect(inclination(worker)).toBeGreaterThan(inclination(server.pid));
     expect(await server.stop()).toBe(0);
     expect(receiver.messages.flat()).toContain("STOPPING=1");
   },

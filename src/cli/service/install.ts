@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Command } from "commander";
 import { programFile, programFiles } from "../../program/index.ts";
 import {
@@ -47,10 +48,15 @@ export function installCommand(): Command {
 }
 
 async function install(options: Options): Promise<void> {
-  const layout: ServiceLayout = { root: options.root, configFile: options.config };
+  const layout: ServiceLayout = { root: resolve(options.root), configFile: options.config };
   checkPath(layout.configFile, "--config");
   if (options.dataDir !== undefined) checkPath(options.dataDir, "--data-dir");
   if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(options.user)) throw new ServiceError(`${options.user} can't be a user's name`);
+  if (programFile === null) {
+    throw new ServiceError(
+      "a service runs the program in one file: make it with scripts/build, then let it install itself",
+    );
+  }
   const here = layout.root === "/";
   const dryRun = options.dryRun === true;
   if (!dryRun) requireRoot("transcribe service install");
@@ -59,18 +65,12 @@ async function install(options: Options): Promise<void> {
       "systemd does not run here: have your own supervisor run transcribe serve, or put the files in place with --no-start",
     );
   }
-  if (programFile === null) {
-    throw new ServiceError(
-      "a service runs the program in one file: make it with scripts/build, then let it install itself",
-    );
-  }
   const steps = installSteps({
     ...{ layout, machine: thisMachine, user: options.user, dataDirectory: options.dataDir ?? null },
     program: { path: programFile, unpack: programFiles },
   });
   const reports = await takeSteps(steps, dryRun, printStep);
-  if (dryRun) return;
-  if (!here) return;
+  if (dryRun || !here) return;
   reloadUnits(thisMachine);
   const changed = reports.some(({ restarts }) => restarts);
   if (!options.start) {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Command } from "commander";
 import {
   defaultConfigFile,
@@ -35,7 +35,9 @@ export function uninstallCommand(): Command {
     .action(uninstall);
 }
 
-async function uninstall({ purge = false, yes = false, root, dryRun = false }: Options): Promise<void> {
+async function uninstall(options: Options): Promise<void> {
+  const { purge = false, yes = false, dryRun = false } = options;
+  const root = resolve(options.root);
   if (purge && !yes && !dryRun) {
     throw new CommandError("--purge can't be undone; say --yes, too, or --dry-run to see what goes", exitCodes.usage);
   }
@@ -44,9 +46,8 @@ async function uninstall({ purge = false, yes = false, root, dryRun = false }: O
   const user = unit?.user ?? defaultUser;
   const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
-  const options = { layout, machine: thisMachine, purged };
   process.stdout.write("Removing:\n");
-  await takeSteps(uninstallSteps(options), dryRun, printStep);
+  await takeSteps(uninstallSteps({ layout, machine: thisMachine, purged }), dryRun, printStep);
   if (root === "/" && !dryRun) reloadUnits(thisMachine);
   if (dryRun) return;
   process.stdout.write(

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { runCli, startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const patience = 60_000;
+const statusShape = Type.Object(
+  {
+    ready: Type.Boolean(),
+    trouble: Type.Union([Type.String(), Type.Null()]),
+    pid: Type.Union([Type.Integer(), Type.Null()]),
+    version: Type.Union([Type.String(), Type.Null()]),
+    origin: Type.String(),
+    queue: Type.Union([Type.Object({ queued: Type.Integer(), processing: Type.Integer() }), Type.Null()]),
+    unit: Type.Union([Type.Object({}), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+
+function statusIn(stdout: string) {
+  const parsed: unknown = JSON.parse(stdout);
+  if (!Value.Check(statusShape, parsed)) throw new Error(`not a status: ${stdout}`);
+  return parsed;
+}
+
+describe("service status", () => {
+  test(
+    "ends with 0 while the server takes work, and names it",
+    async () => {
+      await using server = new TestServer();
+      await server.start();
+      const { exitCode, stdout, stderr } = await server.cli("service", "status", "--json");
+      expect([exitCode, stderr]).toEqual([0, ""]);
+      expect(statusIn(stdout)).toMatchObject({
+        ...{ ready: true, trouble: null, pid: server.pid, origin: server.origin },
+        queue: { queued: 0, processing: 0 },
+      });
+      const forPeople = await server.cli("service", "status");
+      expect(forPeople.stdout).toContain(`takes work at ${server.origin}`);
+      await server.killHard();
+      const dead = await server.cli("service", "status", "--json", "--port", "1");
+      expect([dead.exitCode, dead.stderr]).toEqual([1, ""]);
+      expect(statusIn(dead.stdout)).toMatchObject({ ready: false, version: null, queue: null });
+    },
+    startTimeout,
+  );
+
+  test(
+    "looks at a data directory that is not there without making it",
+    async () => {
+      using directory = temporaryDirectory();
+      const data = join(directory.path, "data");
+      const { exitCode, stdout } = await runCli(["service", "status", "--data-dir", data, "--port", "1"]);
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining("no server answers at http://127.0.0.1:1")]);
+      expect(existsSync(data)).toBe(false);
+    },
+    patience,
+  );
+});
+
+describe("service install and uninstall", () => {
+  const refused: [number, string[], string][] = [
+    [1, ["install", "--no-start"], "scripts/build"],
+    [1, ["install", "--config", "relative.toml"], "--config"],
+    [1, ["install", "--data-dir", "/home/me/data"], "closed"],
+    [1, ["install", "--user", "Not A Name"], "can't be a user's name"],
+    [2, ["install", "--binary", "/x"], "--binary"],
+    [2, ["uninstall", "--purge"], "--yes"],
+    [2, ["nonsense"], "unknown command"],
+  ];
+  for (const [exitCode, args, why] of refused) {
+    test(
+      `${exitCode}: service ${args.join(" ")}`,
+      async () => {
+        using directory = temporaryDirectory();
+        // Should one of them not refuse, it is this tree that it changes.
+        const elsewhere = args[0] === "nonsense" ? [] : ["--root", directory.path];
+        const result = await runCli(["service", ...args, ...elsewhere]);
+        expect([result.exitCode, result.stdout, result.stderr]).toEqual([exitCode, "", expect.stringContaining(why)]);
+        expect(result.stderr).not.toMatch(/\n\s+at /);
+        expect(readdirSync(directory.path)).toEqual([]);
+      },
+      patience,
+    );
+  }
+});
