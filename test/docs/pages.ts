@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "../support/checkout.ts";
+
+/** A page of documentation. */
+export interface Page {
+  /** Path from the checkout's root: `docs/api.md`. */
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A fenced block: what stands behind the fence, e.g. `sh run`, and its text. */
+export interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  /** Whether a test runs it. */
+  readonly run: boolean;
+  readonly text: string;
+}
+
+const names = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .sort()
+    .map((name) => `docs/${name}`),
+];
+
+export const pages: readonly Page[] = names.map((name) => {
+  const path = join(root, name);
+  return { name, path, text: readFileSync(path, "utf8") };
+});
+
+export function pageNamed(name: string): Page {
+  const page = pages.find((candidate) => candidate.name === name);
+  if (page === undefined) throw new Error(`there is no page ${name}`);
+  return page;
+}
+
+export function blocksOf({ name, text }: Page): Block[] {
+  return [...text.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)].map((match) => ({
+    page: name,
+    line: text.slice(0, match.index).split("\n").length,
+    language: match[1] ?? "",
+    run: (match[2] ?? "").trim() === "run",
+    text: match[3] ?? "",
+  }));
+}
+
+/** A page without its fenced blocks. */
+export function proseOf({ text }: Page): string {
+  return text.replaceAll(/^```.*?^```$/gms, "");
+}
+
+/** Names of the sections as GitHub and others link them. */
+export function anchorsOf(page: Page): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map((match) =>
+    (match[1] ?? "")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** Links to files and sections here, as path and section; what a link says leads out of the checkout is not among them. */
+export function localLinksOf(page: Page): { link: string; path: string; anchor: string }[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1] ?? "")
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [file = "", anchor = ""] = link.split("#");
+      return { link, path: file === "" ? page.path : join(dirname(page.path), file), anchor };
+    });
+}

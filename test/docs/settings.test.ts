@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadSettings, settingEntries } from "../../src/config/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { blocksOf, pages } from "./pages.ts";
+
+const groups = new Set(settingEntries.map(({ path }) => path.split(".")[0]));
+const paths = new Set(settingEntries.map(({ path }) => path));
+
+/** Settings that a page names in its sentences and tables: `server.port`. */
+function named(text: string): string[] {
+  const spans = [...text.matchAll(/`([a-z]+)\.([a-z_]+)(?: = [^`]*)?`/g)];
+  return spans.filter((match) => groups.has(match[1] ?? "")).map((match) => `${match[1]}.${match[2]}`);
+}
+
+test("the pages name settings", () => {
+  expect(pages.flatMap(({ text }) => named(text)).length).toBeGreaterThan(10);
+});
+
+test.each(pages.map((page) => [page.name, page] as const))("every setting that %s names exists", (_, page) => {
+  expect(named(page.text).filter((path) => !paths.has(path))).toEqual([]);
+});
+
+test.each(pages.map((page) => [page.name, page] as const))("every variable that %s names is read", (_, page) => {
+  const variables = [...new Set(page.text.match(/\bTRANSCRIBE_[A-Z_]+\b/g) ?? [])];
+  const readings = variables.map((name) => {
+    const entry = settingEntries.find(({ env }) => env === name);
+    // What is no setting is let through by name; anything else with our prefix is an error.
+    const value = String(entry?.defaultValue ?? "");
+    return [name, () => loadSettings({ file: undefined, environment: { [name]: value }, flags: {} })] as const;
+  });
+  expect(readings.filter(([, read]) => !works(read)).map(([name]) => name)).toEqual([]);
+});
+
+const files = pages.flatMap(blocksOf).filter(({ language }) => language === "toml");
+
+test.if(files.length > 0).each(files.map((block) => [`${block.page}:${block.line}`, block] as const))(
+  "the settings file at %s is taken",
+  (_, block) => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "transcribe.toml");
+    writeFileSync(file, block.text);
+    expect(loadSettings({ file, environment: {}, flags: {} })).toBeDefined();
+  },
+);
+
+function works(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
