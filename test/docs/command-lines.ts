@@ -24,12 +24,11 @@ export function commandLinesOf(page: Page): CommandLine[] {
 
 /** Words behind the program's name in each of a line's commands: up to a pipe, a bracket or a comment. */
 function callsIn(line: string): string[][] {
-  const commands = line.split(/\$\(|[|;()]|&&|(?:^|\s)#/, line.trimStart().startsWith("#") ? 0 : undefined);
-  return commands.flatMap((command) => {
+  const withoutComment = line.replace(/(^|\s)#.*/, "");
+  return withoutComment.split(/\$\(|[|;()]|&&/).flatMap((command) => {
     const words = (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).filter((word) => !/^\d?[<>]/.test(word));
-    const at = words.findIndex((word) => programName.test(word));
-    const isCalled = words.slice(0, Math.max(at, 0)).every((word) => /^(sudo|exec|time|-\w+|[A-Z_]+=.*|[a-z]+)$/.test(word));
-    return at >= 0 && isCalled ? [words.slice(at + 1)] : [];
+    while (/^(sudo|exec|time|-u|[A-Z_]+=.*)$/.test(words[0] ?? "")) words.splice(0, words[0] === "-u" ? 2 : 1);
+    return programName.test(words[0] ?? "") ? [words.slice(1)] : [];
   });
 }
 
@@ -54,7 +53,8 @@ export function faultOf({ words, isMention }: CommandLine): string | null {
   }
   const declared = command.registeredArguments;
   if (!declared.some(({ variadic }) => variadic) && values > declared.length) return `"${command.name()}" takes less`;
-  if (!isMention && values < declared.filter(({ required }) => required).length) return `"${command.name()}" needs more`;
+  if (!isMention && values < declared.filter(({ required }) => required).length)
+    return `"${command.name()}" needs more`;
   if (!isMention && command.commands.length > 0 && words.length > 0 && !words.some((word) => word.startsWith("--")))
     return `"${command.name()}" needs a command`;
   return null;

@@ -9,10 +9,13 @@ test("the pages show commands", () => {
   expect(everywhere.filter(({ line }) => line.isMention).length).toBeGreaterThan(10);
 });
 
-test.each(pages.map((page) => [page.name, page] as const))("every command in %s exists, with its options", (_, page) => {
-  const faults = commandLinesOf(page).map((line) => [line.words.join(" "), faultOf(line)]);
-  expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
-});
+test.each(pages.map((page) => [page.name, page] as const))(
+  "every command in %s exists, with its options",
+  (_, page) => {
+    const faults = commandLinesOf(page).map((line) => [line.words.join(" "), faultOf(line)]);
+    expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
+  },
+);
 
 describe("a command that does not exist is found", () => {
   const page = (text: string) => ({ name: "x.md", path: "/x.md", text });
@@ -34,6 +37,10 @@ describe("a command that does not exist is found", () => {
     ["```sh\nsudo systemctl restart transcribe\n```"],
     ["A directory `/var/lib/transcribe`, a user `transcribe`."],
   ])("%j is none", (text) => {
-    expect(commandLinesOf(page(text)).map(faultOf).filter((fault) => fault !== null)).toEqual([]);
+    expect(
+      commandLinesOf(page(text))
+        .map(faultOf)
+        .filter((fault) => fault !== null),
+    ).toEqual([]);
   });
 });
