@@ -1,17 +1,28 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
+import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, pages } from "./pages.ts";
 
 const groups = new Set(settingEntries.map(({ path }) => path.split(".")[0]));
 const paths = new Set(settingEntries.map(({ path }) => path));
 
+/** Names of the log's events look like settings. */
+const source = join(root, "src");
+const events = new Set(
+  [...new Glob("**/*.ts").scanSync(source)].flatMap((file) =>
+    [...readFileSync(join(source, file), "utf8").matchAll(/event: "([a-z_.]+)"/g)].map((match) => match[1] ?? ""),
+  ),
+);
+
 /** Settings that a page names in its sentences and tables: `server.port`. */
 function named(text: string): string[] {
   const spans = [...text.matchAll(/`([a-z]+)\.([a-z_]+)(?: = [^`]*)?`/g)];
-  return spans.filter((match) => groups.has(match[1] ?? "")).map((match) => `${match[1]}.${match[2]}`);
+  const names = spans.filter((match) => groups.has(match[1] ?? "")).map((match) => `${match[1]}.${match[2]}`);
+  return names.filter((name) => !events.has(name));
 }
 
 test("the pages name settings", () => {

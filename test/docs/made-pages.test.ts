@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { cliPage } from "../../scripts/support/docs/cli-page.ts";
+import { troubleshootingPage } from "../../scripts/support/docs/troubleshooting-page.ts";
+import { failureKinds } from "../../src/transcriptions/index.ts";
+import { pageNamed } from "./pages.ts";
+
+test("docs/cli.md is what scripts/docs makes of the program", () => {
+  expect(pageNamed("docs/cli.md").text).toBe(cliPage());
+});
+
+test("docs/troubleshooting.md has what scripts/docs makes of the program", () => {
+  const { text } = pageNamed("docs/troubleshooting.md");
+  expect(text).toBe(troubleshootingPage(text));
+});
+
+test("docs/troubleshooting.md tells of every way a recording can fail, and of no other", () => {
+  const { text } = pageNamed("docs/troubleshooting.md");
+  const section = text.slice(text.indexOf("## Why a recording failed"), text.indexOf("## What the API answers"));
+  const told = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? "");
+  const kinds = failureKinds.map(({ reason, cause }) => cause || reason);
+  expect(told.sort()).toEqual([...kinds, "internal"].sort());
+});
