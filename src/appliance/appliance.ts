@@ -1,16 +1,17 @@
 import { availableParallelism } from "node:os";
-import { getAccount, getWorkspace, LastUse, parseAccountLimits, Usage } from "../accounts/index.ts";
+import { getAccount, getWorkspace, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { type Engine, readModelLanguages } from "../engine/index.ts";
 import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl } from "../media/index.ts";
-import { type PipelineServices, processRecording } from "../pipeline/index.ts";
+import { processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups, type Store } from "../storage/index.ts";
+import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
 import { createMetrics } from "./create-metrics.ts";
+import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-files-for.ts";
 import { announceServer, originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
@@ -97,20 +98,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { engine } = models;
   const usage = new Usage(store);
 
-  const services: PipelineServices = {
-    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now },
-    fetchOptions: () => ({
-      allow: running.allow,
-      maxBytes: limits().upload_bytes,
-      timeoutSeconds: running.values.fetch.timeout_seconds,
-      stallSeconds: running.values.fetch.stall_seconds,
-      userAgent: `transcribe/${programVersion}`,
-    }),
-    decodeOptions: () => ({ ffmpegPath: files.ffmpeg, maxSeconds: limits().recording_seconds }),
-    audioAllowanceSeconds: (accountId) =>
-      60 * (ownLimits(store, accountId).audio_minutes_per_day ?? limits().audio_minutes_per_day),
-    dropsAudio: () => running.values.retention.audio_days === 0,
-  };
+  const services = pipelineServices({
+    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+  });
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
@@ -231,8 +221,4 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
 function engineTrouble(engine: Engine): string | null {
   const { state, trouble } = engine.status();
   return state === "ready" ? null : (trouble ?? "the models are being loaded");
-}
-
-function ownLimits(store: Store, accountId: string) {
-  return parseAccountLimits(getAccount(store, accountId)?.limits ?? "{}");
 }

@@ -2,6 +2,14 @@ export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
 export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
-export { baseUrlOf, findRunningServer, originOf, type RunningServer, trustOf } from "./running-server.ts";
+export {
+  baseUrlOf,
+  findRunningServer,
+  originOf,
+  type RunningServer,
+  type ServerTrust,
+  trustOf,
+} from "./running-server.ts";
 export { speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";
+export { type LocalTranscript, type LocalTranscription, openWorkshop, type Workshop } from "./workshop.ts";

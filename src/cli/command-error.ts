@@ -30,14 +30,21 @@ export class CommandError extends Error {
   }
 }
 
+/** Signals that end a command in order, with their numbers. */
+export const endingSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
 /** The command was told to stop by a signal; the message says what goes on without it, and may be empty. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
-  /** 128 and the signal's number, as shells count. */
-  readonly exitCode: number;
+  readonly signal: keyof typeof endingSignals;
 
-  constructor(message: string, signal: "SIGINT" | "SIGTERM") {
+  constructor(message: string, signal: keyof typeof endingSignals) {
     super(message);
-    this.exitCode = signal === "SIGINT" ? 130 : 143;
+    this.signal = signal;
+  }
+
+  /** 128 and the signal's number, as shells count. */
+  get exitCode(): number {
+    return 128 + endingSignals[this.signal];
   }
 }

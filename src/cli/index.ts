@@ -24,6 +24,7 @@ import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
+import { runCommand } from "./run/index.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service/index.ts";
 import { versionCommand } from "./version.ts";
@@ -35,11 +36,13 @@ Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command 
 /** All commands, under the headings of the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), doctorCommand()],
+    "Server:": [serveCommand(), serviceCommand(), quickstartCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
+    "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
+    "Diagnosis:": [doctorCommand()],
     "About:": [versionCommand(), licensesCommand()],
   };
 }

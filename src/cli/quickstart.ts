@@ -35,7 +35,7 @@ export function quickstartCommand(): Command {
       const { key } = firstKey(openStoreIn(directory), directory);
       const baseUrl = baseUrlOf(server.origin);
       await transcribeFiles({
-        client: new ApiClient({ baseUrl, key, ca: null }),
+        client: new ApiClient({ baseUrl, key, trust: trustOf(server) }),
         jobs: [{ input: recording, output: null }],
         language: options.language,
         ...{ wait: true, json: false, force: false, everySeconds: 1 },

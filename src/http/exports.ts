@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { Elysia } from "elysia";
-import { type ExportFormat, exportFormats, exportTranscript } from "../exports/index.ts";
+import { type ExportFormat, exportFormats, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
-import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../transcriptions/index.ts";
+import type { Recording } from "../transcriptions/index.ts";
 import { requireScope } from "./access.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { exportQuery, readQuery } from "./query.ts";
@@ -18,15 +18,7 @@ export function exportRoutes({ store, recordings, dataDirectory }: Transcription
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
     if (matches(request.headers.get("if-none-match"), headers.ETag))
       return new Response(null, { status: 304, headers });
-    const document = {
-      title: null,
-      name: recording.sourceName,
-      createdAt: recording.createdAt,
-      durationSeconds: recording.durationSeconds ?? 0,
-      language: recording.language,
-      speakers: speakersOf(store, recording.id).map(speakerLabel),
-      segments: readWholeSegments(store, recording.id),
-    };
+    const document = recordingDocument(store, recording);
     const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
     const bytes = await exportTranscript(format, document, options);
     const { mediaType, extension } = exportFormats[format];

@@ -8,6 +8,7 @@ export {
   type SegmentResource,
   segmentPageSchema,
   type TranscriptionResource,
+  toSegment,
   transcriptionMapper,
   transcriptionPageSchema,
   transcriptionSchema,

@@ -1,5 +1,6 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { ServerTrust } from "../../appliance/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import {
   type SegmentResource,
@@ -18,8 +19,8 @@ export interface Connection {
   /** e.g. `http://127.0.0.1:8787/api/public/v1` */
   readonly baseUrl: string;
   readonly key: string;
-  /** Certificates (PEM) of authorities to trust in place of the well-known ones; null for those. */
-  readonly ca: string | null;
+  /** Whose certificates are believed, where not the well-known authorities'. */
+  readonly trust: ServerTrust;
 }
 
 export interface CreateRequest {
@@ -116,7 +117,7 @@ export class ApiClient {
 
   /** @param timeout milliseconds for the whole answer; null where the signal watches over it */
   async #request(path: string, init: RequestInit, signal: AbortSignal, timeout: number | null): Promise<Uint8Array> {
-    const { baseUrl, key, ca } = this.#connection;
+    const { baseUrl, key, trust } = this.#connection;
     const both = timeout === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
     try {
       const response = await fetch(baseUrl + path, {
@@ -126,7 +127,7 @@ export class ApiClient {
         redirect: "manual",
         signal: both,
         timeout: false,
-        ...(ca === null ? {} : { tls: { ca } }),
+        ...trust,
       });
       const body = await readAnswer(response);
       if (!response.ok) throw refusalOf(response, body, baseUrl);

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import type { Command } from "commander";
-import { baseUrlOf, findRunningServer } from "../../appliance/index.ts";
+import { baseUrlOf, findRunningServer, trustOf } from "../../appliance/index.ts";
 import { basePath } from "../../http/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { addSettingsOptions, settingsOf } from "../settings-options.ts";
-import { ApiClient } from "./api-client.ts";
+import { ApiClient, type Connection } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
 
 interface ServerOptions {
@@ -34,9 +34,9 @@ export async function connect(command: Command): Promise<ApiClient> {
   const server = options.server ?? (env.TRANSCRIBE_SERVER || undefined);
   const key = findApiKey(options.keyFile, env);
   const caFile = options.ca ?? (env.TRANSCRIBE_CA || undefined);
-  const ca = caFile === undefined ? null : readCertificates(caFile);
-  const baseUrl = server === undefined ? await ownServer(command) : parseServer(server);
-  return new ApiClient({ baseUrl, key, ca });
+  const trust = caFile === undefined ? {} : { tls: { ca: readCertificates(caFile), allowPartialTrustChain: false } };
+  const found = server === undefined ? await ownServer(command) : { baseUrl: parseServer(server), trust: {} };
+  return new ApiClient({ key, ...found, ...(caFile === undefined ? {} : { trust }) });
 }
 
 /**
@@ -53,10 +53,11 @@ export function parseServer(text: string): string {
 }
 
 /** The server of this machine's data directory when one runs, else where the settings say that one would listen. */
-async function ownServer(command: Command): Promise<string> {
+async function ownServer(command: Command): Promise<Omit<Connection, "key">> {
   const settings = settingsOf(command);
   const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
-  return baseUrlOf(running !== null && isHere(running.origin) ? running.origin : settings);
+  if (running === null || !isHere(running.origin)) return { baseUrl: baseUrlOf(settings), trust: {} };
+  return { baseUrl: baseUrlOf(running.origin), trust: trustOf(running) };
 }
 
 /** Whether an address is this machine's: a `data` folder that came from elsewhere shall not say where our key goes. */

@@ -1,27 +1,27 @@
-import { InterruptedError } from "../command-error.ts";
+import { endingSignals, InterruptedError } from "../command-error.ts";
+
+const signals = Object.keys(endingSignals) as (keyof typeof endingSignals)[];
 
 /**
- * Does work that a signal ends in order: the first SIGINT or SIGTERM aborts it with an {InterruptedError}, a second one
- * ends the process at once.
+ * Does work that a signal ends in order: the first SIGINT, SIGTERM or SIGHUP aborts it with an {InterruptedError}, a second
+ * one ends the process at once.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const interrupt = (name: "SIGINT" | "SIGTERM") => () => {
+  const interrupt = (name: (typeof signals)[number]) => {
     const error = new InterruptedError("", name);
     if (controller.signal.aborted) process.exit(error.exitCode);
     controller.abort(error);
   };
-  const handlers = { SIGINT: interrupt("SIGINT"), SIGTERM: interrupt("SIGTERM") };
-  process.on("SIGINT", handlers.SIGINT).on("SIGTERM", handlers.SIGTERM);
+  for (const name of signals) process.on(name, interrupt);
   try {
     return await work(controller.signal);
   } finally {
-    process.off("SIGINT", handlers.SIGINT).off("SIGTERM", handlers.SIGTERM);
+    for (const name of signals) process.off(name, interrupt);
   }
 }
 
-/** The same interruption with a word on what goes on without us. */
-export function interruptedWith(reason: unknown, message: string): unknown {
-  if (!(reason instanceof InterruptedError)) return reason;
-  return new InterruptedError(message, reason.exitCode === 130 ? "SIGINT" : "SIGTERM");
+/** The same interruption with a word on what goes on without us; any other error as it is. */
+export function interruptedWith(error: unknown, message: string): unknown {
+  return error instanceof InterruptedError ? new InterruptedError(message, error.signal) : error;
 }

@@ -40,7 +40,8 @@ export class ProgressBoard implements Disposable {
     return {
       show: (step, percent) => row.show(step, percent),
       end: (note) => {
-        this.#rows.splice(this.#rows.indexOf(row), 1);
+        const place = this.#rows.indexOf(row);
+        if (place >= 0) this.#rows.splice(place, 1);
         if (note !== undefined) this.note(note);
         else if (this.#kind === "live") this.#draw();
       },

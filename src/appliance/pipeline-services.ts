@@ -1,0 +1,34 @@
+import { getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
+import type { PipelineServices } from "../pipeline/index.ts";
+import { type ProgramFiles, programVersion } from "../program/index.ts";
+import type { RunningSettings } from "./running-settings.ts";
+
+type Parts = Pick<
+  PipelineServices,
+  "store" | "recordings" | "dataDirectory" | "models" | "engine" | "metrics" | "log" | "now"
+> & {
+  readonly running: RunningSettings;
+  readonly files: ProgramFiles;
+  readonly usage: Usage;
+};
+
+/** What recordings are processed with, as the settings say at the time. */
+export function pipelineServices({ running, files, ...parts }: Parts): PipelineServices {
+  const limits = () => running.values.limits;
+  return {
+    ...parts,
+    fetchOptions: () => ({
+      allow: running.allow,
+      maxBytes: limits().upload_bytes,
+      timeoutSeconds: running.values.fetch.timeout_seconds,
+      stallSeconds: running.values.fetch.stall_seconds,
+      userAgent: `transcribe/${programVersion}`,
+    }),
+    decodeOptions: () => ({ ffmpegPath: files.ffmpeg, maxSeconds: limits().recording_seconds }),
+    audioAllowanceSeconds: (accountId) => {
+      const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");
+      return 60 * (own.audio_minutes_per_day ?? limits().audio_minutes_per_day);
+    },
+    dropsAudio: () => running.values.retention.audio_days === 0,
+  };
+}

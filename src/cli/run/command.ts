@@ -1,0 +1,75 @@
+import { Command, Option } from "commander";
+import { openWorkshop } from "../../appliance/index.ts";
+import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { createLogger } from "../../telemetry/index.ts";
+import { interruptedWith, interruptible } from "../client/interruptible.ts";
+import { CommandError, commonExitCode, exitCodes } from "../command-error.ts";
+import { print } from "../output.ts";
+import { ProgressBoard } from "../progress/index.ts";
+import { planOutputs, standardOutput } from "../results/index.ts";
+import { addSettingsOptions, settingsOf } from "../settings-options.ts";
+import { type RunJob, type RunOutcome, runFile } from "./run-file.ts";
+
+interface RunOptions {
+  readonly language?: string;
+  readonly model?: string;
+  readonly format?: ExportFormat;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly logLevel?: string;
+  readonly json?: boolean;
+}
+
+/** transcribe run FILE… */
+export function runCommand(): Command {
+  const command = new Command("run")
+    .description("Transcribe recordings right here: no server, no account, nothing is kept but the transcripts.")
+    .argument("<file...>", "recordings, audio or video")
+    .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
+    .option("--model <model>", "id or path of a speech model (default: engine.whisper_model, else the program's own)")
+    .addOption(new Option("--format <format>", "kind of file for the transcripts").choices(Object.keys(exportFormats)))
+    .option("-o, --output <path>", "file or DIRECTORY/ for the transcripts; - is standard output")
+    .option("--force", "overwrite files that are there")
+    .option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
+  return addSettingsOptions(command, ["storage.data_dir", "log.level"]).action(
+    (files: string[], options: RunOptions) => {
+      const outputs = planOutputs(files, options);
+      const json = options.json === true;
+      if (json && outputs.some((output) => output?.path === standardOutput)) {
+        throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
+      }
+      const jobs = files.map((file, index) => ({
+        ...{ file, output: outputs[index] ?? null, heading: files.length > 1, json },
+        ...{ language: options.language, force: options.force === true },
+      }));
+      return interruptible((signal) => run(command, jobs, options, signal));
+    },
+  );
+}
+
+async function run(command: Command, jobs: readonly RunJob[], options: RunOptions, signal: AbortSignal): Promise<void> {
+  const settings = settingsOf(command);
+  const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
+  // Who asks sees what comes of it; the log is for those who ask for that.
+  const log = createLogger(options.logLevel ?? "silent");
+  const outcomes: RunOutcome[] = [];
+  const faults: CommandError[] = [];
+  try {
+    using board = new ProgressBoard();
+    await using workshop = await openWorkshop({ ...settings, engine }, log);
+    for (const job of jobs) {
+      const { outcome, fault } = await runFile(workshop, board, job, signal);
+      outcomes.push(outcome);
+      if (fault === null) continue;
+      faults.push(fault);
+      if (jobs.length > 1) board.above(() => process.stderr.write(`transcribe: ${fault.message}\n`));
+    }
+  } catch (error) {
+    throw interruptedWith(error, "interrupted; what was not finished is gone");
+  }
+  if (options.json === true) print(true, outcomes, () => "");
+  const [first] = faults;
+  if (first === undefined) return;
+  const message = jobs.length === 1 ? first.message : `${faults.length} of ${jobs.length} were not done`;
+  throw new CommandError(message, commonExitCode(faults.map(({ exitCode }) => exitCode)));
+}
