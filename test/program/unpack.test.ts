@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import type { EmbeddedPart } from "../../src/program/index.ts";
+import { verifyParts } from "../../src/program/unpack.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { makePart, makeParts } from "./support.ts";
+
+let scope: ReturnType<typeof temporaryDirectory>;
+let runtime: string;
+let parts: EmbeddedPart[];
+const running: Subprocess[] = [];
+
+beforeEach(async () => {
+  scope = temporaryDirectory();
+  runtime = join(scope.path, "runtime");
+  parts = await makeParts(scope.path);
+});
+afterEach(async () => {
+  for (const child of running.splice(0)) {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+  scope[Symbol.dispose]();
+});
+
+/** Starts a process that unpacks and then stays. @param wrapper a command that runs the one that follows it */
+function start(list: readonly EmbeddedPart[] = parts, wrapper: readonly string[] = []) {
+  const script = join(import.meta.dir, "unpack-once.ts");
+  const child = Bun.spawn([...wrapper, process.execPath, script, runtime, JSON.stringify(list)], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  running.push(child);
+  return child;
+}
+
+/** Where a process says that it unpacked to, while it stays. */
+async function directoryOf(child: ReturnType<typeof start>): Promise<string> {
+  for await (const piece of child.stdout) return new TextDecoder().decode(piece).trim();
+  throw new Error(`it said nothing; ${await new Response(child.stderr).text()}`);
+}
+
+/** Lets a process unpack and end. @returns where to */
+async function unpackOnce(list: readonly EmbeddedPart[] = parts): Promise<string> {
+  const child = start(list);
+  const directory = await directoryOf(child);
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
+  return directory;
+}
+
+/** Why a process could not unpack; it must end with 1 and without a stack. */
+async function refusal(wrapper: readonly string[] = [], list: readonly EmbeddedPart[] = parts): Promise<string> {
+  const child = start(list, wrapper);
+  const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  expect([exitCode, said]).toEqual([1, expect.not.stringContaining("    at ")]);
+  return said;
+}
+
+const entries = () => readdirSync(runtime).filter((name) => name !== "lock");
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+describe("unpacking", () => {
+  test("gives every part its bytes, for its owner alone, and only programs can be run", async () => {
+    const directory = await unpackOnce();
+    expect(await verifyParts(directory, parts)).toEqual([]);
+    expect(["", "native", "models"].map((name) => mode(join(directory, name)))).toEqual([0o700, 0o700, 0o700]);
+    expect(["native/program", "models/large.bin"].map((name) => mode(join(directory, name)))).toEqual([0o500, 0o400]);
+    expect(mode(runtime)).toBe(0o700);
+  });
+
+  test("is done once", async () => {
+    const large = join(await unpackOnce(), "models/large.bin");
+    const before = statSync(large);
+    await unpackOnce();
+    expect([statSync(large).ino, statSync(large).mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+  });
+
+  test("by several at once leaves one directory, whole, and nothing else", async () => {
+    const directories = await Promise.all(Array.from({ length: 4 }, () => directoryOf(start())));
+    expect(new Set(directories).size).toBe(1);
+    expect(await verifyParts(directories[0] ?? "", parts)).toEqual([]);
+    expect(entries()).toHaveLength(1);
+  });
+
+  test("that was killed is never used, and its leavings go with the next start", async () => {
+    parts = await makeParts(scope.path, 30_000_000);
+    const child = start();
+    for (let tries = 0; tries < 2000 && !(existsSync(runtime) && entries().length > 0); tries++) await Bun.sleep(1);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(entries()).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.[0-9a-f-]{36}$/)]);
+    expect(await verifyParts(await unpackOnce(), parts)).toEqual([]);
+    expect(entries()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  });
+
+  test("removes another version's parts once nobody uses the directory, and not before", async () => {
+    const older = start(await makeParts(scope.path, 1000));
+    const olderDirectory = await directoryOf(older);
+    await unpackOnce();
+    expect(existsSync(olderDirectory)).toBe(true);
+    older.stdin.end();
+    await older.exited;
+    const directory = await unpackOnce();
+    expect([existsSync(olderDirectory), existsSync(directory)]).toEqual([false, true]);
+  });
+
+  test.each([
+    ["a part is missing", (directory: string) => rmSync(join(directory, "models/large.bin"))],
+    ["a part is cut short", (directory: string) => truncateSync(join(directory, "models/large.bin"), 10)],
+    ["it was not finished", (directory: string) => rmSync(join(directory, "parts.json"))],
+  ])("is done again when %s", async (_, damage) => {
+    const directory = await unpackOnce();
+    damage(directory);
+    expect(await unpackOnce()).toBe(directory);
+    expect(await verifyParts(directory, parts)).toEqual([]);
+    expect(entries()).toHaveLength(1);
+  });
+
+  test("leaves files of others in the directory alone", async () => {
+    mkdirSync(runtime, { mode: 0o700 });
+    writeFileSync(join(runtime, "notes.txt"), "mine");
+    await unpackOnce();
+    expect(entries()).toContain("notes.txt");
+  });
+});
+
+describe("verifying", () => {
+  test("finds a byte that changed, and a part that is gone", async () => {
+    const directory = await unpackOnce();
+    chmodSync(join(directory, "native/program"), 0o700);
+    writeFileSync(join(directory, "native/program"), "#!/bin/sh\nexit 1\n");
+    rmSync(join(directory, "models/large.bin"));
+    expect(await verifyParts(directory, parts)).toEqual([
+      { path: "native/program", fault: "changed" },
+      { path: "models/large.bin", fault: "missing" },
+    ]);
+  });
+});
+
+describe("unpacking is refused, with what to do, and leaves nothing", () => {
+  test("when the program's file is damaged", async () => {
+    const [program, large] = parts;
+    if (program === undefined || large === undefined) throw new Error("there are two parts");
+    truncateSync(large.packed, 1000);
+    expect(await refusal()).toMatch(/this program's file is damaged.*SHA256SUMS/);
+    const other = await makePart(scope.path, "models/large.bin", new Uint8Array(large.bytes), false);
+    expect(await refusal([], [program, { ...large, packed: other.packed }])).toMatch(/damaged/);
+    expect(entries()).toEqual([]);
+  });
+
+  test("when others can write to the directory", async () => {
+    mkdirSync(runtime);
+    chmodSync(runtime, 0o770);
+    expect(await refusal()).toMatch(/other users can write to .*storage\.runtime_dir/);
+    expect(readdirSync(runtime)).toEqual([]);
+  });
+
+  test("when the directory is a file", async () => {
+    writeFileSync(runtime, "");
+    expect(await refusal()).toMatch(/can't be unpacked into .*storage\.runtime_dir/);
+  });
+});
+
+const canMount = Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0;
+if (!canMount) console.warn("SKIPPED: unpacking onto other file systems; mounting needs privileges");
+
+describe.skipIf(!canMount)("on another file system", () => {
+  /** A command that first does that in a mount namespace of its own. */
+  const after = (commands: string) => ["unshare", "--mount", "sh", "-ec", `${commands}\nexec "$@"`, "sh"];
+  const mounted = (options: string) => after(`mkdir -p '${runtime}'; mount -t tmpfs -o ${options} none '${runtime}'`);
+
+  test("that is full it is refused with the room that is needed", async () => {
+    expect(await refusal(mounted("size=1m,mode=700"))).toMatch(/has no room .* 4 MB; .*storage\.runtime_dir/);
+  });
+
+  test("that is mounted noexec it is refused", async () => {
+    expect(await refusal(mounted("size=9m,mode=700,noexec"))).toMatch(/noexec.*storage\.runtime_dir/);
+  });
+
+  test("that is read-only it is refused, unless the parts are there already", async () => {
+    mkdirSync(runtime, { mode: 0o700 });
+    const readOnly = after(`mount --bind '${runtime}' '${runtime}'; mount -o remount,ro,bind '${runtime}'`);
+    expect(await refusal(readOnly)).toMatch(/can't be unpacked into .*storage\.runtime_dir/);
+    const directory = await unpackOnce();
+    expect(await directoryOf(start(parts, readOnly))).toBe(directory);
+  });
+
+  test("that belongs to somebody else it is refused", async () => {
+    expect(await refusal(mounted("size=9m,mode=755,uid=65534"))).toMatch(/belongs to another user/);
+  });
+});
