@@ -101,6 +101,8 @@ export class ModelLibrary {
   async add(note: ModelNote, file: string): Promise<InstalledModel> {
     await using handle = await open(file, "r");
     await handle.sync();
+    // What is not whole any more must not keep its place.
+    if (this.find(note.id) === null && existsSync(join(this.#root, "installed", note.id))) await this.remove(note.id);
     await makeCacheEntry(this.#root, join("installed", note.id), async (folder) => {
       await Bun.write(join(folder, noteFile), `${JSON.stringify(note, null, 2)}\n`);
       await rename(file, join(folder, modelFile));

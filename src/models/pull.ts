@@ -5,6 +5,7 @@ import { digestsOf, isPublished } from "./digest.ts";
 import { download } from "./download.ts";
 import type { InstalledModel, ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
+import { builtInSpeechModel } from "./speech-models.ts";
 import { takeIn } from "./take-in.ts";
 
 export interface PullOptions {
@@ -31,7 +32,9 @@ export interface Pulled {
 export async function pullModel(entry: ModelEntry, options: PullOptions): Promise<Pulled> {
   const { library, catalogue } = options;
   const source = downloadOf(entry);
-  if (source === undefined) throw new LibraryError(`${entry.id} comes with the program; there is nothing to pull`);
+  if (source === undefined || entry.id === builtInSpeechModel) {
+    throw new LibraryError(`${entry.id} comes with the program; there is nothing to pull`);
+  }
   using _lock = await library.lock(entry.id);
   const installed = library.find(entry.id);
   const damaged = installed !== null && !isPublished(entry, await digestsOf(installed.path));

@@ -114,6 +114,33 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "ready", trouble: null });
   });
 
+  test("renews its worker between two operations: what runs is finished, what waits goes to the next one", async () => {
+    const pids: number[] = [];
+    const made = engine({ lanes: 1 });
+    await made.ready();
+    const before = made.status().workerPid;
+    const running = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
+    const waiting = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
+    made.renewWorker();
+    await Promise.all([running, waiting]);
+    expect(pids[0]).toBe(before ?? 0);
+    expect(pids[1]).not.toBe(before ?? 0);
+    expect(made.status()).toMatchObject({ state: "ready", restarts: 0, trouble: null });
+  });
+
+  test("renews a worker that had asked what to load before it was told to, so that none works with what is out of date", async () => {
+    let asked = 0;
+    const made = engine({
+      prepare: async () => {
+        asked += 1;
+        if (asked === 1) made.renewWorker();
+        return start;
+      },
+    });
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(asked).toBe(2);
+  });
+
   test("ends its worker when it is closed, and rejects what ran", async () => {
     const made = engine();
     await made.ready();

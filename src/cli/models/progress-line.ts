@@ -31,6 +31,7 @@ export class ProgressLine implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#isDrawn) this.#stream.write("\r\x1b[K");
+    this.#isDrawn = false;
   }
 }
 

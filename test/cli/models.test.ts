@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { progressText } from "../../src/cli/models/progress-line.ts";
+import { basePath } from "../engine/whisper/support.ts";
+import { copyAlteredModel } from "../support/altered-model.ts";
+import { available } from "../support/checkout.ts";
+import { runCli } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands } from "./support.ts";
+
+const maybeText = Type.Union([Type.String(), Type.Null()]);
+const maybeNumber = Type.Union([Type.Integer(), Type.Null()]);
+const rowShape = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.String(),
+    state: Type.Union([Type.Literal("built_in"), Type.Literal("installed"), Type.Literal("available")]),
+    in_use: Type.Boolean(),
+    in_catalogue: Type.Boolean(),
+    size_bytes: maybeNumber,
+    size_is_exact: Type.Boolean(),
+    memory_bytes: maybeNumber,
+    ...{ parameters: maybeText, languages: maybeText, licence: maybeText, sha256: maybeText, sha1: maybeText },
+    ...{ from: maybeText, installed_at: maybeText, advice: maybeText },
+  },
+  { additionalProperties: false },
+);
+const listShape = Type.Array(rowShape);
+const shownShape = Type.Object(
+  {
+    ...{ id: Type.String(), size_bytes: Type.Integer(), sha256: Type.String(), sha1: Type.String() },
+    ...{ in_catalogue: Type.Boolean(), from: Type.String(), installed_at: Type.String() },
+  },
+  { additionalProperties: false },
+);
+const findingsShape = Type.Array(Type.Object({ id: Type.String(), ok: Type.Boolean(), damage: maybeText }));
+
+describe.if(available("commands for models", basePath))("commands for models", () => {
+  const directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const commands = new Commands(data);
+  const loud = join(directory.path, "ggml-loud.bin");
+
+  beforeAll(() => copyAlteredModel(basePath, loud, "country"));
+  afterAll(() => directory[Symbol.dispose]());
+
+  test("list names what the program brings and the official models, with what to know of them", async () => {
+    const rows = await commands.json(listShape, "models", "list");
+    const row = (id: string) => rows.find((each) => each.id === id);
+    expect(row("whisper-base")).toMatchObject({ state: "built_in", in_use: true, size_is_exact: true });
+    expect(row("whisper-large-v3-turbo")).toMatchObject({ state: "available", in_use: false, size_is_exact: false });
+    expect(row("whisper-tiny.en")).toMatchObject({ languages: "english", licence: "MIT", parameters: "39 M" });
+    expect(
+      rows
+        .filter(({ in_use }) => in_use)
+        .map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(["embedding", "segmentation", "speech"]);
+    const { stdout } = await commands.run("models", "list");
+    expect(stdout).toMatch(/^whisper-small +available +~466 MiB/m);
+  });
+
+  test("import, verify and remove work on one model, and verify finds what became of it", async () => {
+    const imported = await commands.json(Type.Array(shownShape), "models", "import", loud, "--name", "mine");
+    expect(imported).toMatchObject([{ id: "mine", in_catalogue: false, from: "ggml-loud.bin" }]);
+    expect(await commands.json(findingsShape, "models", "verify", "mine")).toEqual([
+      { id: "mine", ok: true, damage: null },
+    ]);
+    const file = join(data, "models/installed/mine/model.bin");
+    await Bun.write(file, "spoiled");
+    const { exitCode, stdout, stderr } = await commands.run("models", "verify", "mine", "--json");
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, [{ id: "mine", ok: false }]]);
+    expect(stderr).toBe("transcribe: mine: damaged; mend it: remove it and import it again\n");
+    await commands.json(shownShape, "models", "remove", "mine");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("a bundle is made of what is installed and read on another machine", async () => {
+    await commands.run("models", "import", loud);
+    const bundle = join(directory.path, "bundle.tar");
+    await commands.json(Type.Array(shownShape), "models", "bundle", "whisper-loud", "-o", bundle);
+    const elsewhere = new Commands(join(directory.path, "elsewhere"));
+    expect(await elsewhere.json(Type.Array(shownShape), "models", "import", bundle)).toMatchObject([
+      { id: "whisper-loud", from: "bundle.tar" },
+    ]);
+  });
+
+  test("pull comes through the environment's proxy, says what to do where there is no network, and leaves nothing", async () => {
+    const asked: string[] = [];
+    using proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => {
+        asked.push(request.url);
+        return new Response("no", { status: 403 });
+      },
+    });
+    const pull = (environment: Record<string, string>, ...args: string[]) =>
+      runCli(["models", "pull", "whisper-tiny", ...args, "--data-dir", data], {
+        ...{ TRANSCRIBE_MODELS_MIRROR: "http://models.test/whisper", NO_PROXY: "", no_proxy: "" },
+        ...environment,
+      });
+    const refused = await pull({ HTTP_PROXY: proxy.url.origin, http_proxy: proxy.url.origin });
+    expect(asked).toEqual(["http://models.test/whisper/ggml-tiny.bin"]);
+    expect([refused.exitCode, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toStartWith("transcribe: whisper-tiny: models.test answered 403. Behind a proxy");
+    expect(refused.stderr).toContain("transcribe models bundle ID -o FILE");
+    const away = await pull({}, "--mirror", "http://127.0.0.1:9/");
+    expect([away.exitCode, away.stderr]).toEqual([1, expect.stringContaining("127.0.0.1 can't be reached")]);
+    expect(readdirSync(join(data, "models/downloads")).filter((name) => !name.endsWith(".lock"))).toEqual([]);
+  });
+
+  test.each([
+    [["use", "whisper-nope"], "there is no model whisper-nope; see them with: transcribe models list"],
+    [["use", "whisper-small"], "whisper-small is not installed; get it with: transcribe models pull whisper-small"],
+    [["use", "pyannote-segmentation"], "is no speech model"],
+    [["use", "/etc/passwd"], "no model can be called /etc/passwd"],
+    [["use", "../../x"], "no model can be called"],
+    [["remove", "whisper-base"], "comes with the program and can't be removed"],
+    [["remove", "../.."], "no model can be called"],
+    [["pull", "small"], "did you mean whisper-small?"],
+    [["pull", "whisper-base"], "comes with the program; there is nothing to pull"],
+    [["verify", "whisper-small"], "whisper-small is not installed"],
+    [["import", "/no/such"], "there is no file or directory /no/such"],
+    [
+      ["import", "/etc/hostname"],
+      "import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle",
+    ],
+    [["bundle", "whisper-base", "-o", "/tmp/never"], "comes with the program; there is nothing to carry"],
+    [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
+  ])("models %p is refused with what to do", async (args, words) => {
+    expect(await commands.refusal("models", ...args)).toContain(words);
+  });
+
+  test("use says that the settings win, and changes nothing", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["models", "use", "whisper-loud", "--data-dir", data], {
+      TRANSCRIBE_ENGINE_WHISPER_MODEL: basePath,
+    });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`the setting engine.whisper_model is ${basePath} and wins`);
+    const rows = await commands.json(listShape, "models", "list");
+    expect(rows.find(({ id }) => id === "whisper-base")?.in_use).toBe(true);
+  });
+
+  test("a wrong command line ends with 2", async () => {
+    mkdirSync(data, { recursive: true });
+    for (const args of [["bundle", "whisper-loud"], ["import"], ["use"], ["import", loud, "--name", "Ä/"]]) {
+      expect((await commands.run("models", ...args)).exitCode).toBe(2);
+    }
+  });
+});
+
+test("the progress of a download fits on a line and says how long it will take", () => {
+  const mib = 1024 * 1024;
+  const at = { doing: "x: download", done: 98 * mib, total: 466 * mib, rate: 5.4 * mib };
+  expect(progressText(at)).toBe("x: download [#####                   ]  21 %  98 of 466 MiB, 5.4 MiB/s, 69 s left");
+  expect(progressText({ ...at, total: null, rate: 0 })).toBe("x: download  98 MiB");
+  expect(progressText({ ...at, rate: 1000 })).toContain("h left");
+});

@@ -1,0 +1,120 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { basePath } from "../engine/whisper/support.ts";
+import { copyAlteredModel } from "../support/altered-model.ts";
+import { available, samplePath } from "../support/checkout.ts";
+import { TestClient } from "../support/client.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
+
+const ready = available("e2e tests of switching models", ...longRecordingNeeds, basePath);
+
+describe.if(ready)("models of a running server", () => {
+  const server = new TestServer();
+  const directory = temporaryDirectory();
+  let client: TestClient;
+  let long = "";
+  let first = "";
+  let second = "";
+
+  const json = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await server.cli("models", ...args, "--json");
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  };
+  const refusal = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await server.cli("models", ...args);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    return stderr;
+  };
+  const chunksStored = () => {
+    using database = new Database(join(server.dataDirectory, "transcribe.db"));
+    return database.query("SELECT part FROM checkpoints WHERE step = 'transcribe'").all().length;
+  };
+  const textOf = async (id: string) => {
+    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed" });
+    return (await client.segments(id)).map(({ text }) => text).join(" ");
+  };
+  const modelOf = async (id: string) => {
+    const { stdout } = await server.cli("recordings", "show", id, "--json");
+    return JSON.parse(stdout).model;
+  };
+
+  beforeAll(async () => {
+    long = await makeLongRecording(directory.path);
+    copyAlteredModel(basePath, join(directory.path, "ggml-loud.bin"), "country");
+    await server.start();
+    client = await server.client("acme");
+  }, startTimeout);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+
+  test(
+    "a model that was imported and chosen beside it counts at once, and for new recordings alone",
+    server.showing(async () => {
+      first = (await client.create(long, { language: "en" })).id;
+      await server.until(() => chunksStored() >= 1);
+      expect(await json("import", join(directory.path, "ggml-loud.bin"))).toMatchObject([
+        { id: "whisper-loud", in_catalogue: false },
+      ]);
+      expect(await json("use", "whisper-loud")).toMatchObject({
+        id: "whisper-loud",
+        before: "whisper-base",
+        open_recordings_finish_with: ["whisper-base"],
+      });
+      second = (await client.create(samplePath("jfk.mp3"), { language: "en" })).id;
+      expect(await refusal("remove", "whisper-loud")).toContain("is in use");
+    }),
+    startTimeout,
+  );
+
+  test(
+    "after a power cut each recording is still finished with the model that it was created for",
+    server.showing(async () => {
+      await server.killHard();
+      await server.start();
+      client = new TestClient(server.baseUrl, client.key);
+      const texts = { first: await textOf(first), second: await textOf(second) };
+      expect(texts.second).toContain("COUNTRY");
+      expect(texts.second).not.toContain("country");
+      expect(texts.first).toContain("country");
+      expect(texts.first).not.toContain("COUNTRY");
+      expect([await modelOf(first), await modelOf(second)]).toEqual(["whisper-base", "whisper-loud"]);
+    }),
+    startTimeout,
+  );
+
+  test(
+    "a model that can't be loaded is refused, and the one in use stays",
+    server.showing(async () => {
+      const cut = join(directory.path, "cut.bin");
+      await Bun.write(cut, await Bun.file(basePath).slice(0, 5_000_000).arrayBuffer());
+      await json("import", cut);
+      const why = await refusal("use", "cut");
+      expect(why).toContain("cut can't be used here, whisper-loud stays in use");
+      expect(why).not.toMatch(/\n\s+at /);
+      const inUse = (await json("list")).filter(
+        (row: { kind: string; in_use: boolean }) => row.in_use && row.kind === "speech",
+      );
+      expect(inUse).toMatchObject([{ id: "whisper-loud", state: "installed" }]);
+    }),
+    startTimeout,
+  );
+
+  test(
+    "the built-in model can be chosen again, and one that nothing needs any more be removed",
+    server.showing(async () => {
+      await json("use", "whisper-base");
+      const third = (await client.create(samplePath("jfk.mp3"), { language: "en" })).id;
+      expect(await textOf(third)).toContain("country");
+      await json("remove", "whisper-loud");
+      expect(await refusal("use", "whisper-loud")).toContain("there is no model whisper-loud");
+      expect(await refusal("remove", "whisper-base")).toContain("comes with the program");
+    }),
+    startTimeout,
+  );
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readModelLanguages } from "../../src/engine/index.ts";
+import { ConversionError, type ImportOptions, importModels, type ModelEntry } from "../../src/models/index.ts";
+import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
+import { officialEntry, TestLibrary } from "./support.ts";
+
+const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
+const OWN = new Uint8Array(1_024).map((_, index) => index * 5);
+const catalogue = [officialEntry("whisper-small", SMALL)];
+
+function options(made: TestLibrary, more: Partial<ImportOptions> = {}): ImportOptions {
+  const { library } = made;
+  return { library, catalogue, name: undefined, inspect: () => {}, onProgress: () => {}, ...more };
+}
+
+describe("a model file that is imported", () => {
+  const unknown: ModelEntry[] = [];
+
+  test.each([
+    ["ggml-Large V3 (mine).bin", "whisper-large-v3-mine-"],
+    ["GGML-small-q5_1.BIN", "whisper-small-q5_1"],
+    ["...bin", "model"],
+    ["äöü.bin", "model"],
+  ])("%s is called %s unless it is given a name", async (name, id) => {
+    using made = new TestLibrary();
+    const path = made.file(name, OWN);
+    expect(await importModels(path, options(made, { catalogue: unknown }))).toMatchObject([{ id, inCatalogue: false }]);
+    const named = options(made, { catalogue: unknown, name: "mine" });
+    expect(await importModels(path, named)).toMatchObject([{ id: "mine" }]);
+  });
+
+  test("has the catalogue's name where its digest is published, whatever it is called", async () => {
+    using made = new TestLibrary();
+    const path = made.file("thing.bin", SMALL);
+    expect(await importModels(path, options(made, { name: "mine" }))).toMatchObject([
+      { id: "whisper-small", inCatalogue: true },
+    ]);
+    expect(readFileSync(path)).toEqual(Buffer.from(SMALL));
+  });
+
+  test("is refused where it only calls itself as the catalogue's", async () => {
+    using made = new TestLibrary();
+    const attempt = importModels(made.file("ggml-small.bin", OWN), options(made));
+    await expect(attempt).rejects.toThrow("this is not whisper-small as it was published");
+    expect(made.files()).toEqual([]);
+  });
+
+  test("is refused where it is not there, or neither a file nor a directory", async () => {
+    using made = new TestLibrary();
+    await expect(importModels(join(made.path, "none"), options(made))).rejects.toThrow("there is no file");
+    await expect(importModels("/dev/null", options(made))).rejects.toThrow("neither a file nor a directory");
+    symlinkSync(join(made.path, "none"), join(made.path, "link"));
+    await expect(importModels(join(made.path, "link"), options(made))).rejects.toThrow("there is no file");
+    await expect(importModels(made.path, options(made))).rejects.toThrow("has no model.bin");
+  });
+
+  test("and lost its file afterwards is not there, and can be imported again", async () => {
+    using made = new TestLibrary();
+    const path = made.file("own.bin", OWN);
+    const [model] = await importModels(path, options(made));
+    rmSync(model?.path ?? "");
+    expect([made.library.find("own"), made.library.list()]).toEqual([null, []]);
+    await importModels(path, options(made));
+    expect(await Bun.file(made.library.find("own")?.path ?? "").bytes()).toEqual(OWN);
+  });
+});
+
+describe("a faster-whisper directory", () => {
+  const inspect = (path: string) => void readModelLanguages(path);
+
+  function directory(made: TestLibrary, model: Uint8Array, vocabulary: string | null): string {
+    const path = join(made.path, "Faster Whisper tiny.en");
+    mkdirSync(path);
+    writeFileSync(join(path, "model.bin"), model);
+    if (vocabulary !== null) writeFileSync(join(path, "vocabulary.json"), vocabulary);
+    return path;
+  }
+  const words = JSON.stringify(fakeVocabulary(SIZES.vocabulary));
+
+  test.each(["float16", "float32", "int8"] as const)(
+    "of %s weights is converted and called by its name",
+    async (type) => {
+      using made = new TestLibrary();
+      const path = directory(made, serialise(fakeWhisper(type)), words);
+      const [model] = await importModels(path, options(made, { inspect }));
+      expect(model).toMatchObject({ id: "faster-whisper-tiny.en", inCatalogue: false });
+      expect(model?.from).toBe("Faster Whisper tiny.en, converted");
+      expect(readModelLanguages(model?.path ?? "").map(({ code }) => code)).toEqual(["en"]);
+    },
+  );
+
+  test.each([
+    ["is cut off", serialise(fakeWhisper("float16")).slice(0, 9_000), words],
+    ["has no vocabulary", serialise(fakeWhisper("float16")), null],
+    ["has another vocabulary", serialise(fakeWhisper("float16")), '["a"]'],
+    ["is of another kind", new Uint8Array(3_000), words],
+  ])("that %s is refused, and leaves nothing", async (_, model, vocabulary) => {
+    using made = new TestLibrary();
+    const path = directory(made, model, vocabulary);
+    await expect(importModels(path, options(made, { inspect }))).rejects.toThrow(ConversionError);
+    expect(made.files()).toEqual([]);
+  });
+});

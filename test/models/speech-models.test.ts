@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { importModels, SpeechModels } from "../../src/models/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { hash, TestLibrary } from "./support.ts";
+
+function made(setting = "", store: Store = openDatabase(":memory:")) {
+  const place = new TestLibrary();
+  const builtInPath = place.file("base.bin", "base");
+  const { library } = place;
+  const add = (name: string, content: string) =>
+    importModels(place.file(`${name}.bin`, content), {
+      ...{ library, catalogue: [], name, inspect: () => {}, onProgress: () => {} },
+    });
+  const speech = new SpeechModels({ store, library, builtInPath, setting });
+  return { place, store, library, speech, add, builtInPath };
+}
+
+describe("the speech model in use", () => {
+  test("is the built-in one, until another is chosen; a choice counts at once, for another process too", async () => {
+    const { place, speech, add, store, library, builtInPath } = made();
+    using _place = place;
+    const other = new SpeechModels({ store, library, builtInPath, setting: "" });
+    expect(speech.current()).toEqual({ id: "whisper-base", path: builtInPath });
+    const [mine] = await add("mine", "mine");
+    speech.choose("mine", 1, store);
+    expect(other.current()).toEqual({ id: "mine", path: mine?.path ?? "" });
+    speech.choose("whisper-base", 2, store);
+    expect(other.current().id).toBe("whisper-base");
+  });
+
+  test("is the built-in one again where the chosen one is gone, which is still known as chosen", async () => {
+    const { place, speech, add, store } = made();
+    using _place = place;
+    const [mine] = await add("mine", "mine");
+    speech.choose("mine", 1, store);
+    rmSync(mine?.path ?? "");
+    expect([speech.current().id, speech.chosen()]).toEqual(["whisper-base", "mine"]);
+  });
+
+  test("is the settings' where they name one, by its id or its path", async () => {
+    const store = openDatabase(":memory:");
+    const byId = made("mine", store);
+    using _place = byId.place;
+    await byId.add("mine", "mine");
+    byId.speech.choose("whisper-base", 1, store);
+    expect(byId.speech.current().id).toBe("mine");
+    const path = byId.place.file("elsewhere.bin", "elsewhere");
+    const { library, builtInPath } = byId;
+    expect(new SpeechModels({ store, library, builtInPath, setting: path }).current()).toEqual({ id: path, path });
+  });
+
+  test("is found by nothing but its id or an absolute path", async () => {
+    const { place, speech, add } = made();
+    using _place = place;
+    await add("mine", "mine");
+    expect(["..", "../installed/mine", "mine/", "", "MINE", "/no/such.bin"].map((id) => speech.find(id))).toEqual(
+      Array(6).fill(null),
+    );
+  });
+
+  test("has the digest of its file, and another once that is another", async () => {
+    const { place, speech, builtInPath } = made();
+    using _place = place;
+    const model = speech.current();
+    expect(await speech.sha256Of(model)).toBe(hash("sha256", "base"));
+    await Bun.write(builtInPath, "another");
+    expect(await speech.sha256Of(model)).toBe(hash("sha256", "another"));
+  });
+});

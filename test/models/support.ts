@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ModelEntry, ModelLibrary } from "../../src/models/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
+  new Bun.CryptoHasher(algorithm).update(content).digest("hex");
+
+/** A model of the catalogue whose publisher gives the SHA-1 of this content. */
+export function officialEntry(id: string, content: string | Uint8Array, url = "https://example.org/m.bin"): ModelEntry {
+  const approximateBytes = content.length;
+  const sources: ModelEntry["sources"] = [{ type: "download", url, sha1: hash("sha1", content) }];
+  return { id, kind: "speech", file: "m.bin", approximateBytes, licence: "MIT", sources };
+}
+
+/** A library in a data directory of its own, with room for files beside it. */
+export class TestLibrary implements Disposable {
+  readonly #directory = temporaryDirectory();
+  readonly path = this.#directory.path;
+  readonly dataDirectory = join(this.path, "data");
+  readonly library = new ModelLibrary(join(this.dataDirectory, "models"));
+
+  constructor() {
+    mkdirSync(this.dataDirectory);
+  }
+
+  file(name: string, content: string | Uint8Array): string {
+    const path = join(this.path, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  /** Every file of the data directory, but for locks. */
+  files(): string[] {
+    return [...new Bun.Glob("**").scanSync({ cwd: this.dataDirectory })]
+      .filter((name) => !name.endsWith(".lock"))
+      .sort();
+  }
+
+  [Symbol.dispose](): void {
+    this.#directory[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { createAccount } from "../../src/accounts/index.ts";
+import type { SpeechModel } from "../../src/models/index.ts";
+import { bindModel } from "../../src/pipeline/bind-model.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** A model's header alone, which tells its languages. */
+function header(vocabularySize: number): Uint8Array {
+  const bytes = Buffer.alloc(48);
+  bytes.writeUInt32LE(0x67676d6c, 0);
+  bytes.writeInt32LE(vocabularySize, 4);
+  return bytes;
+}
+
+/** A recording that is being processed, and the models there are: multi, english and, as long as it is not removed, old. */
+async function made(speechModel: string) {
+  const directory = temporaryDirectory();
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const id = Bun.randomUUIDv7();
+  recordings.create(newRecording(id, accountId, { speechModel }));
+  recordings.claim(id);
+  const files = new Map<string, string>();
+  for (const [name, size] of [
+    ["multi", 51_865],
+    ["english", 51_864],
+    ["old", 51_865],
+  ] as const) {
+    files.set(name, `${directory.path}/${name}`);
+    await Bun.write(`${directory.path}/${name}`, header(size));
+  }
+  const digests = new Map([...files.keys()].map((name) => [name, `digest of ${name}`]));
+  const admitted: string[] = [];
+  const find = (name: string): SpeechModel | null => {
+    const path = files.get(name);
+    return path === undefined ? null : { id: name, path };
+  };
+  const models = {
+    find,
+    current: () => find("multi") as SpeechModel,
+    sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",
+    admit: async (model: SpeechModel) => void admitted.push(model.id),
+    recordingEnded: () => {},
+  };
+  const checkpoints = new Checkpoints(store, id);
+  const bind = () => {
+    const recording = recordings.get(id);
+    if (recording === null) throw new Error("it is gone");
+    const context = { recording, checkpoints, log: createLogger("silent") };
+    return bindModel(context as unknown as Parameters<typeof bindModel>[0], { models, recordings });
+  };
+  const begun = () => checkpoints.finished("transcribe").size;
+  const begin = () => store.$client.run("INSERT INTO checkpoints VALUES (?, 'transcribe', 0, '{}')", [id]);
+  return { directory, recordings, id, files, digests, admitted, bind, begin, begun };
+}
+
+describe("the model of a recording", () => {
+  test("is the one that it was created for, whichever is in use, with its own languages; its digest is entered", async () => {
+    const { directory, recordings, id, admitted, bind } = await made("english");
+    using _directory = directory;
+    const model = await bind();
+    expect([model.id, model.languages.map(({ code }) => code)]).toEqual(["english", ["en"]]);
+    expect(recordings.get(id)).toMatchObject({ speechModel: "english", speechModelSha256: "digest of english" });
+    expect(admitted).toEqual(["english"]);
+  });
+
+  test("stays when work goes on after an interruption, and what it did stays too", async () => {
+    const { directory, bind, begin, begun } = await made("old");
+    using _directory = directory;
+    await bind();
+    begin();
+    expect((await bind()).id).toBe("old");
+    expect(begun()).toBe(1);
+  });
+
+  test.each(["gone", "another file"])(
+    "gives way to the one in use when it is %s, which then does all of it",
+    async (how) => {
+      const { directory, recordings, id, files, digests, bind, begin, begun } = await made("old");
+      using _directory = directory;
+      await bind();
+      begin();
+      if (how === "gone") files.delete("old");
+      else digests.set("old", "another digest");
+      expect((await bind()).id).toBe("multi");
+      expect(begun()).toBe(0);
+      expect(recordings.get(id)).toMatchObject({ speechModel: "multi", speechModelSha256: "digest of multi" });
+    },
+  );
+});
