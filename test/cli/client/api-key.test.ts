@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findApiKey } from "../../../src/cli/client/api-key.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+function keyFile(directory: string, name: string, text: string, mode: number): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+test("a file that was named wins over the environment, and that over the user's file", () => {
+  using home = temporaryDirectory();
+  mkdirSync(join(home.path, ".config/transcribe"), { recursive: true });
+  keyFile(home.path, ".config/transcribe/key", "trs_user\n", 0o600);
+  const named = keyFile(home.path, "named", "trs_named\n", 0o400);
+  const environment = { HOME: home.path, TRANSCRIBE_API_KEY: " trs_environment " };
+  expect(findApiKey(named, environment)).toBe("trs_named");
+  expect(findApiKey(undefined, environment)).toBe("trs_environment");
+  expect(findApiKey(undefined, { HOME: home.path })).toBe("trs_user");
+  expect(findApiKey(undefined, { HOME: home.path, TRANSCRIBE_API_KEY: "" })).toBe("trs_user");
+  const elsewhere = { HOME: "/nowhere", XDG_CONFIG_HOME: join(home.path, ".config") };
+  expect(findApiKey(undefined, elsewhere)).toBe("trs_user");
+});
+
+test.each([0o640, 0o604, 0o644, 0o660, 0o620])(
+  "a file of mode %o is refused, with the command that mends it",
+  (mode) => {
+    using directory = temporaryDirectory();
+    const path = keyFile(directory.path, "key", "trs_secret\n", mode);
+    const refused = () => findApiKey(path, {});
+    expect(refused).toThrow(`chmod 600 ${path}`);
+    expect(refused).not.toThrow("trs_secret");
+  },
+);
+
+test.each(["", "two keys\n", "a\nb\n", "trs_ü\n"])("a file that holds %j is no key, and not shown", (text) => {
+  using directory = temporaryDirectory();
+  const path = keyFile(directory.path, "key", text, 0o600);
+  expect(() => findApiKey(path, {})).toThrow("one API key and nothing else");
+});
+
+test("without any key the message says where one goes and how it is made", () => {
+  const find = () => findApiKey(undefined, { HOME: "/nowhere" });
+  expect(find).toThrow("/nowhere/.config/transcribe/key");
+  expect(find).toThrow("transcribe keys create");
+});
+
+test("a directory or a missing file that was named is said", () => {
+  using directory = temporaryDirectory();
+  expect(() => findApiKey(directory.path, {})).toThrow("no plain file");
+  expect(() => findApiKey(join(directory.path, "none"), { TRANSCRIBE_API_KEY: "x" })).toThrow("there is no key file");
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createRecording } from "../../../src/cli/client/create.ts";
+import { ApiServer, type KeyClient } from "../../http/support.ts";
+import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { apiClient, BadNetwork, type Fate, persistence, refusal, TestClock } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+
+describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a recording that is sent", () => {
+  const server = new ApiServer({ recordingsPerAccount: 2 });
+  const network = new BadNetwork(() => server.origin);
+  const nothing = { language: undefined, onSent: () => {} };
+  let origin = "";
+  let account = 0;
+  let caller: KeyClient;
+  beforeAll(async () => {
+    origin = await network.listen();
+  });
+  beforeEach(() => {
+    account += 1;
+    caller = server.client(`sender-${account}`);
+    network.seen.splice(0);
+    network.fates.splice(0);
+  });
+  afterAll(async () => {
+    await network[Symbol.asyncDispose]();
+    server[Symbol.dispose]();
+  });
+
+  const send = async (clock: TestClock, input = jfk) =>
+    createRecording(apiClient(origin, caller.key), await persistence(clock), input, nothing);
+  const idsOf = async () => {
+    const page = (await (await caller.fetch("/transcriptions")).json()) as { data: { id: string }[] };
+    return page.data.map(({ id }) => id);
+  };
+
+  const troubles: [string, Fate[], number[]][] = [
+    ["whose connection breaks", ["break", "break"], [1000, 2000]],
+    ["whose answer is lost", ["lose the answer"], [1000]],
+    [
+      "that meets 500, then 503",
+      [refusal(500, "internal_error"), refusal(503, "service_unavailable", { "Retry-After": "7" })],
+      [1000, 7000],
+    ],
+    ["that meets a proxy's 502", [{ status: 502, body: "<html>Bad Gateway</html>" }], [1000]],
+    ["that is asked to wait", [refusal(429, "rate_limited", { "Retry-After": "33" })], [33_000]],
+    ["whose first request is unanswered", [refusal(409, "idempotency_request_in_progress")], [2000]],
+  ];
+  test.each(troubles)("%s is sent again with the same key, and is there once", async (_, fates, sleeps) => {
+    network.fates.push(...fates);
+    const clock = new TestClock();
+    const created = await send(clock);
+    expect(clock.sleeps).toEqual(sleeps);
+    expect(await idsOf()).toEqual([created.id]);
+    expect(network.seen).toHaveLength(fates.length + 1);
+    expect(new Set(network.seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+
+  test("one that arrived broken is sent again with a fresh key, twice at most", async () => {
+    const broken = refusal(422, "uploaded_file_cannot_be_processed");
+    network.fates.push(broken, broken);
+    const clock = new TestClock();
+    expect(await idsOf()).toEqual([]);
+    network.seen.splice(0);
+    expect((await send(clock)).status).toBe("queued");
+    expect(clock.sleeps).toEqual([]);
+    expect(new Set(network.seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3);
+
+    network.fates.push(broken, broken, broken);
+    await expect(send(clock)).rejects.toThrow("uploaded_file_cannot_be_processed");
+  });
+
+  test("one for which the account has no place waits for one", async () => {
+    const [first] = [server.enterQueued(caller.accountId), server.enterProcessing(caller.accountId)];
+    const clock = new TestClock();
+    clock.onSleep = (count) => {
+      if (count === 3) server.recordings.fail(first, { reason: "internal", cause: "cancelled" });
+    };
+    expect((await send(clock)).status).toBe("queued");
+    expect(clock.sleeps).toEqual([5000, 10_000, 20_000]);
+  });
+
+  test("one that survives a restart of the server in the middle is there once", async () => {
+    network.fates.push("lose the answer");
+    const clock = new TestClock();
+    clock.onSleep = () => server.restart();
+    const created = await send(clock);
+    expect(await idsOf()).toEqual([created.id]);
+  });
+
+  test("what is no recording is refused once, with the server's reason", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, 'a "quoted" näme\n.txt');
+    await Bun.write(path, "no recording");
+    await expect(send(new TestClock(), path)).rejects.toThrow("422, validation_failed");
+    expect(network.seen).toHaveLength(1);
+    await expect(send(new TestClock(), directory.path)).rejects.toThrow("is a directory");
+    await expect(send(new TestClock(), join(directory.path, "none"))).rejects.toThrow("there is no file");
+  });
+
+  test("a name with quotes, line ends and letters of all kinds arrives as it is", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "会議 100% ü.mp3");
+    await Bun.write(path, Bun.file(jfk));
+    expect((await send(new TestClock(), path)).source.name).toBe("会議 100% ü");
+  });
+
+  test("a link goes as a link", async () => {
+    const created = await send(new TestClock(), "https://example.org/talk.mp3#t=1");
+    expect(created.source).toEqual({ type: "url", name: null, url: "https://example.org/talk.mp3" });
+  });
+
+  test("an address where nothing listens is not waited for", async () => {
+    const clock = new TestClock();
+    const { Persistence } = await import("../../../src/cli/client/persistence.ts");
+    const fresh = new Persistence({ clock, signal: new AbortController().signal, troubleSeconds: 600 });
+    const client = apiClient("http://127.0.0.1:1", caller.key);
+    await expect(fresh.run(() => client.greet(fresh.signal))).rejects.toMatchObject({ exitCode: 4 });
+    expect(clock.sleeps).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { followRecording, nextPause } from "../../../src/cli/client/follow.ts";
+import { ApiServer } from "../../http/support.ts";
+import { apiClient, persistence, TestClock } from "./support.ts";
+
+const quietly = { everySeconds: undefined, atOnce: false, together: () => 1, onPoll: () => {} };
+const spoken = [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Yes.", words: [] }];
+
+describe("following a recording", () => {
+  const server = new ApiServer();
+  afterAll(() => server[Symbol.dispose]());
+  const caller = server.client("follower");
+  const follow = async (clock: TestClock, id: string, options = {}) =>
+    followRecording(apiClient(server.origin, caller.key), await persistence(clock), id, { ...quietly, ...options });
+
+  test("asks first after 10 s, then every 5 s", async () => {
+    const id = server.enterQueued(caller.accountId);
+    const clock = new TestClock();
+    clock.onSleep = (count) => {
+      if (count === 2) server.recordings.claim(id);
+      if (count === 5) server.recordings.complete(id, spoken);
+    };
+    expect((await follow(clock, id)).status).toBe("completed");
+    expect(clock.sleeps).toEqual([10_000, 5000, 5000, 5000, 5000]);
+  });
+
+  test("asks less and less often for one of ten minutes or more, up to every 30 s", async () => {
+    const id = server.enterProcessing(caller.accountId);
+    server.recordings.describe(id, { durationSeconds: 3600 });
+    const clock = new TestClock();
+    clock.onSleep = (count) => void (count === 5 && server.recordings.fail(id, { reason: "no_speech" }));
+    expect((await follow(clock, id)).failure_reason).toBe("no_speech");
+    expect(clock.sleeps).toEqual([10_000, 20_000, 30_000, 30_000, 30_000]);
+  });
+
+  test("gives up after twice the length and ten minutes, but not on one that still waits", async () => {
+    const id = server.enterQueued(caller.accountId);
+    const clock = new TestClock();
+    let claimedAt = 0;
+    clock.onSleep = () => {
+      if (claimedAt > 0 || clock.now() < 3_600_000) return;
+      server.recordings.claim(id);
+      server.recordings.describe(id, { durationSeconds: 60 });
+      claimedAt = clock.now();
+    };
+    await expect(follow(clock, id)).rejects.toThrow(`transcribe watch ${id}`);
+    expect(clock.now() - claimedAt).toBeWithin(720_000, 740_000);
+  });
+
+  test("many at once leave the key's rate to others", async () => {
+    const id = server.enterProcessing(caller.accountId);
+    const clock = new TestClock();
+    clock.onSleep = (count) => void (count === 3 && server.recordings.complete(id, spoken));
+    await follow(clock, id, { together: () => 40 });
+    expect(clock.sleeps).toEqual([40_000, 40_000, 40_000]);
+  });
+
+  test("one that is not there, or gone meanwhile, is not asked for again", async () => {
+    const clock = new TestClock();
+    await expect(follow(clock, Bun.randomUUIDv7(), { atOnce: true })).rejects.toMatchObject({ code: "not_found" });
+    expect(clock.sleeps).toEqual([]);
+  });
+});
+
+test.each([
+  [10, null, 5],
+  [5, 599, 5],
+  [10, 600, 20],
+  [20, 64_800, 30],
+  [5, 600, 10],
+])("after a pause of %p s for a recording of %p s comes one of %p s", (last, duration, next) => {
+  expect(nextPause(last, duration)).toBe(next);
+});
