@@ -19,6 +19,7 @@ import { listCommand } from "./client/list.ts";
 import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
+import { completionCommand } from "./completion/index.ts";
 import { doctorCommand } from "./doctor.ts";
 import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
@@ -43,7 +44,7 @@ function commandGroups(): Record<string, Command[]> {
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
     "Diagnosis:": [doctorCommand()],
-    "About:": [versionCommand(), licensesCommand()],
+    "About:": [completionCommand(), versionCommand(), licensesCommand()],
   };
 }
 

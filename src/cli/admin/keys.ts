@@ -39,7 +39,7 @@ function createCommand(): Command {
     .description("Make a key for an account and print it, this once.")
     .requiredOption("--account <name>", "the account's name or id")
     .option("--name <text>", "what the key is for", "default")
-    .option("--scopes <list>", `what it may do, by comma (default: ${scopes.join(",")})`)
+    .option("--scopes <scopes>", `what it may do, by comma (default: ${scopes.join(",")})`)
     .option("--workspace <name>", "pin it to a workspace of the account")
     .option("--expires <end>", "when it ends: 2026-12-31 or 90d (default: never)")
     .option("--json", "print id and key as JSON")

@@ -32,7 +32,7 @@ function listCommand(): Command {
   return addSettingsOptions(new Command("list"), ["storage.data_dir"])
     .description("List recordings, newest first.")
     .option("--account <name>", "only this account's")
-    .option("--status <list>", "only these: queued, processing, completed, failed; by comma")
+    .option("--status <statuses>", "only these: queued, processing, completed, failed; by comma")
     .option("--limit <number>", "so many", howMany, 50)
     .option("--json", "print them as JSON")
     .action((options: ListOptions, command: Command) => {

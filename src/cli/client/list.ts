@@ -21,7 +21,7 @@ const statuses: readonly string[] = statusSchema.anyOf.map((choice) => choice.co
 export function listCommand(): Command {
   const command = new Command("list")
     .description("List the recordings that the key may see, newest first.")
-    .option("--status <list>", `only these: ${statuses.join(", ")}; by comma`, statusList)
+    .option("--status <statuses>", `only these: ${statuses.join(", ")}; by comma`, statusList)
     .option("--limit <number>", "so many", howMany, 20)
     .option("--all", "all there are")
     .option("--json", "print them as JSON");

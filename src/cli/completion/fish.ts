@@ -1,0 +1,51 @@
+import type { Place, Values } from "./places.ts";
+
+/** A script for fish: a line for each command, option and list of values. */
+export function fishScript(places: readonly Place[]): string {
+  return `# fish completion of transcribe, made by: transcribe completion fish
+function __transcribe_at
+  set -l at
+  for word in (commandline -opc)[2..]
+    switch "$at $word"
+      case ${places
+        .filter(({ path }) => path.length > 0)
+        .map(quotedPlace)
+        .join(" ")}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv[1]"
+end
+complete -c transcribe -f
+${places.flatMap(linesOf).join("\n")}
+`;
+}
+
+const quotedPlace = (place: Place) => quoted(nameOf(place));
+const nameOf = ({ path }: Place) => path.map((word) => ` ${word}`).join("");
+
+function linesOf(place: Place): string[] {
+  const start = `complete -c transcribe -n ${quoted(`__transcribe_at ${quotedPlace(place)}`)}`;
+  const commands = place.commands.map(
+    ({ name, description }) => `${start} -a ${quoted(name)} -d ${quoted(description)}`,
+  );
+  const options = place.options.map(({ names, description, values }) => {
+    const flags = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+    return [start, ...flags, ...(values === null ? [] : [offer(values)]), `-d ${quoted(description)}`].join(" ");
+  });
+  return [...commands, ...argumentLines(place, start), ...options];
+}
+
+function argumentLines({ argument }: Place, start: string): string[] {
+  if (argument === null || argument === "anything") return [];
+  return [argument === "files" ? `${start} -F` : `${start} -a ${quoted(argument.join(" "))}`];
+}
+
+function offer(values: Values): string {
+  if (values === "files") return "-r -F";
+  return values === "anything" ? "-x" : `-x -a ${quoted(values.join(" "))}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}

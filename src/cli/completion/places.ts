@@ -1,0 +1,88 @@
+import { Kind, type TSchema } from "@sinclair/typebox";
+import type { Argument, Command, Option } from "commander";
+import { scopes } from "../../accounts/index.ts";
+import { settingEntries } from "../../config/index.ts";
+import { statusSchema } from "../../transcriptions/index.ts";
+
+/** What may stand where a value is asked for: names of files, one of a list, or what nobody can guess. */
+export type Values = "files" | "anything" | readonly string[];
+
+/** An option as a shell completes it. */
+export interface PlaceOption {
+  /** e.g. `-o`, `--output` */
+  readonly names: readonly string[];
+  readonly description: string;
+  /** Null for an option that takes no value. */
+  readonly values: Values | null;
+}
+
+/** A point of the command line where a command's name was written, and what may follow. */
+export interface Place {
+  /** e.g. `["keys", "create"]`; empty for the program itself. */
+  readonly path: readonly string[];
+  readonly commands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly PlaceOption[];
+  /** What the arguments are; null where there are none. */
+  readonly argument: Values | null;
+}
+
+/** Placeholders in the commands' declarations that say what a value is. */
+const meanings: Readonly<Record<string, Values>> = {
+  file: "files",
+  path: "files",
+  directory: "files",
+  recording: "files",
+  statuses: statusSchema.anyOf.map((choice) => choice.const),
+  scopes,
+  setting: settingEntries.map(({ path }) => path),
+};
+
+/** Every place of a program's command line, from its declarations. */
+export function completionPlaces(program: Command, path: readonly string[] = []): Place[] {
+  const commands = program.commands.filter((command) => !isHidden(command));
+  const [argument] = program.registeredArguments;
+  const place: Place = {
+    path,
+    commands: commands.map((command) => ({ name: command.name(), description: firstSentence(command.description()) })),
+    options: [...program.options.filter(({ hidden }) => !hidden).map(toOption), help],
+    argument: argument === undefined ? null : valuesOf(argument),
+  };
+  return [place, ...commands.flatMap((command) => completionPlaces(command, [...path, command.name()]))];
+}
+
+const help: PlaceOption = { names: ["-h", "--help"], description: "display help for command", values: null };
+
+function toOption(option: Option): PlaceOption {
+  return {
+    names: [option.short, option.long].filter((name) => name !== undefined),
+    description: firstSentence(option.description),
+    values: option.required || option.optional ? optionValues(option) : null,
+  };
+}
+
+function optionValues(option: Option): Values {
+  if (option.argChoices !== undefined) return option.argChoices;
+  const entry = settingEntries.find(({ flag }) => flag !== null && flag === option.long);
+  if (entry !== undefined) return entry.path.endsWith("_dir") ? "files" : choicesOf(entry.schema);
+  const placeholder = /[<[]([a-z-]+)/.exec(option.flags)?.[1] ?? "";
+  return meanings[placeholder] ?? "anything";
+}
+
+function valuesOf(argument: Argument): Values {
+  return argument.argChoices ?? meanings[argument.name()] ?? "anything";
+}
+
+function choicesOf(schema: TSchema): Values {
+  if (schema[Kind] !== "Union") return "anything";
+  return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
+}
+
+/** commander keeps it to itself whether a command is shown. */
+function isHidden(command: Command): boolean {
+  return "_hidden" in command && command._hidden === true;
+}
+
+/** Room for a description is one line of a menu. */
+function firstSentence(text: string): string {
+  return (/^[^.;(]+/.exec(text)?.[0] ?? "").trim();
+}
