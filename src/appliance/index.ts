@@ -10,6 +10,7 @@ export {
   type ServerTrust,
   trustOf,
 } from "./running-server.ts";
+export { settingFaults } from "./setting-faults.ts";
 export { speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";
 export { type LocalTranscript, type LocalTranscription, openWorkshop, type Workshop } from "./workshop.ts";

@@ -1,6 +1,7 @@
 import { type ReloadedSettings, reloadSettings, type Settings, SettingsError } from "../config/index.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
+import { settingFaults } from "./setting-faults.ts";
 
 /** What settings say in texts of their own, understood. */
 interface Understood {
@@ -43,17 +44,10 @@ export class RunningSettings {
 }
 
 function understand(settings: Settings): Understood {
-  const { fetch, server } = settings;
+  const faults = settingFaults(settings);
+  if (faults.length > 0) throw new SettingsError(faults);
   return {
-    allow: understood("fetch.allow", () => parseAllowList(fetch.allow)),
-    proxies: understood("server.trusted_proxies", () => parseTrustedProxies(server.trusted_proxies)),
+    allow: parseAllowList(settings.fetch.allow),
+    proxies: parseTrustedProxies(settings.server.trusted_proxies),
   };
-}
-
-function understood<T>(setting: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new SettingsError(`${setting}: ${error instanceof Error ? error.message : error}`);
-  }
 }

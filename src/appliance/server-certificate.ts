@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Settings, SettingsError } from "../config/index.ts";
+import type { Settings } from "../config/index.ts";
 import { type Credentials, readCredentials } from "../http/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { StartError } from "./start-error.ts";
@@ -75,17 +75,14 @@ export class ServerCertificate {
 
 /**
  * The server's certificate; null where the settings name none.
- * @throws {SettingsError} when one of the two settings is missing @throws {StartError}
+ * @throws {StartError}
  */
 export function serverCertificate(
   { tls_certificate: certificate, tls_key: key }: Settings["server"],
   log: Logger,
   now: () => number,
 ): ServerCertificate | null {
-  if (certificate === "" && key === "") return null;
-  if (certificate === "" || key === "") {
-    throw new SettingsError("server.tls_certificate and server.tls_key go together: set both, or none for plain HTTP");
-  }
+  if (certificate === "") return null;
   return new ServerCertificate(certificate, key, log, now);
 }
 

@@ -20,6 +20,7 @@ import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { completionCommand } from "./completion/index.ts";
+import { configCommand } from "./config/index.ts";
 import { doctorCommand } from "./doctor.ts";
 import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
@@ -37,7 +38,7 @@ Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command 
 /** All commands, under the headings of the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), serviceCommand(), quickstartCommand()],
+    "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), configCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],

@@ -12,7 +12,8 @@ import { ApiClient } from "./client/api-client.ts";
 import { transcribeFiles } from "./client/transcribe-files.ts";
 import { CommandError } from "./command-error.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
-import { addSettingsOptions, openStoreIn, settingsOf } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions, openStoreIn, settingsFileOf, settingsOf } from "./settings-options.ts";
 
 /** A server that was just started has to load its models first; on a slow disk that takes its time. */
 const startSeconds = 120;
@@ -28,10 +29,11 @@ export function quickstartCommand(): Command {
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const directory = new DataDirectory(settings.storage.data_dir);
       if (recording === undefined) {
-        await serveInForeground(() => settingsOf(command), directory);
+        await serveInForeground(servingSettings(command), directory);
         return;
       }
-      const server = (await findRunningServer(directory)) ?? (await startDetached(settings, directory));
+      const server =
+        (await findRunningServer(directory)) ?? (await startDetached(settings, settingsFileOf(command), directory));
       const { key } = firstKey(openStoreIn(directory), directory);
       const baseUrl = baseUrlOf(server.origin);
       await transcribeFiles({
@@ -62,11 +64,15 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
 }
 
 /** Starts `transcribe serve` in the background and waits until it is ready; its log goes to the data directory. */
-async function startDetached(settings: Settings, directory: DataDirectory): Promise<RunningServer> {
+async function startDetached(
+  { server: { host, port }, log: { level } }: Settings,
+  config: string | undefined,
+  directory: DataDirectory,
+): Promise<RunningServer> {
   const logPath = join(directory.root, "server.log");
   const log = openSync(logPath, "a", 0o600);
-  const { host, port } = settings.server;
-  const command = ownCommand("serve", "--host", host, "--port", String(port), "--data-dir", resolve(directory.root));
+  const flags = ["--host", host, "--port", String(port), "--data-dir", resolve(directory.root), "--log-level", level];
+  const command = ownCommand("serve", ...flags, "--config", config ?? "");
   const child = Bun.spawn(command, { stdin: "ignore", stdout: log, stderr: log, detached: true });
   child.unref();
   process.stderr.write("starting the server …\n");

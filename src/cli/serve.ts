@@ -4,7 +4,8 @@ import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts
 import { type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions } from "./settings-options.ts";
 
 /** The flags of a command that serves. */
 export const serveFlags = ["server.host", "server.port", "storage.data_dir", "log.level"];
@@ -14,14 +15,15 @@ export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
     .description("Serve the API until told to stop (SIGINT or SIGTERM). SIGHUP has it read its settings again.")
     .action(async (_options: object, command: Command) => {
-      const settings = settingsOf(command);
+      const readSettings = servingSettings(command);
+      const settings = readSettings();
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       supervisor?.ready(appliance.standing);
       await untilStopped(appliance, {
-        readSettings: () => settingsOf(command),
+        readSettings,
         log,
         stopping: () => supervisor?.stopping(),
       });

@@ -1,12 +1,22 @@
 import type { Command } from "commander";
-import { loadSettings, type Settings, settingEntries } from "../config/index.ts";
+import {
+  chooseSettingsFile,
+  defaultSettingsFile,
+  loadSettings,
+  type Settings,
+  type SettingsSources,
+  settingEntries,
+} from "../config/index.ts";
 import { DataDirectory, openDatabaseOf, type Store, type Upgrade } from "../storage/index.ts";
 
 const flagged = settingEntries.filter((entry) => entry.flag !== null);
 
 /** Adds `--config` and the flags of settings to a command: all of them, or those named by their paths. */
 export function addSettingsOptions(command: Command, paths: readonly string[]): Command {
-  command.option("--config <file>", "settings file, TOML (environment: TRANSCRIBE_CONFIG)");
+  command.option(
+    "--config <file>",
+    `settings file, TOML (environment: TRANSCRIBE_CONFIG; default: ${defaultSettingsFile} where it is there)`,
+  );
   for (const entry of flagged.filter((candidate) => paths.includes(candidate.path))) {
     command.option(
       `${entry.flag} <value>`,
@@ -21,14 +31,28 @@ export function addSettingsOptions(command: Command, paths: readonly string[]): 
  * @throws {SettingsError}
  */
 export function settingsOf(command: Command): Settings {
+  return loadSettings(settingsSourcesOf(command));
+}
+
+/** Where the settings of such a command come from. */
+export function settingsSourcesOf(command: Command): SettingsSources {
   const options: Record<string, unknown> = command.opts();
   const flags: Record<string, string> = {};
   for (const entry of flagged) {
     const value = options[camelCase(entry.flag ?? "")];
     if (typeof value === "string") flags[entry.path] = value;
   }
-  const file = typeof options.config === "string" ? options.config : process.env.TRANSCRIBE_CONFIG || undefined;
-  return loadSettings({ file, environment: process.env, flags });
+  return { file: settingsFileOf(command), environment: process.env, flags };
+}
+
+/** The settings file of such a command; undefined where there is none. */
+export function settingsFileOf(command: Command): string | undefined {
+  const { config }: { config?: string } = command.opts();
+  return chooseSettingsFile({
+    named: config,
+    inEnvironment: process.env.TRANSCRIBE_CONFIG,
+    defaultFile: defaultSettingsFile,
+  });
 }
 
 export function dataDirectoryOf(command: Command): DataDirectory {

@@ -1,5 +1,6 @@
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import { type SettingAnnotations, settingsSchema } from "./schema/index.ts";
+import type { Unit } from "./units.ts";
 
 /** One setting, as the loader, the flags and the documentation see it. */
 export interface SettingEntry {
@@ -9,33 +10,60 @@ export interface SettingEntry {
   readonly flag: string | null;
   readonly schema: TSchema;
   readonly description: string;
+  /** What its number counts, where it may be written with a unit. */
+  readonly unit: Unit | null;
+  /** Whether it names a file or a directory. */
+  readonly isPath: boolean;
   /** Whether a running server takes a new value. */
   readonly reload: boolean;
   readonly defaultValue: unknown;
 }
 
-function isGroup(schema: TSchema): schema is TObject {
-  return schema[Kind] === "Object";
+/** A table of the settings file. */
+export interface SettingTable {
+  readonly name: string;
+  readonly description: string;
+  readonly entries: readonly SettingEntry[];
 }
 
-function walk(schema: TObject, prefix: string): SettingEntry[] {
-  return Object.entries(schema.properties).flatMap(([name, child]) => {
-    const path = prefix === "" ? name : `${prefix}.${name}`;
-    if (isGroup(child)) return walk(child, path);
-    const annotations = child as TSchema & SettingAnnotations;
-    return [
-      {
-        path,
-        env: annotations.env ?? `TRANSCRIBE_${path.replaceAll(".", "_").toUpperCase()}`,
-        flag: annotations.flag ?? null,
-        schema: child,
-        description: annotations.description,
-        reload: annotations.reload,
-        defaultValue: child.default,
-      },
-    ];
-  });
-}
+/** All tables with their settings, in the order of the schema. */
+export const settingTables: readonly SettingTable[] = Object.entries(settingsSchema.properties).map(
+  ([name, table]: [string, TObject]) => ({
+    name,
+    description: table.description ?? "",
+    entries: Object.entries(table.properties).map(([key, schema]) => entryOf(`${name}.${key}`, schema)),
+  }),
+);
 
 /** All settings in the order of the schema. */
-export const settingEntries: readonly SettingEntry[] = walk(settingsSchema, "");
+export const settingEntries: readonly SettingEntry[] = settingTables.flatMap(({ entries }) => entries);
+
+/** The setting of a dotted path. */
+export function findSetting(path: string): SettingEntry | undefined {
+  return settingEntries.find((entry) => entry.path === path);
+}
+
+/** The name in the environment that a path makes, where the setting has no shorter one. */
+export function environmentName(path: string): string {
+  return `TRANSCRIBE_${path.replaceAll(".", "_").toUpperCase()}`;
+}
+
+/** The kind of a setting's type, e.g. `Integer`; a choice is a `Union`. */
+export function kindOf(schema: TSchema): string {
+  return schema[Kind];
+}
+
+function entryOf(path: string, schema: TSchema): SettingEntry {
+  const annotations = schema as TSchema & SettingAnnotations & { unit?: Unit; path?: boolean };
+  return {
+    path,
+    env: annotations.env ?? environmentName(path),
+    flag: annotations.flag ?? null,
+    schema,
+    description: annotations.description,
+    unit: annotations.unit ?? null,
+    isPath: annotations.path ?? false,
+    reload: annotations.reload,
+    defaultValue: schema.default,
+  };
+}

@@ -1,4 +1,11 @@
-export { type SettingEntry, settingEntries } from "./entries.ts";
-export { type LoadSettingsOptions, loadSettings, SettingsError } from "./load.ts";
+export { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
+export { faultText, locate, type Origin, originText, type SettingFault, SettingsError } from "./fault.ts";
+export { loadSettings, readSettings, type SettingsReading, type SettingsSources } from "./load.ts";
+export { settingValue } from "./paths.ts";
 export { type ReloadedSettings, reloadSettings } from "./reload-settings.ts";
 export type { Settings } from "./schema/index.ts";
+export { chooseSettingsFile, defaultSettingsFile } from "./settings-file.ts";
+export { settingWarnings } from "./warnings.ts";
+export { exampleFile } from "./written/example-file.ts";
+export { settingsPage } from "./written/settings-page.ts";
+export { tomlValue } from "./written/toml-value.ts";

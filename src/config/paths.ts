@@ -1,7 +1,14 @@
+import type { Settings } from "./schema/index.ts";
+
 /** The leaves of nested tables, by their dotted paths; a list is a leaf. */
 export function flatten(tables: unknown, prefix = ""): [path: string, value: unknown][] {
   if (typeof tables !== "object" || tables === null || Array.isArray(tables)) return [[prefix, tables]];
   return Object.entries(tables).flatMap(([name, child]) => flatten(child, prefix === "" ? name : `${prefix}.${name}`));
+}
+
+/** The value of a setting by its dotted path. */
+export function settingValue(settings: Settings, path: string): unknown {
+  return flatten(settings).find(([each]) => each === path)?.[1];
 }
 
 /** Tables of values from their paths, `table.name`. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defaultSettingsFile } from "../config/index.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** Name of the unit, without its suffix. */
@@ -6,7 +7,8 @@ export const serviceName = "transcribe";
 
 export const defaultUser = "transcribe";
 export const defaultDataDirectory = "/var/lib/transcribe";
-export const defaultConfigFile = "/etc/transcribe/transcribe.toml";
+/** Where all commands look for the settings, too. */
+export const defaultConfigFile = defaultSettingsFile;
 
 /** Where the service lies on the machine it runs on, or in the tree of one that is being put together. */
 export interface ServiceLayout {

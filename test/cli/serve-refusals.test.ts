@@ -4,9 +4,19 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("a server that can't start", () => {
   const cases: [string, Record<string, string>, number, string][] = [
-    ["a network that is none", { TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99" }, 2, "fetch.allow: 10.0.0.0/99"],
-    ["a proxy that is none", { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "nginx" }, 2, "server.trusted_proxies: nginx"],
-    ["a certificate without its key", { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/a.pem" }, 2, "server.tls_certificate and"],
+    ["a network that is none", { TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99" }, 2, "TRANSCRIBE_FETCH_ALLOW: 10.0.0.0/99"],
+    [
+      "a proxy that is none",
+      { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "nginx" },
+      2,
+      "TRANSCRIBE_SERVER_TRUSTED_PROXIES: nginx",
+    ],
+    [
+      "a certificate without its key",
+      { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/a.pem" },
+      2,
+      "TRANSCRIBE_SERVER_TLS_CERTIFICATE: server.tls_certificate and",
+    ],
     [
       "a certificate that is not there",
       { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/no/a.pem", TRANSCRIBE_SERVER_TLS_KEY: "/no/a.key" },

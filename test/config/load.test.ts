@@ -1,9 +1,39 @@
 import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { type LoadSettingsOptions, loadSettings, SettingsError, settingEntries } from "../../src/config/index.ts";
+import {
+  chooseSettingsFile,
+  loadSettings,
+  readSettings,
+  SettingsError,
+  type SettingsSources,
+  settingEntries,
+} from "../../src/config/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const nothing: LoadSettingsOptions = { file: undefined, environment: {}, flags: {} };
+const nothing: SettingsSources = { file: undefined, environment: {}, flags: {} };
+
+/** What settings of a file, or of other sources, are refused with; the file is called FILE. */
+async function refusal(toml: string | null, sources: Partial<SettingsSources> = {}): Promise<string> {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, "transcribe.toml");
+  if (toml !== null) await Bun.write(file, toml);
+  try {
+    loadSettings({ ...nothing, ...(toml === null ? {} : { file }), ...sources });
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message.replaceAll(file, "FILE");
+    throw error;
+  }
+  throw new Error("the settings were taken");
+}
+
+/** The settings of a file. */
+async function ofFile(toml: string) {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, "transcribe.toml");
+  await Bun.write(file, toml);
+  return loadSettings({ ...nothing, file });
+}
 
 describe("settings", () => {
   test("listen on loopback and process five recordings at once by default", () => {
@@ -13,42 +43,261 @@ describe("settings", () => {
     expect(settings.limits.upload_bytes).toBe(512 * 1024 * 1024);
   });
 
-  test("take the file over the default, the environment over the file, a flag over both", async () => {
+  test("take the file over the default, the environment over the file, a flag over both, and say so", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "transcribe.toml");
-    await Bun.write(file, '[server]\nport = 1001\nhost = "::1"\n\n[queue]\nslots = 2\n');
+    await Bun.write(file, '[server]\nport = 1001\nhost = "::1"\n\n[queue]\n  slots = 2\n');
     const environment = { TRANSCRIBE_PORT: "1002", TRANSCRIBE_QUEUE_SLOTS: "3" };
-    const settings = loadSettings({ file, environment, flags: { "server.port": "1003" } });
-    expect(settings.server).toMatchObject({ host: "::1", port: 1003 });
-    expect(settings.queue.slots).toBe(3);
+    const { settings, origins } = readSettings({ file, environment, flags: { "server.port": "1003" } });
+    expect(settings?.server).toMatchObject({ host: "::1", port: 1003 });
+    expect(settings?.queue.slots).toBe(3);
+    expect(Object.fromEntries(origins)).toMatchObject({
+      "server.host": { type: "file", file, line: 3, column: 1 },
+      "server.port": { type: "flag", name: "--port" },
+      "queue.slots": { type: "environment", name: "TRANSCRIBE_QUEUE_SLOTS" },
+      "log.level": { type: "default" },
+    });
   });
 
-  const refused: [string, Partial<LoadSettingsOptions> & { toml?: string }, string][] = [
-    ["an unknown key of the file, with a suggestion", { toml: "[server]\nslots = 3" }, "did you mean queue.slots?"],
-    ["a wrong type", { toml: '[server]\nport = "http"' }, "a whole number from 0 to 65535"],
-    ["a file that is no TOML, with the place", { toml: "[server\n" }, "1:  [server"],
-    ["a missing file", { file: "/nowhere/transcribe.toml" }, "can't read the settings file"],
-    ["an unknown environment variable", { environment: { TRANSCRIBE_PROT: "1" } }, "TRANSCRIBE_PROT"],
-    ["a number out of range", { environment: { TRANSCRIBE_PORT: "70000" } }, "TRANSCRIBE_PORT: 70000"],
-    ["an empty number", { environment: { TRANSCRIBE_PORT: "" } }, "TRANSCRIBE_PORT"],
-    ["a bad flag", { flags: { "server.port": "-1" } }, "--port: -1"],
+  test("take sizes and times with their units, from everywhere, and plain numbers too", async () => {
+    const settings = await ofFile(
+      '[limits]\nupload_bytes = "2 GiB"\nrecording_seconds = "36h"\n[retention]\naudio_days = 3\n',
+    );
+    expect(settings.limits).toMatchObject({ upload_bytes: 2 * 1024 ** 3, recording_seconds: 129_600 });
+    expect(settings.retention.audio_days).toBe(3);
+    const environment = { TRANSCRIBE_FETCH_TIMEOUT_SECONDS: "2h", TRANSCRIBE_FETCH_STALL_SECONDS: "45" };
+    expect(loadSettings({ ...nothing, environment }).fetch).toMatchObject({ timeout_seconds: 7200, stall_seconds: 45 });
+  });
+
+  test("take lists from the file as lists, and from the environment with commas", async () => {
+    expect((await ofFile("[fetch]\nallow = [\n  'a.example',\n  'b.example', # two\n]")).fetch.allow).toEqual([
+      "a.example",
+      "b.example",
+    ]);
+    const environment = { TRANSCRIBE_FETCH_ALLOW: "a.example, b.example" };
+    expect(loadSettings({ ...nothing, environment }).fetch.allow).toEqual(["a.example", "b.example"]);
+  });
+
+  test("are the same however TOML writes them", async () => {
+    const table = await ofFile("[server]\nport = 99\nhost = 'h'\n");
+    const others = [
+      "server.port = 99\nserver.host = 'h'",
+      "server = { port = 99, host = 'h' }",
+      "\uFEFF[server]\r\nport = 99\r\nhost = 'h'\r\n",
+      '["server"]\n"port" = 99\n\'host\' = """h"""',
+    ];
+    for (const toml of others) expect(await ofFile(toml)).toEqual(table);
+  });
+
+  test("of a file count relative paths from its folder, others from the current one", async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "transcribe.toml");
+    await Bun.write(file, "[storage]\ndata_dir = 'there/data'\nruntime_dir = '/absolute'\n");
+    const { storage, server } = loadSettings({ ...nothing, file });
+    expect(storage).toEqual({ data_dir: join(directory.path, "there/data"), runtime_dir: "/absolute" });
+    expect(server.tls_key).toBe("");
+    const flags = { "storage.data_dir": "here" };
+    expect(loadSettings({ ...nothing, file, flags }).storage.data_dir).toBe("here");
+  });
+
+  const refused: [string, string | null, Partial<SettingsSources>, string][] = [
+    [
+      "an unknown key, with the one that stands in another table",
+      "[server]\nslots = 3",
+      {},
+      "FILE:2:1: server.slots: there is no such setting; did you mean queue.slots? It stands under [queue].",
+    ],
+    [
+      "a misspelt key, with the one that is much like it",
+      "[server]\nprot = 3",
+      {},
+      "FILE:2:1: server.prot: there is no such setting; did you mean server.port?",
+    ],
+    [
+      "an unknown key that is like none",
+      "[server]\ncolour = 3",
+      {},
+      "FILE:2:1: server.colour: there is no such setting",
+    ],
+    [
+      "a key outside its table",
+      "port = 3",
+      {},
+      "FILE:1:1: port: there is no such setting; did you mean server.port? It stands under [server].",
+    ],
+    ["a key with a dot in it", '"server.port" = 3', {}, "FILE:1:1: server.port: there is no such setting"],
+    [
+      "an unknown table, once, with the one that is much like it",
+      "[limit]\na = 1\nb = 2",
+      {},
+      "FILE:1:2: there is no table [limit]; did you mean [limits]?",
+    ],
+    ["an empty unknown table", "[colours]", {}, "FILE:1:2: there is no table [colours]"],
+    ["a table inside a table", "[server.tls]", {}, "FILE:1:2: there is no table [server.tls]"],
+    ["a list of tables", "[[server]]\nport = 1", {}, "FILE:1:3: a table is written with single brackets: [server]"],
+    [
+      "a value for a table",
+      "server = 3",
+      {},
+      "FILE:1:1: server: there is no such setting; server is a table: [server]",
+    ],
+    [
+      "a table for a value",
+      "[server.port]",
+      {},
+      "FILE:1:2: server.port: a table is not allowed; it takes a whole number from 0 to 65535",
+    ],
+    ["a setting twice", "[server]\nport = 1\nport = 2", {}, "FILE:3:1: this is set a second time"],
+    [
+      "a wrong type",
+      '[server]\nport = "http"',
+      {},
+      'FILE:2:1: server.port: "http" is not allowed; it takes a whole number from 0 to 65535',
+    ],
+    ["a number as a text", '[server]\nport = "80"', {}, 'server.port: "80" is not allowed'],
+    ["a number that is not whole", "[queue]\nslots = 1.5", {}, "queue.slots: 1.5 is not allowed"],
+    [
+      "a number beyond all",
+      "[queue]\nslots = 99999999999999999999",
+      {},
+      "queue.slots: 99999999999999999999 is not allowed",
+    ],
+    ["no number", "[queue]\nslots = nan", {}, "queue.slots: nan is not allowed"],
+    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it takes a text"],
+    [
+      "a list of other than texts",
+      "[fetch]\nallow = ['a', 3]",
+      {},
+      "fetch.allow: ['a', 3] is not allowed; it takes a list of texts",
+    ],
+    ["a text with a line's end in it", '[server]\nhost = "a\\nb"', {}, "it has control characters"],
+    [
+      "a unit of another kind",
+      '[limits]\nupload_bytes = "10m"',
+      {},
+      'limits.upload_bytes: "10m" is not allowed: m is a unit of time, and this is a size; it takes a number of bytes or a text with a unit ("512 MiB", "2GB"), from 1 byte to 64 GiB',
+    ],
+    ["a size out of its range", '[limits]\nupload_bytes = "65 GiB"', {}, '"65 GiB" is not allowed; it takes'],
+    ["a file that is no TOML", "[server\n", {}, "FILE:1:8: this is no TOML"],
+    [
+      "a missing file",
+      null,
+      { file: "/nowhere/transcribe.toml" },
+      "/nowhere/transcribe.toml: there is no such settings file",
+    ],
+    [
+      "an unknown variable",
+      null,
+      { environment: { TRANSCRIBE_PROT: "1" } },
+      "TRANSCRIBE_PROT: this names no setting; did you mean TRANSCRIBE_PORT?",
+    ],
+    [
+      "a variable by the path, where there is a shorter one",
+      null,
+      { environment: { TRANSCRIBE_SERVER_PORT: "1" } },
+      "TRANSCRIBE_SERVER_PORT: this names no setting; did you mean TRANSCRIBE_PORT?",
+    ],
+    [
+      "a number out of range",
+      null,
+      { environment: { TRANSCRIBE_PORT: "70000" } },
+      'TRANSCRIBE_PORT: "70000" is not allowed',
+    ],
+    ["a number as programs write it", null, { environment: { TRANSCRIBE_PORT: "0x50" } }, 'TRANSCRIBE_PORT: "0x50"'],
+    ["an empty number", null, { environment: { TRANSCRIBE_PORT: "" } }, 'TRANSCRIBE_PORT: "" is not allowed'],
+    [
+      "a yes where it must be true",
+      null,
+      { environment: { TRANSCRIBE_FETCH_ENABLED: "yes" } },
+      "it takes true or false",
+    ],
+    [
+      "a size that may mean two things",
+      null,
+      { environment: { TRANSCRIBE_LIMITS_UPLOAD_BYTES: "512M" } },
+      "write MiB (by 1024) or MB (by 1000)",
+    ],
+    ["a bad flag", null, { flags: { "server.port": "-1" } }, '--port: "-1" is not allowed'],
     [
       "a word that is none of the choices",
+      null,
       { flags: { "log.level": "loud" } },
       "one of debug, info, warn, error, silent",
     ],
   ];
-  test.each(refused)("refuse %s", async (_name, { toml, ...options }, message) => {
-    using directory = temporaryDirectory();
-    const file = join(directory.path, "transcribe.toml");
-    if (toml !== undefined) await Bun.write(file, toml);
-    const load = () => loadSettings({ ...nothing, ...(toml === undefined ? {} : { file }), ...options });
-    expect(load).toThrow(SettingsError);
-    expect(load).toThrow(message);
+  test.each(refused)("refuse %s", async (_name, toml, sources, message) => {
+    const text = await refusal(toml, sources);
+    expect(text).toContain(message);
+    expect(text).not.toContain("\n");
+  });
+
+  test("are refused with all that is wrong, in the order of the file, and the variables after it", async () => {
+    const toml = "[server]\nport = 'x'\nport = 1\n[limit]\nz = 1\n[log]\nlevel = 1\ncolour == 2\n[queue]\nslots = 0\n";
+    const lines = (await refusal(toml, { environment: { TRANSCRIBE_NOPE: "1" } })).split("\n");
+    expect(lines[0]).toBe("the settings have 7 faults:");
+    expect(lines.slice(1).map((line) => line.trim().split(": ")[0])).toEqual([
+      ...["FILE:2:1", "FILE:3:1", "FILE:4:2", "FILE:7:1", "FILE:8:9", "FILE:10:1"],
+      "TRANSCRIBE_NOPE",
+    ]);
+  });
+
+  test("show nothing of a password in a link that they refuse", async () => {
+    const text = await refusal("[log]\nlevel = 'https://user:secret@example.org/'");
+    expect(text).toContain("https://…@example.org/");
+    expect(text).not.toContain("secret");
   });
 
   test("every one has a description and a name of its own in the environment", () => {
     expect(settingEntries.filter((entry) => entry.description === "")).toEqual([]);
     expect(new Set(settingEntries.map((entry) => entry.env)).size).toBe(settingEntries.length);
+  });
+});
+
+describe("a settings file", () => {
+  const unfit: [string, (path: string) => unknown, string][] = [
+    ["is a directory", (path) => mkdirSync(path), "this is a directory"],
+    ["is a pipe that nobody writes to", (path) => void Bun.spawnSync(["mkfifo", path]), "not a regular file"],
+    ["is no text", (path) => Bun.write(path, new Uint8Array([0x5b, 0xff, 0xfe])), "not a text in UTF-8"],
+    [
+      "has a gigabyte",
+      async (path) => {
+        await Bun.write(path, "");
+        truncateSync(path, 1024 ** 3);
+      },
+      "it has 1,073,741,824 bytes; a settings file has 128 KiB at most",
+    ],
+  ];
+  test.each(unfit)("that %s is refused with a clear word", async (_name, make, message) => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "transcribe.toml");
+    await make(file);
+    expect(() => loadSettings({ ...nothing, file })).toThrow(message);
+  });
+
+  test.skipIf(process.getuid?.() === 0)(
+    "that the user may not read is refused with what to do (skipped for root, who may read all)",
+    async () => {
+      using directory = temporaryDirectory();
+      const file = join(directory.path, "transcribe.toml");
+      await Bun.write(file, "");
+      chmodSync(file, 0o000);
+      expect(() => loadSettings({ ...nothing, file })).toThrow("may not read this settings file: run this as root");
+    },
+  );
+
+  test("is the one that is named, else the environment's, else the default one where it is there", async () => {
+    using directory = temporaryDirectory();
+    const there = join(directory.path, "there.toml");
+    await Bun.write(there, "");
+    const missing = join(directory.path, "missing.toml");
+    const choose = (named?: string, inEnvironment?: string, defaultFile = there) =>
+      chooseSettingsFile({ named, inEnvironment, defaultFile });
+    expect(choose("a.toml", "b.toml")).toBe("a.toml");
+    expect(choose(undefined, "b.toml")).toBe("b.toml");
+    expect(choose()).toBe(there);
+    expect(choose(undefined, undefined, missing)).toBeUndefined();
+    expect(choose(undefined, "")).toBeUndefined();
+    // Named, it is read even where it is not there, which is an error then.
+    expect(choose(missing)).toBe(missing);
   });
 });

@@ -26,7 +26,9 @@ export function commandLinesOf(page: Page): CommandLine[] {
 function callsIn(line: string): string[][] {
   const withoutComment = line.replace(/(^|\s)#.*/, "");
   return withoutComment.split(/\$\(|[|;()]|&&/).flatMap((command) => {
-    const words = (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).filter((word) => !/^\d?[<>]/.test(word));
+    const words = (command.replace(/\s\d?[<>]+\s*[^\s&]+/g, "").match(/"[^"]*"|'[^']*'|\S+/g) ?? []).filter(
+      (word) => !/^\d?[<>]/.test(word),
+    );
     while (/^(sudo|exec|time|-u|[A-Z_]+=.*)$/.test(words[0] ?? "")) words.splice(0, words[0] === "-u" ? 2 : 1);
     return programName.test(words[0] ?? "") ? [words.slice(1)] : [];
   });

@@ -19,6 +19,11 @@ export function text(options: Setting<string>) {
   return Type.String(options);
 }
 
+/** A file or directory. One that a settings file names relatively is sought from that file's folder on. */
+export function path(options: Setting<string>) {
+  return Type.String({ ...options, path: true });
+}
+
 export function integer(options: Setting<number> & Range) {
   return Type.Integer(options);
 }

@@ -1,4 +1,4 @@
-import { group, integer, list, text } from "./kinds.ts";
+import { group, integer, list, path, text } from "./kinds.ts";
 
 export const server = group("Where the API is served.", {
   host: text({
@@ -17,13 +17,13 @@ export const server = group("Where the API is served.", {
     env: "TRANSCRIBE_PORT",
     flag: "--port",
   }),
-  tls_certificate: text({
+  tls_certificate: path({
     default: "",
     description:
       "File with the server's certificate and those that lead to its authority (PEM, the server's own first). The server then speaks HTTPS alone, and takes up a renewed file within a minute or at SIGHUP. Empty: plain HTTP.",
     reload: false,
   }),
-  tls_key: text({
+  tls_key: path({
     default: "",
     description: "File with the certificate's private key (PEM, not encrypted), readable by the server's user.",
     reload: false,

@@ -1,14 +1,14 @@
-import { group, text } from "./kinds.ts";
+import { group, path } from "./kinds.ts";
 
 export const storage = group("Where everything is kept.", {
-  data_dir: text({
+  data_dir: path({
     default: "data",
     description: "Directory that holds the database, the uploads and the work files. Made if it is not there.",
     reload: false,
     env: "TRANSCRIBE_DATA_DIR",
     flag: "--data-dir",
   }),
-  runtime_dir: text({
+  runtime_dir: path({
     default: "",
     description:
       "Directory that the program in one file unpacks its native parts and default models into, about 280 MB. Empty takes the directory runtime in the data directory. It must not be mounted noexec.",

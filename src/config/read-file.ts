@@ -1,0 +1,105 @@
+import { dirname, resolve } from "node:path";
+import { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
+import type { Origin, SettingFault } from "./fault.ts";
+import { readFileValue } from "./read-value.ts";
+import { readSettingsFile } from "./settings-file.ts";
+import { suggest } from "./suggest.ts";
+import { readToml, type TomlEntry } from "./toml/read-toml.ts";
+
+/** A setting that is set somewhere. */
+export interface SetValue {
+  readonly path: string;
+  readonly value: unknown;
+  readonly origin: Origin;
+}
+
+/** What a source of settings sets, and what is wrong in it. */
+export interface SourceReading {
+  readonly values: readonly SetValue[];
+  readonly faults: readonly SettingFault[];
+}
+
+export function together(found: readonly (SetValue | SettingFault)[]): SourceReading {
+  return {
+    values: found.filter((each) => "value" in each),
+    faults: found.filter((each) => "message" in each),
+  };
+}
+
+/** Reads a settings file. @param file as it is to be named in messages; relative paths in it count from its folder */
+export function readFile(file: string): SourceReading {
+  let text: string;
+  try {
+    text = readSettingsFile(file);
+  } catch (error) {
+    const message = `${file}: ${error instanceof Error ? error.message : error}`;
+    return { values: [], faults: [{ origin: null, setting: null, message }] };
+  }
+  const { entries, faults } = readToml(text);
+  const at = (place: TomlEntry["place"]): Origin => ({ type: "file", file, ...place });
+  const unknownTables = new Set<string>();
+  const found = entries.flatMap((entry): (SetValue | SettingFault)[] => {
+    const [table = ""] = entry.path;
+    if (unknownTables.has(table)) return [];
+    const origin = at(entry.place);
+    const setting = settingOf(entry.path);
+    if (setting !== undefined) return [ofSetting(setting, entry, origin, dirname(resolve(file)))];
+    if (entry.source === null) {
+      if (entry.path.length === 1 && !isTable(table)) unknownTables.add(table);
+      const message = faultOfTable(entry);
+      return message === null ? [] : [{ origin, setting: null, message }];
+    }
+    return [{ origin, setting: entry.path.join("."), message: `there is no such setting${hint(entry.path)}` }];
+  });
+  const unread = faults.map(({ place, message }): SettingFault => ({ origin: at(place), setting: null, message }));
+  const all = together([...found, ...unread]);
+  return { values: all.values, faults: all.faults.toSorted((a, b) => lineOf(a) - lineOf(b)) };
+}
+
+function ofSetting(setting: SettingEntry, entry: TomlEntry, origin: Origin, folder: string): SetValue | SettingFault {
+  const { path } = setting;
+  const read = readFileValue(setting, entry.value, entry.source ?? "a table");
+  if (!read.ok) return { origin, setting: path, message: read.message };
+  const { value } = read;
+  const isRelative = setting.isPath && typeof value === "string" && value !== "";
+  return { path, value: isRelative ? resolve(folder, value) : value, origin };
+}
+
+/** A name with a dot in it, in quotes, is no path. */
+function settingOf(path: readonly string[]): SettingEntry | undefined {
+  return path.some((name) => name.includes(".")) ? undefined : findSetting(path.join("."));
+}
+
+function isTable(name: string): boolean {
+  return settingTables.some((table) => table.name === name);
+}
+
+function faultOfTable({ path, value }: TomlEntry): string | null {
+  const name = path.join(".");
+  if (path.length > 1 || !isTable(name)) {
+    const meant = suggest(
+      name,
+      settingTables.map((table) => table.name),
+    );
+    return `there is no table [${name}]${meant === null ? "" : `; did you mean [${meant}]?`}`;
+  }
+  return Array.isArray(value) ? `a table is written with single brackets: [${name}]` : null;
+}
+
+/** What was perhaps meant: the same name in another table, or one that is spelled much like it. */
+function hint(path: readonly string[]): string {
+  const written = path.join(".");
+  const name = path.at(-1) ?? "";
+  const elsewhere = settingEntries.filter((entry) => entry.path.endsWith(`.${name}`));
+  if (path.length === 1 && isTable(name)) return `; ${name} is a table: [${name}]`;
+  const paths = settingEntries.map((entry) => entry.path);
+  const [only, ...others] = elsewhere;
+  const meant = only !== undefined && others.length === 0 ? only.path : suggest(written, paths);
+  if (meant === null) return "";
+  const [table = ""] = meant.split(".");
+  return `; did you mean ${meant}?${path.length === 2 && path[0] === table ? "" : ` It stands under [${table}].`}`;
+}
+
+function lineOf({ origin }: SettingFault): number {
+  return origin?.type === "file" ? origin.line : 0;
+}

@@ -1,0 +1,80 @@
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { kindOf, type SettingEntry } from "./entries.ts";
+import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
+
+/** A setting's value, or what is wrong with it and what is allowed. */
+export type ReadValue =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/** Reads a value as the environment and flags write it; lists with commas. */
+export function readText(entry: SettingEntry, text: string): ReadValue {
+  return read(entry, parsed(entry, text), JSON.stringify(text));
+}
+
+/** Reads a value of a settings file. @param source as the file writes it */
+export function readFileValue(entry: SettingEntry, value: unknown, source: string): ReadValue {
+  return read(entry, value, source);
+}
+
+/** What a setting takes, in words that follow "it takes". */
+export function expected(entry: SettingEntry): string {
+  const { schema, unit } = entry;
+  const { minimum, maximum } = schema;
+  switch (kindOf(schema)) {
+    case "Integer":
+      if (unit === null) return `a whole number from ${minimum} to ${maximum}`;
+      return `a number of ${unit} or a text with a unit (${unitExamples[unit]}), from ${writeQuantity(minimum, unit)} to ${writeQuantity(maximum, unit)}`;
+    case "Boolean":
+      return "true or false";
+    case "Array":
+      return "a list of texts";
+    case "Union":
+      return `one of ${choices(schema).join(", ")}`;
+    default:
+      return entry.isPath ? "a path" : "a text";
+  }
+}
+
+/** The values of a choice. */
+export function choices(schema: TSchema): string[] {
+  return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
+}
+
+function read(entry: SettingEntry, value: unknown, source: string): ReadValue {
+  const refused = (why: string): ReadValue => ({
+    ok: false,
+    message: `${shown(source)} is not allowed${why}; it takes ${expected(entry)}`,
+  });
+  let number = value;
+  if (entry.unit !== null && typeof value === "string") {
+    const quantity = readQuantity(value, entry.unit);
+    if (!quantity.ok) return refused(`: ${quantity.reason}`);
+    number = quantity.value;
+  }
+  if (!Value.Check(entry.schema, number)) return refused("");
+  const texts = Array.isArray(number) ? number : [number];
+  if (texts.some((text) => typeof text === "string" && /\p{Cc}/u.test(text)))
+    return refused(": it has control characters");
+  return { ok: true, value: number };
+}
+
+function parsed(entry: SettingEntry, text: string): unknown {
+  switch (kindOf(entry.schema)) {
+    case "Integer":
+      return entry.unit === null && /^\s*-?\d+\s*$/.test(text) ? Number(text) : text;
+    case "Boolean":
+      return text === "true" ? true : text === "false" ? false : text;
+    case "Array":
+      return text === "" ? [] : text.split(",").map((item) => item.trim());
+    default:
+      return text;
+  }
+}
+
+/** A value for a message: on one line, not too long, without what a link gives away. */
+function shown(source: string): string {
+  const line = source.replace(/\s+/g, " ").replace(/\/\/[^/@\s]*@/g, "//…@");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}

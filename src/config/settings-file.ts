@@ -1,0 +1,80 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
+
+/** Where the settings of a machine's service are, unless another file is named. */
+export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
+
+export interface SettingsFileChoice {
+  /** As `--config` names it. */
+  readonly named: string | undefined;
+  /** What TRANSCRIBE_CONFIG says; empty: no file, not even the default one. */
+  readonly inEnvironment: string | undefined;
+  readonly defaultFile: string;
+}
+
+/** The settings file that is to be read: the one that is named, else the default one where it is there; none is undefined. */
+export function chooseSettingsFile({ named, inEnvironment, defaultFile }: SettingsFileChoice): string | undefined {
+  const chosen = named ?? inEnvironment;
+  if (chosen !== undefined) return chosen === "" ? undefined : chosen;
+  return mayBeThere(defaultFile) ? defaultFile : undefined;
+}
+
+/** One in a folder that can't be looked into may be there: who goes on without it might take another data directory. */
+function mayBeThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+const longestBytes = 128 * 1024;
+
+/** Reads a settings file. @throws {Error} with what is wrong with it, in plain words and without its name */
+export function readSettingsFile(file: string): string {
+  let descriptor: number;
+  try {
+    // A pipe that nobody writes to would be waited for.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw new Error(reasonOf(error));
+  }
+  try {
+    const facts = fstatSync(descriptor);
+    if (facts.isDirectory()) throw new Error("this is a directory, and not a settings file");
+    if (!facts.isFile()) throw new Error("this is not a regular file");
+    if (facts.size > longestBytes) {
+      throw new Error(
+        `it has ${facts.size.toLocaleString("en")} bytes; a settings file has ${longestBytes / 1024} KiB at most`,
+      );
+    }
+    return decoded(readFileSync(descriptor));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error("this is not a text in UTF-8");
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such settings file";
+  if (code === "EACCES" || code === "EPERM") {
+    return `the user ${userName()} may not read this settings file: run this as root or as the service's user, or name another file with --config`;
+  }
+  return `it can't be read: ${error instanceof Error ? error.message : error}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
+  }
+}

@@ -1,0 +1,111 @@
+import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
+import { type Place, placeAt } from "./place.ts";
+
+export interface TomlFault {
+  readonly place: Place;
+  readonly message: string;
+}
+
+/** Leads from what was parsed back to the text as it was written. */
+export interface Original {
+  offset(parsedOffset: number): number;
+  text(parsedRange: readonly [number, number]): string;
+  /** Without the names that stand for a second definition. */
+  names(parsed: readonly string[]): string[];
+}
+
+interface Parsed {
+  /** Null where too little can be read to go on. */
+  readonly program: AST.TOMLProgram | null;
+  readonly original: Original;
+  readonly faults: readonly TomlFault[];
+}
+
+/** Of the private use area: no setting's name begins so. */
+const secondTime = "\u{e000}";
+const duplicate = "Defining a key multiple times is invalid";
+const mostFaults = 20;
+
+/**
+ * Parses a text with faults as far as it can be understood. The parser ends at its first fault; here what is defined twice
+ * gets a name of its own, a line that is no TOML is left out, and so is all from a broken head of a table on, and it is
+ * asked again.
+ */
+export function parseTolerantly(text: string): Parsed {
+  const insertions: Insertion[] = [];
+  const faults: TomlFault[] = [];
+  const original = originalOf(text, insertions);
+  let parsed = text;
+  let lastBroken = -1;
+  while (faults.length < mostFaults) {
+    const error = faultOf(parsed);
+    if (!(error instanceof ParseError)) return { program: error, original, faults };
+    if (error.message === duplicate) {
+      faults.push({ place: placeAt(text, original.offset(error.index)), message: "this is set a second time" });
+      const name = `"${secondTime}${faults.length}".`;
+      insertions.push({ at: error.index, length: name.length });
+      parsed = parsed.slice(0, error.index) + name + parsed.slice(error.index);
+      continue;
+    }
+    const index = brokenAt(parsed, error);
+    const offset = original.offset(index);
+    // What follows from leaving out something further down is no fault of the file's.
+    if (offset > lastBroken) {
+      faults.push({ place: placeAt(text, offset), message: `this is no TOML: ${inWords(error.message)}` });
+      lastBroken = offset;
+    }
+    parsed = withoutLine(parsed, index);
+    if (parsed.trim() === "") break;
+  }
+  return { program: null, original, faults };
+}
+
+/** The program, or what is wrong with it. */
+function faultOf(text: string): AST.TOMLProgram | ParseError {
+  try {
+    return parseTOML(text, { tomlVersion: "1.0" });
+  } catch (error) {
+    if (error instanceof ParseError) return error;
+    throw error;
+  }
+}
+
+/** Offset of a fault. The parser names the next thing that it meets; what is missing is missing at the end of the line before. */
+function brokenAt(text: string, { index, message }: ParseError): number {
+  const before = text.slice(0, index);
+  const isFirstOfLine = /(?:^|\n)\s*$/.test(before);
+  return isFirstOfLine && !message.startsWith("Unexpected") ? before.trimEnd().length : index;
+}
+
+function withoutLine(text: string, offset: number): string {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const next = text.indexOf("\n", start);
+  const end = next === -1 ? text.length : next;
+  if (/^\s*\[/.test(text.slice(start, end))) return text.slice(0, start);
+  return text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
+}
+
+interface Insertion {
+  /** Offset in the text with the insertions made before. */
+  readonly at: number;
+  readonly length: number;
+}
+
+function originalOffset(insertions: readonly Insertion[], offset: number): number {
+  return insertions
+    .toReversed()
+    .reduce((at, made) => (at > made.at ? Math.max(made.at, at - made.length) : at), offset);
+}
+
+function originalOf(text: string, insertions: readonly Insertion[]): Original {
+  const offset = (parsedOffset: number) => originalOffset(insertions, parsedOffset);
+  return {
+    offset,
+    text: ([from, to]) => text.slice(offset(from), offset(to)),
+    names: (parsed) => parsed.filter((name) => !name.startsWith(secondTime)),
+  };
+}
+
+function inWords(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}

@@ -1,0 +1,107 @@
+/** What the number of a setting counts, where people may write it with a unit. */
+export type Unit = "bytes" | "seconds" | "minutes" | "days";
+
+/** A number, or why the text stands for none. */
+export type Quantity = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly reason: string };
+
+const sizes = new Map([
+  ["b", 1],
+  ["byte", 1],
+  ["bytes", 1],
+  ["kb", 1e3],
+  ["mb", 1e6],
+  ["gb", 1e9],
+  ["tb", 1e12],
+  ["kib", 1024],
+  ["mib", 1024 ** 2],
+  ["gib", 1024 ** 3],
+  ["tib", 1024 ** 4],
+]);
+
+const durations: readonly [seconds: number, names: readonly string[]][] = [
+  [1, ["s", "sec", "second", "seconds"]],
+  [60, ["m", "min", "minute", "minutes"]],
+  [3600, ["h", "hour", "hours"]],
+  [86_400, ["d", "day", "days"]],
+  [604_800, ["w", "week", "weeks"]],
+];
+const seconds = new Map(durations.flatMap(([length, names]) => names.map((name) => [name, length])));
+
+const inSeconds = { seconds: 1, minutes: 60, days: 86_400 } as const;
+
+/** How a setting with a unit may be written, for messages and documentation. */
+export const unitExamples: Readonly<Record<Unit, string>> = {
+  bytes: '"512 MiB", "2GB"',
+  seconds: '"30s", "18h"',
+  minutes: '"90m", "20h"',
+  days: '"7d", "2w"',
+};
+
+/**
+ * Reads a text like `512 MiB`, `18h`, `1h 30m` or a plain number as a whole number of the setting's unit. KiB, MiB and GiB
+ * count by 1024, kB, MB and GB by 1000; upper and lower case mean the same.
+ */
+export function readQuantity(text: string, unit: Unit): Quantity {
+  const trimmed = text.trim();
+  if (/^-?\d+$/.test(trimmed)) return { ok: true, value: Number(trimmed) };
+  const parts = [...trimmed.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gi)];
+  if (parts.length === 0 || parts.map(([all]) => all).join("") !== trimmed || (unit === "bytes" && parts.length > 1)) {
+    return { ok: false, reason: "this is no number with a unit" };
+  }
+  let total = 0;
+  for (const [, number = "", name = ""] of parts) {
+    const factor = factorOf(name, unit);
+    if (typeof factor === "string") return { ok: false, reason: factor };
+    total += Number(number) * factor;
+  }
+  // Decimal fractions are not exact in binary ones; nobody means a billionth.
+  const value = Math.round(total);
+  if (Math.abs(total - value) > 1e-9 * Math.max(1, total)) {
+    return { ok: false, reason: `this is ${Number(total.toFixed(3))} ${unit}, and not a whole number of them` };
+  }
+  return { ok: true, value };
+}
+
+const written: Readonly<Record<Unit, readonly (readonly [factor: number, name: string])[]>> = {
+  bytes: [
+    [1024 ** 3, " GiB"],
+    [1024 ** 2, " MiB"],
+    [1024, " KiB"],
+    [1, " bytes"],
+  ],
+  seconds: [
+    [86_400, "d"],
+    [3600, "h"],
+    [60, "m"],
+    [1, "s"],
+  ],
+  minutes: [
+    [1440, "d"],
+    [60, "h"],
+    [1, "m"],
+  ],
+  days: [[1, "d"]],
+};
+
+/** A number of a unit as people write it, in the largest unit that it is a whole number of, e.g. `512 MiB`, `18h`. */
+export function writeQuantity(value: number, unit: Unit): string {
+  const found = written[unit].find(([factor]) => value !== 0 && value % factor === 0);
+  if (found === undefined) return "0";
+  return value === 1 && unit === "bytes" ? "1 byte" : `${value / found[0]}${found[1]}`;
+}
+
+/** What one of a unit by that name counts, or why it can't be used here. */
+function factorOf(name: string, unit: Unit): number | string {
+  const lower = name.toLowerCase();
+  if (unit === "bytes") {
+    const size = sizes.get(lower);
+    if (size !== undefined) return size;
+    if (/^[kKMgGtT]$/.test(name)) {
+      return `${name} may mean two things: write ${name.toUpperCase()}iB (by 1024) or ${name.toUpperCase()}B (by 1000)`;
+    }
+    return seconds.has(lower) ? `${name} is a unit of time, and this is a size` : `${name} is no unit of size`;
+  }
+  const length = seconds.get(lower);
+  if (length !== undefined) return length / inSeconds[unit];
+  return sizes.has(lower) ? `${name} is a unit of size, and this is a time` : `${name} is no unit of time`;
+}

@@ -1,0 +1,42 @@
+import type { SettingFault } from "./fault.ts";
+import type { Settings } from "./schema/index.ts";
+import { writeQuantity } from "./units.ts";
+
+interface Rule {
+  /** The setting that has no effect, or another than it seems. */
+  readonly setting: string;
+  readonly applies: (settings: Settings) => boolean;
+  readonly message: (settings: Settings) => string;
+}
+
+const rules: readonly Rule[] = [
+  {
+    setting: "fetch.allow",
+    applies: ({ fetch }) => !fetch.enabled && fetch.allow.length > 0,
+    message: () => "this has no effect while fetch.enabled is false",
+  },
+  {
+    setting: "fetch.stall_seconds",
+    applies: ({ fetch }) => fetch.stall_seconds >= fetch.timeout_seconds,
+    message: ({ fetch }) =>
+      `this has no effect: fetch.timeout_seconds ends a link after ${writeQuantity(fetch.timeout_seconds, "seconds")} already`,
+  },
+  {
+    setting: "limits.creates_per_hour",
+    applies: ({ limits }) => limits.creates_per_hour > limits.creates_per_day,
+    message: ({ limits }) => `this has no effect: limits.creates_per_day allows ${limits.creates_per_day} in a day`,
+  },
+  {
+    setting: "retention.audio_days",
+    applies: ({ retention }) => retention.completed_days > 0 && retention.audio_days > retention.completed_days,
+    message: ({ retention }) =>
+      `the audio goes with its text, after ${writeQuantity(retention.completed_days, "days")} (retention.completed_days)`,
+  },
+];
+
+/** Settings that are allowed and yet can't be meant so: they have no effect together. */
+export function settingWarnings(settings: Settings): SettingFault[] {
+  return rules
+    .filter(({ applies }) => applies(settings))
+    .map(({ setting, message }) => ({ origin: null, setting, message: message(settings) }));
+}

@@ -1,0 +1,36 @@
+import { type SettingEntry, type SettingTable, settingTables } from "../entries.ts";
+import { expected } from "../read-value.ts";
+import { tomlValue } from "./toml-value.ts";
+
+const width = 100;
+
+const head = `Settings of transcribe. Every setting is here with its default; take the # away from what you change, and have the
+file checked: transcribe config check FILE. The environment wins over this file, and flags win over both. A server
+that runs reads the file again at SIGHUP; where that is not enough, it is said.`;
+
+/** The example of a settings file: all settings with their defaults, commented out. */
+export function exampleFile(): string {
+  return `${[comment(head), ...settingTables.map(tableText)].join("\n\n")}\n`;
+}
+
+function tableText({ name, description, entries }: SettingTable): string {
+  return [`${comment(description)}\n[${name}]`, ...entries.map(settingText)].join("\n\n");
+}
+
+function settingText(entry: SettingEntry): string {
+  const names = [entry.env, ...(entry.flag === null ? [] : [entry.flag])].join(", ");
+  const facts = `It takes ${expected(entry)}. Also: ${names}.${entry.reload ? "" : " A new value needs a restart."}`;
+  const key = entry.path.slice(entry.path.indexOf(".") + 1);
+  return `${comment(entry.description)}\n${comment(facts)}\n#${key} = ${tomlValue(entry, entry.defaultValue)}`;
+}
+
+/** Words in comment lines. */
+function comment(text: string): string {
+  const lines = [""];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && line.length + 1 + word.length > width - 2) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.map((line) => `# ${line}`).join("\n");
+}
