@@ -2,6 +2,7 @@ export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
 export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
+export { openProgramParts, type ProgramParts } from "./program-parts.ts";
 export {
   baseUrlOf,
   findRunningServer,
@@ -11,6 +12,6 @@ export {
   trustOf,
 } from "./running-server.ts";
 export { settingFaults } from "./setting-faults.ts";
-export { speechModelsFor } from "./speech-models-for.ts";
+export { currentSpeechModel, speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";
 export { type LocalTranscript, type LocalTranscription, openWorkshop, type Workshop } from "./workshop.ts";

@@ -1,6 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { chooseCpuLibraryFor, leaveOutCpuLibrary, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
+import {
+  chooseCpuLibraryFor,
+  chooseGpuLibraries,
+  leaveOutCpuLibrary,
+  type WorkerDeath,
+  type WorkerStart,
+} from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
@@ -10,14 +16,18 @@ export interface PrepareWorkerOptions {
   /** Paths of the whisper models that it must be able to run, the one to begin with first; by default the program's own. */
   readonly whisperModels?: () => readonly [string, ...string[]];
   readonly threads: number;
+  /** Whether GPUs are used that pass their self-test; true by default. */
+  readonly gpu?: boolean;
   /** Where the verdicts of the CPU variants' self-tests are kept. */
   readonly verdictsPath: string;
   readonly log: Logger;
 }
 
+const noGpu = { gpuLibraries: [], leftOut: [] };
+
 /**
- * Says what a worker shall load: the parts as they lie here, and the best CPU variant that passes its self-test. One that
- * a worker died of by an illegal instruction is left out from then on.
+ * Says what a worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
+ * backends that pass theirs. A variant that a worker died of by an illegal instruction is left out from then on.
  */
 export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
   const { files, threads, verdictsPath, log } = options;
@@ -44,7 +54,19 @@ export function workerPreparation(options: PrepareWorkerOptions): (death: Worker
     });
     cpuLibrary = chosen.cpuLibrary;
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
+    const usable = { ...choice, whisperModel, cpuLibrary };
+    const gpu = options.gpu === false ? noGpu : await chooseGpuLibraries(usable);
+    if (gpu.leftOut.length > 0) log.warn({ event: "engine.gpu_backends_left_out", leftOut: gpu.leftOut });
+    const { gpuLibraries } = gpu;
     const models = { whisperModel, segmentationModel, embeddingModel };
-    return { type: "start", nativeDirectory, cpuLibrary, onnxBinding, ...models, threads };
+    return {
+      type: "start",
+      nativeDirectory,
+      cpuLibrary,
+      gpuLibraries: [...gpuLibraries],
+      onnxBinding,
+      ...models,
+      threads,
+    };
   };
 }

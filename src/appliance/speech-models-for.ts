@@ -1,7 +1,7 @@
 import type { Settings } from "../config/index.ts";
-import { ModelLibrary, SpeechModels } from "../models/index.ts";
+import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
-import type { DataPaths, Store } from "../storage/index.ts";
+import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
 
 /** The speech models of a data directory, as the settings say. */
 export function speechModelsFor(
@@ -18,4 +18,28 @@ export function speechModelsFor(
     builtInPath: files.whisperModel,
     setting: settings.engine.whisper_model,
   });
+}
+
+/**
+ * The speech model that new recordings get, found out without changing anything. A database that can't say which was chosen,
+ * of an earlier version or damaged, counts as a new one.
+ * @param database one that is open to be read; null where there is none
+ */
+export function currentSpeechModel(
+  settings: Pick<Settings, "engine">,
+  {
+    database,
+    ...places
+  }: {
+    readonly files: ProgramFiles;
+    readonly dataDirectory: Pick<DataPaths, "models">;
+    readonly database: Store | null;
+  },
+): SpeechModel {
+  try {
+    if (database !== null) return speechModelsFor(settings, { ...places, store: database }).current();
+  } catch {
+    // What is wrong with it, its own checks say.
+  }
+  return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") }).current();
 }

@@ -12,6 +12,7 @@ import { keysCommand } from "./admin/keys.ts";
 import { recordingsCommand } from "./admin/recordings.ts";
 import { workspacesCommand } from "./admin/workspaces.ts";
 import { backupCommand } from "./backup.ts";
+import { benchCommand } from "./bench.ts";
 import { deleteCommand } from "./client/delete.ts";
 import { exportCommand } from "./client/export.ts";
 import { getCommand } from "./client/get.ts";
@@ -44,7 +45,7 @@ function commandGroups(): Record<string, Command[]> {
     "Models:": [modelsCommand()],
     "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
-    "Diagnosis:": [doctorCommand()],
+    "Diagnosis:": [doctorCommand(), benchCommand()],
     "About:": [completionCommand(), versionCommand(), licensesCommand()],
   };
 }

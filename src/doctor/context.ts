@@ -1,10 +1,9 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import { findRunningServer, speechModelsFor } from "../appliance/index.ts";
+import { currentSpeechModel, findRunningServer, openProgramParts } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
-import { DataPaths, openDatabase, readDatabase, type Store } from "../storage/index.ts";
+import { DataPaths, readDatabase, type Store } from "../storage/index.ts";
 import type { CheckContext } from "./check.ts";
 import { thisMachine } from "./machine.ts";
-import { openProgramParts, type ProgramParts } from "./program-parts.ts";
 import { reasonOf } from "./words.ts";
 
 export interface DoctorOptions {
@@ -28,7 +27,14 @@ export async function openContext(options: DoctorOptions): Promise<CheckContext 
     ...options,
     ...{ paths, data, database, server },
     ...{ files: parts.files, filesArePresent: parts.arePresent },
-    whisperModel: whisperModelOf(settings, paths, parts, database),
+    whisperModel:
+      parts.files instanceof Error
+        ? null
+        : currentSpeechModel(settings, {
+            files: parts.files,
+            dataDirectory: paths,
+            database: database instanceof Error ? null : database,
+          }),
     machine: thisMachine(options.signal),
     close() {
       if (database !== null && !(database instanceof Error)) database.$client.close();
@@ -53,21 +59,4 @@ function open(path: string): Store | Error {
   } catch (error) {
     return new Error(reasonOf(error));
   }
-}
-
-/** The model of new recordings. A database that can't say which was chosen counts as a new one. */
-function whisperModelOf(
-  settings: Settings,
-  paths: DataPaths,
-  { files }: ProgramParts,
-  database: Store | Error | null,
-): CheckContext["whisperModel"] {
-  if (files instanceof Error) return null;
-  const current = (store: Store) => speechModelsFor(settings, { files, dataDirectory: paths, store }).current();
-  try {
-    if (database !== null && !(database instanceof Error)) return current(database);
-  } catch {
-    // One of an earlier version, or damaged: other checks say so.
-  }
-  return current(openDatabase(":memory:"));
 }

@@ -2,6 +2,7 @@ export {
   areVerdicts,
   type CpuVariant,
   chooseCpuLibraryFor,
+  chooseGpuLibraries,
   leaveOutCpuLibrary,
   listDevices,
   NoCpuLibraryError,

@@ -102,6 +102,8 @@ export const startSchema = Type.Object({
   nativeDirectory: path,
   /** File name of the CPU variant to load; empty takes the best. */
   cpuLibrary: Type.String(),
+  /** File names of the GPU backends to load; with none the CPU computes. */
+  gpuLibraries: Type.Array(path),
   /** The whisper model to begin with; operations name the one they are done with. */
   whisperModel: path,
   /** ONNX Runtime's addon, where this program is compiled; see diarization/onnx-binding.ts. */

@@ -31,6 +31,7 @@ const sampleRate = 16_000;
 export async function openWorkbench(start: Start): Promise<Workbench> {
   const whisper = loadWhisper({
     nativeDirectory: start.nativeDirectory,
+    gpu: start.gpuLibraries,
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
   const models = new ModelPool((path) =>

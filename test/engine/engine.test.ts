@@ -1,19 +1,20 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, EngineCrashError, type EngineOptions } from "../../src/engine/index.ts";
+import { Engine, EngineCrashError, type EngineOptions, type WorkerStart } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const start = {
+const start: WorkerStart = {
   type: "start",
   nativeDirectory: "/",
   onnxBinding: "/",
   cpuLibrary: "",
+  gpuLibraries: [],
   whisperModel: "/",
   segmentationModel: "/",
   embeddingModel: "/",
   threads: 1,
-} as const;
+};
 
 const engines: Engine[] = [];
 function engine(options: Partial<EngineOptions> = {}): Engine {

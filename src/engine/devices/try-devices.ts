@@ -7,7 +7,7 @@ export type Trial<T> = { readonly ok: true; readonly answer: T } | { readonly ok
 export interface TrialOptions {
   /** Command line that ends in `runSelfTest` with the arguments that follow. */
   readonly command: readonly string[];
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 export interface DeviceTrialOptions extends TrialOptions {

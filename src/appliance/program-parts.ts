@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runtimeDirectoryOf } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { type ProgramFiles, presentProgramFiles, programFiles } from "../program/index.ts";
+import { runtimeDirectoryOf } from "./program-files-for.ts";
 
 /** The parts of the program for as long as they are looked at. */
 export interface ProgramParts {

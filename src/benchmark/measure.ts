@@ -1,0 +1,158 @@
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { workerPreparation } from "../appliance/index.ts";
+import { blockCount, Engine, type PcmFile, type Span } from "../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../program/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+
+/** What a worker is measured with. */
+export interface MeasureOptions {
+  readonly files: ProgramFiles;
+  /** Path of the whisper model. */
+  readonly whisperModel: string;
+  readonly threads: number;
+  /** Whether it may use GPUs. */
+  readonly gpu: boolean;
+  readonly recording: PcmFile;
+  /** How long it transcribes, at least one piece. */
+  readonly seconds: number;
+  /** For step files and verdicts; each measurement makes its own in it. */
+  readonly directory: string;
+  readonly verdictsPath: string;
+  readonly signal: AbortSignal;
+  /** Told of what is being done, in a word or two. */
+  readonly onStep: (step: string) => void;
+}
+
+/** What one worker did. */
+export interface Measurement {
+  readonly threads: number;
+  /** `cpu`, or the backend of the GPU that whisper computed on. */
+  readonly device: string;
+  /** Seconds of work for each second of speech, by step. */
+  readonly costs: {
+    readonly detect: number;
+    readonly transcribe: number;
+    readonly diarize: number;
+  };
+  /** Seconds to find the language of one piece; a recording takes up to five. */
+  readonly languageSeconds: number;
+  /** Seconds of speech that were transcribed to measure it. */
+  readonly transcribedSeconds: number;
+  /** The most memory that the worker held, null where the system does not say. */
+  readonly peakBytes: number | null;
+}
+
+/** Recordings whose pieces wait for the worker at the same time, as with the default of `queue.slots`. */
+const recordingsAtOnce = 5;
+
+/**
+ * Measures a worker as a server runs it, with models loaded and warm: all of a recording's steps, and transcription for
+ * as long as is asked, with the pieces of several recordings waiting at once.
+ * @throws Error that says why no worker can work; the signal's reason after an abort
+ */
+export async function measure(options: MeasureOptions): Promise<Measurement> {
+  const { recording: pcm, signal, threads, whisperModel: model } = options;
+  const directory = mkdtempSync(join(options.directory, "steps-"));
+  const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
+  for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
+  let device = "cpu";
+  const { files, gpu, verdictsPath } = options;
+  const log = createLogger("silent");
+  const engine = new Engine({
+    command: ownCommand("__worker"),
+    prepare: workerPreparation({ files, whisperModels: () => [model], threads, gpu, verdictsPath, log }),
+    lanes: 1,
+    log,
+    onWork: (work) => {
+      if (work.step === "transcribe") device = work.device;
+    },
+  });
+  const close = () => void engine.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    options.onStep("loading models");
+    await ready(engine, signal);
+    const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
+    const detect = async (block: number) => engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
+    const embed = async (block: number) =>
+      engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
+    const transcribe = async (span: Span) => engine.run("transcribe", { pcm, span, model, language: "en" }, signal);
+
+    options.onStep("warming up");
+    await detect(0);
+    options.onStep("finding speech");
+    const detectSeconds = await timed(async () => {
+      for (const block of blocks) await detect(block);
+    });
+    const { chunks } = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    const [first] = chunks;
+    if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
+    await transcribe(first);
+    options.onStep("telling speakers apart");
+    const diarizeSeconds = await timed(async () => {
+      for (const block of blocks) await embed(block);
+      await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
+    });
+    options.onStep("finding the language");
+    const languageSeconds = await timed(() => engine.run("detectLanguage", { pcm, span: first, model }, signal));
+
+    options.onStep("transcribing");
+    let transcribedSeconds = 0;
+    let next = 0;
+    const started = performance.now();
+    const oneRecording = async () => {
+      do {
+        const span = chunks[next++ % chunks.length] ?? first;
+        await transcribe(span);
+        transcribedSeconds += span.endSeconds - span.startSeconds;
+      } while (performance.now() - started < options.seconds * 1000);
+    };
+    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordingsAtOnce }, oneRecording)));
+    const recordingSeconds = pcm.sampleCount / 16_000;
+    return {
+      threads,
+      device,
+      costs: {
+        detect: detectSeconds / recordingSeconds,
+        transcribe: transcribeSeconds / transcribedSeconds,
+        diarize: diarizeSeconds / recordingSeconds,
+      },
+      languageSeconds,
+      transcribedSeconds,
+      peakBytes: peakOf(engine.status().workerPid),
+    };
+  } finally {
+    signal.removeEventListener("abort", close);
+    await engine.close();
+  }
+}
+
+/** Waits for the models; a worker that does not start is given up at its first failure, whose reason is thrown. */
+async function ready(engine: Engine, signal: AbortSignal): Promise<void> {
+  let isReady = false;
+  void engine.ready().then(() => {
+    isReady = true;
+  });
+  while (!isReady) {
+    signal.throwIfAborted();
+    const { trouble } = engine.status();
+    if (trouble !== null) throw new Error(trouble);
+    await Bun.sleep(20);
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function peakOf(pid: number | null): number | null {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+  } catch {
+    return null;
+  }
+}
