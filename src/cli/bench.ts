@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type Benchmark, type BenchmarkRow, runBenchmark } from "../benchmark/index.ts";
 import { interruptible } from "./client/interruptible.ts";
+import { CommandError, InterruptedError } from "./command-error.ts";
 import { print, table } from "./output.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
 import { howMany } from "./whole-number.ts";
@@ -20,13 +21,19 @@ export function benchCommand(): Command {
         if (progress) process.stderr.write(`\r\x1b[K${step} …`);
       };
       const seconds = options.seconds ?? defaultSeconds;
-      const benchmark = await interruptible((signal) => runBenchmark({ settings, seconds, signal, onStep })).finally(
-        () => {
+      const benchmark = await interruptible((signal) => runBenchmark({ settings, seconds, signal, onStep }))
+        .catch(explain)
+        .finally(() => {
           if (progress) process.stderr.write("\r\x1b[K");
-        },
-      );
+        });
       print(options.json === true, asJson(benchmark), () => report(benchmark));
     });
+}
+
+function explain(error: unknown): never {
+  if (error instanceof InterruptedError) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new CommandError(`nothing can be measured: ${reason} (transcribe doctor looks for the cause)`);
 }
 
 function secondsOf(text: string): number {
