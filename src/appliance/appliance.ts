@@ -145,8 +145,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const clean = () => {
     const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
     applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
-    const oldest = now() - upgrade_backup_days * 24 * 60 * minute;
-    pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), oldest);
+    pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), now(), upgrade_backup_days);
   };
   const origin = originOf({ ...settings.server, port: server.port });
   const announce = () => {

@@ -15,7 +15,10 @@ export function backupCommand(): Command {
     .action((file: string | undefined, options: { json?: boolean }, command: Command) => {
       const root = resolve(settingsOf(command).storage.data_dir);
       const databasePath = join(root, "transcribe.db");
-      if (!existsSync(databasePath)) throw new CommandError(`there is no database in ${root}; name it with --data-dir`);
+      if (!existsSync(databasePath))
+        throw new CommandError(
+          `there is no database in ${root}, or you may not look there; name it with --data-dir, and be its user`,
+        );
       const target = file === undefined ? pathAmongBackups(databasePath) : resolve(file);
       copyDatabase(databasePath, target);
       if (file === undefined) ownAs(root, target);
@@ -23,7 +26,7 @@ export function backupCommand(): Command {
       const uploads = sizeOf(join(root, "uploads"));
       print(options.json === true, { file: target, ...facts, left_out: { uploads } }, () =>
         [
-          `${target}: ${megabytes(facts.bytes)}, ${facts.accounts} accounts, ${facts.recordings} recordings (${facts.open} not ended), of transcribe ${facts.version}`,
+          `${target}: ${megabytes(facts.bytes)}, accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
           `Not in it: audio (uploads/: ${uploads.files} files, ${megabytes(uploads.bytes)}), models, the settings file.`,
         ].join("\n"),
       );

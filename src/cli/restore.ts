@@ -20,7 +20,7 @@ export function restoreCommand(): Command {
       const facts = databaseFacts(directory.databasePath);
       print(options.json === true, { database: directory.databasePath, ...facts, replaced }, () =>
         [
-          `${directory.databasePath} is ${file} now: ${facts.accounts} accounts, ${facts.recordings} recordings (${facts.open} not ended), of transcribe ${facts.version}`,
+          `${directory.databasePath} is ${file} now: accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
           ...(replaced === null ? [] : [`The database that was there: ${replaced}`]),
           "Keys that were revoked since the backup work again; the next start removes audio that this database doesn't know.",
         ].join("\n"),

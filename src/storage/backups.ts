@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ownAs } from "./own-as.ts";
 
 /** How many of the copies that upgrades made are kept. */
@@ -31,22 +31,35 @@ export function newBackupPath(
 
 /** The copies that upgrades made, newest first. */
 export function upgradeBackups(directory: string): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(directory);
-  } catch {
-    return [];
-  }
-  const timeOf = (name: string) => name.slice(name.lastIndexOf("-"));
-  return names
-    .filter((name) => upgradeBackup.test(name))
-    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
-    .map((name) => join(directory, name));
+  const timeOf = (path: string) => path.slice(path.lastIndexOf("-"));
+  return filesIn(directory)
+    .filter((path) => upgradeBackup.test(basename(path)))
+    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
 }
 
-/** Removes the copies that upgrades made, but for the last few. @param before also those made before: milliseconds since the epoch */
-export function pruneUpgradeBackups(directory: string, before = 0): void {
+/**
+ * Removes the copies that upgrades made, but for the last few, and what was left of copies that a crash interrupted.
+ * @param now milliseconds since the epoch
+ * @param days how long the last few are kept
+ */
+export function pruneUpgradeBackups(directory: string, now: number, days = Number.POSITIVE_INFINITY): void {
+  const isOlder = (path: string, ageDays: number) => {
+    const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    return modified < now - ageDays * 86_400_000;
+  };
   for (const [index, path] of upgradeBackups(directory).entries()) {
-    if (index >= kept || statSync(path).mtimeMs < before) rmSync(path, { force: true });
+    if (index >= kept || isOlder(path, days)) rmSync(path, { force: true });
+  }
+  for (const path of filesIn(directory)) {
+    if (path.endsWith(".db.partial") && isOlder(path, 1)) rmSync(path, { force: true });
+  }
+}
+
+/** Paths of what lies in a directory; none where there is none. */
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).map((name) => join(directory, name));
+  } catch {
+    return [];
   }
 }

@@ -107,7 +107,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
       { cause: error },
     );
   }
-  pruneUpgradeBackups(backupDirectory(path));
+  pruneUpgradeBackups(backupDirectory(path), Date.now());
   return backup;
 }
 

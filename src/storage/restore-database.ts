@@ -60,10 +60,12 @@ function checkBackup(file: string): void {
 function setAside(databasePath: string, now: number): string | null {
   if (statSync(databasePath, { throwIfNoEntry: false }) === undefined) return null;
   const target = newBackupPath(databasePath, "replaced", foldIn(databasePath), now);
-  copyFileSync(databasePath, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  chmodSync(target, 0o600);
-  syncFile(target);
-  ownAs(dirname(databasePath), target);
+  const partial = `${target}.partial`;
+  copyFileSync(databasePath, partial, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  chmodSync(partial, 0o600);
+  ownAs(dirname(databasePath), partial);
+  syncFile(partial);
+  renameSync(partial, target);
   for (const suffix of ["-wal", "-shm"]) {
     if (statSync(databasePath + suffix, { throwIfNoEntry: false }) !== undefined) {
       renameSync(databasePath + suffix, target + suffix);

@@ -128,17 +128,22 @@ describe("copies that upgrades made", () => {
       utimesSync(join(directory, name), old, old);
     }
     const left = () => readdirSync(directory).filter((name) => !others.includes(name));
-    pruneUpgradeBackups(directory);
+    const now = Date.now();
+    pruneUpgradeBackups(directory, now);
     expect(left()).toHaveLength(3);
     writeFileSync(join(directory, "transcribe-1.2.1-20260401T000000000Z.db"), "");
-    pruneUpgradeBackups(directory);
+    pruneUpgradeBackups(directory, now);
     expect(left().some((name) => name.startsWith("transcribe-1.9.0-"))).toBe(false);
     expect(left()).toHaveLength(3);
     utimesSync(join(directory, "transcribe-1.10.0-20260201T000000000Z.db"), old, old);
-    pruneUpgradeBackups(directory, Date.UTC(2025, 0));
+    const halfDone = ["transcribe-1.3.0-20260501T000000000Z.db.partial", "backup-x.db.partial"];
+    for (const name of halfDone) writeFileSync(join(directory, name), "");
+    utimesSync(join(directory, "backup-x.db.partial"), old, old);
+    pruneUpgradeBackups(directory, now, 14);
     expect(left().sort()).toEqual([
       "transcribe-1.2.0-20260301T000000000Z.db",
       "transcribe-1.2.1-20260401T000000000Z.db",
+      "transcribe-1.3.0-20260501T000000000Z.db.partial",
     ]);
     expect(readdirSync(directory)).toEqual(expect.arrayContaining(others));
   });
