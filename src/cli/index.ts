@@ -5,7 +5,7 @@ import { SettingsError } from "../config/index.ts";
 import { ConversionError, LibraryError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
 import { ServiceError } from "../service/index.ts";
-import { BackupError, DataDirectoryInUseError, MigrationError } from "../storage/index.ts";
+import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
 import { keysCommand } from "./admin/keys.ts";
@@ -76,6 +76,11 @@ export async function runCli(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    const trouble = databaseTrouble(error);
+    if (trouble !== null) {
+      process.stderr.write(`transcribe: the database can't be used (${trouble}); see: transcribe doctor\n`);
+      return exitCodes.failed;
+    }
     if (!isExpected(error)) throw error;
     if (error.message !== "") process.stderr.write(`transcribe: ${error.message}\n`);
     return exitCodeOf(error);
@@ -93,7 +98,7 @@ const expectedErrors = [
   BackupError,
   CommandError,
   ConversionError,
-  DataDirectoryInUseError,
+  DataDirectoryError,
   InterruptedError,
   LibraryError,
   MigrationError,

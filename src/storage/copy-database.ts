@@ -32,7 +32,7 @@ export function copyDatabase(from: string, to: string, finish: (copy: Database) 
     renameSync(partial, to);
     syncDirectoryNow(dirname(to));
   } catch (error) {
-    rmSync(partial, { force: true });
+    for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
     if (error instanceof BackupError) throw error;
     throw new BackupError(`can't copy the database to ${to}: ${reasonOf(error, from, to)}`, { cause: error });
   }

@@ -4,8 +4,13 @@ import { DataPaths } from "./data-paths.ts";
 import { lockFile } from "./lock-file.ts";
 import { ownAs } from "./own-as.ts";
 
+/** The data directory can't be used; the message says why and what to do. */
+export class DataDirectoryError extends Error {
+  override readonly name: string = "DataDirectoryError";
+}
+
 /** Another server has the data directory; two would work off the same recordings. */
-export class DataDirectoryInUseError extends Error {
+export class DataDirectoryInUseError extends DataDirectoryError {
   override readonly name = "DataDirectoryInUseError";
 }
 
@@ -22,13 +27,21 @@ export class DataDirectoryInUseError extends Error {
  * ```
  */
 export class DataDirectory extends DataPaths {
-  /** Makes what is missing, readable by its owner alone. */
+  /**
+   * Makes what is missing, readable by its owner alone.
+   * @throws {DataDirectoryError} where this user can't
+   */
   constructor(root: string) {
     super(root);
-    const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
-    if (fresh) chmodSync(this.root, 0o700);
-    for (const directory of [this.incoming, this.uploads, this.work, this.state]) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    try {
+      const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
+      if (fresh) chmodSync(this.root, 0o700);
+      for (const directory of [this.incoming, this.uploads, this.work, this.state]) {
+        const made = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
+        if (made) ownAs(this.root, directory);
+      }
+    } catch (error) {
+      throw this.#unusable(error);
     }
   }
 
@@ -67,10 +80,15 @@ export class DataDirectory extends DataPaths {
   /**
    * Takes the directory for this process, until that ends however it may.
    * @returns a function that gives it back
-   * @throws {DataDirectoryInUseError}
+   * @throws {DataDirectoryInUseError} @throws {DataDirectoryError} where this user can't
    */
   lock(): () => void {
-    const giveBack = lockFile(this.lockPath);
+    let giveBack: (() => void) | null;
+    try {
+      giveBack = lockFile(this.lockPath);
+    } catch (error) {
+      throw this.#unusable(error);
+    }
     if (giveBack === null) {
       throw new DataDirectoryInUseError(
         `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
@@ -78,5 +96,13 @@ export class DataDirectory extends DataPaths {
     }
     ownAs(this.root, this.lockPath);
     return giveBack;
+  }
+
+  #unusable(error: unknown): DataDirectoryError {
+    const why = error instanceof Error ? error.message : error;
+    return new DataDirectoryError(
+      `the data directory ${this.root} can't be used (${why}); be the user that the server runs as, or name another with --data-dir`,
+      { cause: error },
+    );
   }
 }

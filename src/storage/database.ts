@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { programVersion } from "../program/index.ts";
 import { backupDirectory, newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backups.ts";
 import { copyDatabase } from "./copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
+import { databaseTrouble } from "./database-trouble.ts";
 import { databaseState, MigrationError, migrate, NewerDatabaseError, pendingMigrations } from "./migrate.ts";
 import { ownAs } from "./own-as.ts";
 import * as schema from "./schema.ts";
@@ -70,8 +72,10 @@ export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: U
 }
 
 function connect(path: string): Database {
-  const client = new Database(path, { create: true, strict: true });
+  let client: Database | null = null;
   try {
+    makeFile(path);
+    client = new Database(path, { create: true, strict: true });
     // busy_timeout first: the statements after it may already meet another process's lock.
     client.run("PRAGMA busy_timeout = 10000");
     client.run("PRAGMA journal_mode = WAL");
@@ -80,11 +84,18 @@ function connect(path: string): Database {
     client.run("PRAGMA foreign_keys = ON");
     // What a client deleted shall not lie in free pages.
     client.run("PRAGMA secure_delete = ON");
+    return client;
   } catch (error) {
-    client.close();
+    client?.close();
     throw explained(error, path);
   }
-  return client;
+}
+
+/** An empty file is an empty database. What SQLite makes beside it gets its owner and rights. */
+function makeFile(path: string): void {
+  if (path === ":memory:" || existsSync(path)) return;
+  closeSync(openSync(path, "a", 0o600));
+  ownAs(dirname(path), path);
 }
 
 const asStore = (client: Database): Store => drizzle({ client, schema, casing: "snake_case" });
@@ -117,6 +128,13 @@ function explained(error: unknown, path: string): unknown {
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
     return new MigrationError(
       `${path} is damaged, or no database of transcribe; put a backup in its place: transcribe restore FILE`,
+      { cause: error },
+    );
+  }
+  const trouble = databaseTrouble(error);
+  if (trouble !== null) {
+    return new MigrationError(
+      `${path} can't be opened (${trouble}); be the user that the server runs as, and see: transcribe doctor`,
       { cause: error },
     );
   }

@@ -1,9 +1,10 @@
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
-export { DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
+export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
 export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
 export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
+export { databaseTrouble } from "./database-trouble.ts";
 export { type DiskFigures, DiskUsage } from "./disk-usage.ts";
 export { lockFile } from "./lock-file.ts";
 export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";

@@ -1,14 +1,17 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -17,6 +20,9 @@ import { writeReleased } from "../storage/released/index.ts";
 import { canMount, withSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
+
+// Each command is a process of its own, and a busy machine takes its time to start them.
+setDefaultTimeout(60_000);
 
 const facts = {
   version: Type.String(),
@@ -118,6 +124,38 @@ describe("transcribe backup", () => {
     });
   });
 });
+
+test.skipIf(!canMount)("a command that finds the disk full says so, without a stack", () => {
+  withSmallDisk("300k", (disk) => {
+    const root = join(disk, "data");
+    const run = (...args: string[]) => {
+      const { exitCode, stderr } = Bun.spawnSync([
+        process.execPath,
+        join(import.meta.dir, "../../src/main.ts"),
+        ...args,
+      ]);
+      return [exitCode, stderr.toString()];
+    };
+    expect(run("accounts", "create", "one", "--data-dir", root)).toEqual([0, expect.any(String)]);
+    for (const size of [50_000, 4096, 1]) fill(join(disk, `ballast-${size}`), size);
+    expect(run("accounts", "create", "two", "--data-dir", root)).toEqual([
+      1,
+      expect.stringMatching(/^transcribe: .*disk is full.*transcribe doctor\n$/),
+    ]);
+  });
+});
+
+/** Writes pieces of that size until nothing more goes in. */
+function fill(path: string, size: number): void {
+  const file = openSync(path, "w");
+  try {
+    for (;;) if (writeSync(file, Buffer.alloc(size)) < size) return;
+  } catch {
+    // Full, which was the aim.
+  } finally {
+    closeSync(file);
+  }
+}
 
 describe("transcribe restore", () => {
   test("brings back what the backup holds and keeps what was there", async () => {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DataDirectory, DataDirectoryInUseError } from "../../src/storage/index.ts";
+import {
+  DataDirectory,
+  DataDirectoryError,
+  DataDirectoryInUseError,
+  MigrationError,
+  openDatabase,
+  openDatabaseOf,
+} from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const holder = `
@@ -17,6 +24,20 @@ describe("the data directory", () => {
     const directory = new DataDirectory(join(parent.path, "deep/data"));
     expect(statSync(directory.root).mode & 0o777).toBe(0o700);
     expect(statSync(directory.incoming).mode & 0o777).toBe(0o700);
+  });
+
+  test("says what is in the way where it can't be made, locked or opened", () => {
+    using parent = temporaryDirectory();
+    const file = join(parent.path, "file");
+    writeFileSync(file, "");
+    expect(() => new DataDirectory(join(file, "data"))).toThrow(DataDirectoryError);
+    expect(() => new DataDirectory(join(file, "data"))).toThrow("--data-dir");
+    const directory = new DataDirectory(join(parent.path, "data"));
+    mkdirSync(directory.lockPath);
+    expect(() => directory.lock()).toThrow(/can't be used.*--data-dir/);
+    mkdirSync(directory.databasePath);
+    expect(() => openDatabase(directory.databasePath)).toThrow(MigrationError);
+    expect(() => openDatabaseOf(directory)).toThrow("can't be opened");
   });
 
   test("is refused to a second server, and free again when the first one was killed", async () => {
