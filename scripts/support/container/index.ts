@@ -1,0 +1,30 @@
+// The part of scripts/build-container that needs Bun: gathers the tree, packs it, and writes the image.
+import { readFileSync } from "node:fs";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { digestFile } from "../../../src/models/index.ts";
+import { programVersion } from "../../../src/program/index.ts";
+import { partSources } from "../build/parts.ts";
+import { root } from "../checkout.ts";
+import { readContainerfile } from "./containerfile.ts";
+import { writeImageArchive } from "./image-archive.ts";
+import { writeRootArchive } from "./root-archive.ts";
+import { systemFiles } from "./root-files.ts";
+
+const name = `transcribe-${process.platform}-${process.arch}`;
+const dist = join(root, "dist");
+const program = join(dist, name);
+const { archive, config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
+
+const native = (await partSources()).filter(({ executable }) => executable).map(({ source }) => source);
+const files = new Map([...(await systemFiles([program, ...native])), ["usr/local/bin/transcribe", program]]);
+const layer = join(dist, archive);
+await writeRootArchive(layer, files);
+
+const image = join(dist, `${name}.oci.tar`);
+const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+await writeImageArchive(image, { layer, config, architecture, reference: `transcribe:${programVersion}` });
+await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(image, "sha256")}  ${name}.oci.tar\n`);
+console.log(
+  `build-container: ${files.size} files; dist/${archive} and dist/${name}.oci.tar, ${(Bun.file(image).size / 1e6).toFixed(0)} MB`,
+);

@@ -1,0 +1,61 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Programs that the server starts to confine ffmpeg: see src/media/confinement.ts. */
+const confinementPrograms: Readonly<Record<string, string>> = {
+  "bin/sh": "/bin/dash",
+  "usr/bin/unshare": "/usr/bin/unshare",
+  "usr/bin/setpriv": "/usr/bin/setpriv",
+};
+
+/** A file of the image: where it belongs, and where it is here. */
+export type RootFiles = ReadonlyMap<string, string>;
+
+/**
+ * Everything of this machine that the program needs: the tools of the confinement, the libraries that all of them are linked
+ * with, and the terms of the packages that they are from.
+ * @param linked programs and libraries whose own libraries are needed
+ */
+export async function systemFiles(linked: readonly string[]): Promise<RootFiles> {
+  const files = new Map(Object.entries(confinementPrograms));
+  for (const path of [...linked, ...files.values()]) {
+    for (const library of await librariesOf(path)) files.set(library.slice(1), realpathSync(library));
+  }
+  for (const source of new Set(files.values())) {
+    const notice = `/usr/share/doc/${await packageOf(source)}/copyright`;
+    if (!existsSync(notice)) throw new Error(`${source} would go into the image without its terms: no ${notice}`);
+    files.set(notice.slice(1), realpathSync(notice));
+  }
+  return files;
+}
+
+/** The system's libraries that a program or library is linked with, by the paths that the loader looks for them. */
+async function librariesOf(path: string): Promise<string[]> {
+  const text = await outputOf(["ldd", path]);
+  if (text.includes("not found")) throw new Error(`${path} is linked with libraries that are not here:\n${text}`);
+  const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map((match) => match[1] ?? "");
+  return paths.filter((library) => /^\/(?:usr\/)?lib(?:64)?\//.test(library));
+}
+
+/** The Debian package of a file; it may be known by the name from before /lib became a link. */
+async function packageOf(path: string): Promise<string> {
+  const names = [path, path.replace(/^\/usr/, ""), join("/usr", path)];
+  for (const name of names) {
+    const text = await outputOf(["dpkg-query", "--search", name]).catch(() => "");
+    const found = /^([a-z0-9.+-]+)/.exec(text)?.[1];
+    if (found !== undefined && !text.startsWith("diversion")) return found;
+  }
+  throw new Error(`${basename(path)} in ${dirname(path)} is of no package`);
+}
+
+async function outputOf(command: string[]): Promise<string> {
+  const child = Bun.spawn(command, {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: { ...process.env, LC_ALL: "C" },
+  });
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
+  return text;
+}

@@ -1,0 +1,124 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
+import { writeImageArchive } from "../../../scripts/support/container/image-archive.ts";
+import { writeRootArchive } from "../../../scripts/support/container/root-archive.ts";
+import { systemFiles } from "../../../scripts/support/container/root-files.ts";
+import { runTool } from "../../../src/service/index.ts";
+import { root } from "../../support/checkout.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+const containerfile = readFileSync(join(root, "deploy/Containerfile"), "utf8");
+
+/** GNU tar's long listing: rights, owner, size, date, time, name. */
+function listing(archive: string): string[][] {
+  const { exitCode, stdout, stderr } = runTool(["tar", "--list", "--verbose", "--numeric-owner", "--file", archive]);
+  if (exitCode !== 0) throw new Error(stderr);
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/\s+/));
+}
+
+describe("the Containerfile", () => {
+  test("says what the image does: its own user, its data in a volume, one program", () => {
+    expect(readContainerfile(containerfile)).toEqual({
+      archive: "transcribe-linux-x64.root.tar",
+      config: {
+        Labels: { "org.opencontainers.image.title": "Transcribe", "org.opencontainers.image.licenses": "MIT" },
+        Env: [
+          "PATH=/usr/local/bin:/usr/bin:/bin",
+          "TRANSCRIBE_HOST=0.0.0.0",
+          "TRANSCRIBE_DATA_DIR=/var/lib/transcribe",
+        ],
+        User: "10001:10001",
+        WorkingDir: "/var/lib/transcribe",
+        Volumes: { "/var/lib/transcribe": {} },
+        ExposedPorts: { "8787/tcp": {} },
+        StopSignal: "SIGTERM",
+        Healthcheck: {
+          Test: ["CMD", "/usr/local/bin/transcribe", "service", "status"],
+          Interval: 30e9,
+          Timeout: 10e9,
+          StartPeriod: 60e9,
+        },
+        Entrypoint: ["/usr/local/bin/transcribe"],
+        Cmd: ["serve"],
+      },
+    });
+  });
+
+  for (const line of ["FROM debian:12", "RUN apt-get update", "ADD other.tar /", "COPY a b", "CMD serve", "EXPOSE"]) {
+    test(`is refused with ${line}`, () => expect(() => readContainerfile(`${containerfile}${line}\n`)).toThrow());
+  }
+});
+
+const onDebian = runTool(["dpkg-query", "--version"]).exitCode === 0 && runTool(["tar", "--version"]).exitCode === 0;
+if (!onDebian) console.warn("skipped: the container's tree, it is made of Debian's packages and there are none here");
+
+describe.skipIf(!onDebian)("the image", () => {
+  const program = join(directory.path, "program");
+  writeFileSync(program, "a program", { mode: 0o700 });
+  const layer = join(directory.path, "layer.tar");
+
+  test("holds what confines ffmpeg, every library of what it holds, and their terms", async () => {
+    const files = await systemFiles(["/usr/bin/tar"]);
+    const paths = [...files.keys()];
+    expect(paths).toEqual(expect.arrayContaining(["bin/sh", "usr/bin/unshare", "usr/bin/setpriv"]));
+    expect(paths.filter((path) => /\/lib(?:c\.so\.6|cap-ng\.so\.0|acl\.so\.1)$/.test(path))).toHaveLength(3);
+    expect(paths.filter((path) => /ld-linux/.test(path))).toHaveLength(1);
+    expect(paths.filter((path) => /^usr\/share\/doc\/(?:dash|libc6|util-linux)\/copyright$/.test(path))).toHaveLength(
+      3,
+    );
+  });
+
+  test("its tree is root's, but for the data; packed again it is the same", async () => {
+    const files = new Map([
+      ["usr/local/bin/transcribe", program],
+      ["usr/share/doc/x/copyright", join(root, "README.md")],
+    ]);
+    await writeRootArchive(layer, files);
+    const listed = listing(layer).map(([rights = "", owner = "", ...rest]) => [rest.at(-1), rights, owner]);
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        ["./usr/local/bin/transcribe", "-rwxr-xr-x", "0/0"],
+        ["./usr/share/doc/x/copyright", "-rw-r--r--", "0/0"],
+        ["./tmp/", "drwxrwxrwt", "0/0"],
+        ["./var/lib/transcribe/", "drwx------", "10001/10001"],
+      ]),
+    );
+    expect(new Set(listed.map(([path]) => path)).size).toBe(listed.length);
+    const again = join(directory.path, "again.tar");
+    await writeRootArchive(again, files);
+    expect(readFileSync(again).equals(readFileSync(layer))).toBe(true);
+  });
+
+  const hasSkopeo = runTool(["skopeo", "--version"]).exitCode === 0;
+  if (!hasSkopeo) console.warn("skipped: another program's reading of the image, there is no skopeo here");
+
+  test("names each of its blobs by what it holds, for readers of OCI layouts and of Docker's archives", async () => {
+    const archive = join(directory.path, "image.tar");
+    const { config } = readContainerfile(containerfile);
+    await writeImageArchive(archive, { layer, config, architecture: "amd64", reference: "transcribe:0.0.1" });
+    const unpacked = join(directory.path, "image");
+    mkdirSync(unpacked);
+    expect(runTool(["tar", "--extract", "--file", archive, "--directory", unpacked]).exitCode).toBe(0);
+    const blobs = listing(archive)
+      .map((columns) => columns.at(-1) ?? "")
+      .filter((path) => /\/[0-9a-f]{64}$/.test(path));
+    expect(blobs).toHaveLength(3);
+    for (const blob of blobs) {
+      const bytes = readFileSync(join(unpacked, blob));
+      expect(blob).toEndWith(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
+    }
+    if (!hasSkopeo) return;
+    for (const transport of ["oci-archive", "docker-archive"]) {
+      const read = runTool(["skopeo", "--tmpdir", directory.path, "inspect", "--config", `${transport}:${archive}`]);
+      expect([read.exitCode, read.stderr]).toEqual([0, ""]);
+      expect(JSON.parse(read.stdout)).toMatchObject({ architecture: "amd64", config: { User: "10001:10001" } });
+    }
+  });
+});
