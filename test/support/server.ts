@@ -6,6 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
+import { programCommand, programSettings } from "./program.ts";
 
 /** Time for a server to listen and load its models; a machine that builds beside the tests is slow. */
 export const startTimeout = 120_000;
@@ -74,7 +75,7 @@ export class TestServer implements AsyncDisposable {
   /** Starts a process on the data directory and waits until it is ready to take work. */
   async start(): Promise<void> {
     if (this.#child !== null) throw new Error("the server runs already");
-    const child = Bun.spawn(command("serve", "--port", "0", "--data-dir", this.dataDirectory), {
+    const child = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory), {
       cwd: root,
       env: environmentWith(this.#environment),
       stdin: "ignore",
@@ -180,7 +181,7 @@ export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CliResult> {
-  const child = Bun.spawn(command(...args), {
+  const child = Bun.spawn(programCommand(...args), {
     cwd: root,
     env: environmentWith(environment),
     stdin: "ignore",
@@ -195,17 +196,13 @@ export async function runCli(
   return { exitCode, stdout, stderr };
 }
 
-function command(...args: readonly string[]): string[] {
-  return [process.execPath, "--no-env-file", join(root, "src/main.ts"), ...args];
-}
-
 /** Our environment without the settings that a developer may have in it. */
 function environmentWith(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("TRANSCRIBE_") || name === "TRANSCRIBE_CACHE",
   );
   // Nor the machine's settings file.
-  return { ...Object.fromEntries(inherited), TRANSCRIBE_CONFIG: "", ...settings };
+  return { ...Object.fromEntries(inherited), TRANSCRIBE_CONFIG: "", ...programSettings, ...settings };
 }
 
 async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

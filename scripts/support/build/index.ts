@@ -21,7 +21,7 @@ const outfile = join(dist, name);
 console.log(`build: ${name} ${build.version}, commit ${build.commit}`);
 
 const parts = [];
-for (const source of await partSources()) parts.push(await packPart(source, cacheRoot));
+for (const source of await partSources(cacheRoot)) parts.push(await packPart(source, cacheRoot));
 const notices = await checkoutNotices();
 const inputs = await compile({
   embedded: { build, parts, notices: await writeNotices(notices, cacheRoot) },

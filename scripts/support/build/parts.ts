@@ -10,9 +10,18 @@ export interface PartSource {
   readonly executable: boolean;
 }
 
-/** Everything that the program carries beside code, ordered by path. */
-export async function partSources(): Promise<PartSource[]> {
+/**
+ * Everything that the program carries beside code, ordered by path.
+ * @param cacheRoot where setup keeps what it fetched
+ * @throws Error where the checkout uses the system's ffmpeg, which needs the system's libraries
+ */
+export async function partSources(cacheRoot: string): Promise<PartSource[]> {
   const files = await programFiles("");
+  if (!realpathSync(files.ffmpeg).startsWith(join(realpathSync(cacheRoot), "ffmpeg/"))) {
+    throw new Error(
+      "the program can't carry the system's ffmpeg: run scripts/setup where it can fetch the static build",
+    );
+  }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
   const single: (keyof ProgramFiles)[] = [
     ...(["ffmpeg", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const),

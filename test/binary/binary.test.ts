@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { partSources } from "../../scripts/support/build/parts.ts";
+import { digestFile } from "../../src/models/index.ts";
+import { programVersion } from "../../src/program/index.ts";
+import { available, samplePath } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { buildTimeout, builtProgram, run } from "./program.ts";
+
+const sample = samplePath("sample.wav");
+const ready = available("the program in one file", sample);
+
+describe.if(ready)("the program in one file", () => {
+  const scope = temporaryDirectory();
+  const empty = join(scope.path, "empty");
+  const home = join(scope.path, "home");
+  const runtime = join(scope.path, "runtime");
+  const env = { HOME: home, TRANSCRIBE_STORAGE_RUNTIME_DIR: runtime };
+  let program = "";
+  const transcribe = (...args: string[]) => run([program, ...args], { cwd: empty, env });
+
+  beforeAll(async () => {
+    for (const directory of [empty, home]) mkdirSync(directory);
+    program = await builtProgram();
+  }, buildTimeout);
+  afterAll(() => scope[Symbol.dispose]());
+
+  test("has its SHA-256 beside it", async () => {
+    const sums = readFileSync(join(dirname(program), "SHA256SUMS"), "utf8");
+    expect(sums).toContain(`${await digestFile(program, "sha256")}  ${basename(program)}\n`);
+  });
+
+  test("says what it is made of", async () => {
+    const { stdout } = await transcribe("version", "--json");
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(JSON.parse(stdout)).toEqual({
+      version: programVersion,
+      commit: expect.stringMatching(/^[0-9a-f]{40}(-changed)?$|^unknown$/),
+      target: `${process.platform}-${process.arch}`,
+      bun: Bun.version,
+      whisperCpp: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      onnxRuntime: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      ffmpeg: expect.not.stringMatching(/^(unknown)?$/),
+      models: ["ggml-base.bin", "pyannote-segmentation.onnx", "resemblyzer-embedding.onnx"].map((file) => ({
+        file,
+        sha256: digest,
+      })),
+    });
+  });
+
+  const notice = Type.Object({ name: Type.String(), licence: Type.String(), text: Type.String({ minLength: 200 }) });
+
+  test("carries the notice of every part, and says where ffmpeg's source is", async () => {
+    const list: unknown = JSON.parse((await transcribe("licenses", "--json")).stdout);
+    if (!Value.Check(Type.Array(notice), list)) throw new Error("a notice has no name, licence or text");
+    const names = list.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["Bun", "ONNX Runtime", "ffmpeg", "whisper.cpp and ggml", "elysia"]));
+    expect(list.find(({ name }) => name === "ffmpeg")?.text).toMatch(
+      /configuration: .*https:\/\/github\.com\/FFmpeg\/FFmpeg, (commit|release) \S+.*GNU GENERAL PUBLIC LICENSE/s,
+    );
+    const { stdout } = await transcribe("licenses");
+    for (const text of ["SIL OPEN FONT LICENSE", "GNU LIBRARY GENERAL PUBLIC LICENSE", "elysia"])
+      expect(stdout).toContain(text);
+  });
+
+  test("is not turned into another one by the directory and environment that it is started in", async () => {
+    const hostile = join(scope.path, "hostile");
+    mkdirSync(hostile);
+    const evil = join(hostile, "evil.ts");
+    writeFileSync(evil, 'console.log("EVIL");\n');
+    writeFileSync(join(hostile, ".env"), "TRANSCRIBE_NO_SUCH_SETTING=1\nHOME=/nowhere\n");
+    writeFileSync(join(hostile, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
+    writeFileSync(join(hostile, "tsconfig.json"), "{ not JSON");
+    writeFileSync(join(hostile, "package.json"), "{ not JSON");
+    const plain = await transcribe("accounts", "list", "--data-dir", join(scope.path, "data-hostile"));
+    expect(plain).toMatchObject({ exitCode: 0, stderr: "" });
+    for (const variables of [
+      {},
+      { BUN_BE_BUN: "1" },
+      { BUN_OPTIONS: `--preload ${evil}` },
+      { BUN_OPTIONS: "--version", BUN_BE_BUN: "1" },
+      { NODE_OPTIONS: `--require ${evil}` },
+      { BUN_INSPECT_PRELOAD: evil },
+    ]) {
+      const result = await run([program, "accounts", "list", "--data-dir", join(scope.path, "data-hostile")], {
+        cwd: hostile,
+        env: { ...env, ...variables },
+      });
+      expect(result).toEqual(plain);
+    }
+  });
+
+  test("makes a PDF and a DOCX with the fonts that it carries", async () => {
+    const input = join(scope.path, "export.jsonl");
+    const text = "Hello. こんにちは。 مرحبا";
+    const head = { title: null, name: "call", createdAt: 0, durationSeconds: 2, language: "en", speakers: [] };
+    const segment = { startMilliseconds: 0, endMilliseconds: 2000, speaker: 0, text, words: [] };
+    writeFileSync(input, `${JSON.stringify(head)}\n${JSON.stringify(segment)}\n`);
+    for (const [format, magic] of [
+      ["pdf", "%PDF-"],
+      ["docx", "PK\u0003\u0004"],
+    ] as const) {
+      const output = join(scope.path, `export.${format}`);
+      expect(await transcribe("__export", format, input, output)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+      expect(readFileSync(output, "latin1")).toStartWith(magic);
+    }
+  });
+
+  test("unpacks what the checkout has, once, though two start at once", async () => {
+    const serve = async (data: string) => {
+      const command = [program, "serve", "--port", "0", "--data-dir", join(scope.path, data)];
+      const server = Bun.spawn(command, { cwd: empty, env, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+      let said = "";
+      for await (const piece of server.stdout) {
+        said += new TextDecoder().decode(piece);
+        break;
+      }
+      server.kill("SIGKILL");
+      await server.exited;
+      return said;
+    };
+    const said = await Promise.all([serve("data-1"), serve("data-2")]);
+    expect(said).toEqual([
+      expect.stringMatching(/^transcribe serves http/),
+      expect.stringMatching(/^transcribe serves/),
+    ]);
+    const names = readdirSync(runtime).filter((name) => name !== "lock");
+    expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    const directory = join(runtime, names[0] ?? "");
+    const found = readdirSync(directory, { recursive: true, encoding: "utf8" });
+    const files = found.filter((name) => statSync(join(directory, name)).isFile() && name !== "parts.json");
+    const sources = await partSources(defaultCacheRoot());
+    expect(files.sort()).toEqual(sources.map(({ path }) => path).sort());
+    const wrong = [];
+    for (const { path, source } of sources) {
+      if ((await digestFile(join(directory, path), "sha256")) !== (await digestFile(source, "sha256")))
+        wrong.push(path);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+});

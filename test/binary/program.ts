@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { root } from "../support/checkout.ts";
+
+/** Long enough to pack all parts for the first time on a slow machine. */
+export const buildTimeout = 180_000;
+
+/** The program in one file, as scripts/build makes it of this checkout; seconds where it was built before. */
+export async function builtProgram(): Promise<string> {
+  if (process.env.TEST_PROGRAM !== undefined) return process.env.TEST_PROGRAM;
+  const script = join(root, "scripts/support/build/index.ts");
+  const build = Bun.spawn([process.execPath, "--no-env-file", script], {
+    cwd: root,
+    stdin: "ignore",
+    stderr: "inherit",
+  });
+  const said = await new Response(build.stdout).text();
+  const file = /^build: (dist\/\S+), \d+ MB/m.exec(said)?.[1];
+  if ((await build.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${said}`);
+  return join(root, file);
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  /** All of it: nothing of the tests' environment is handed on. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs a command line to its end. */
+export async function run(command: readonly string[], { cwd, env }: RunOptions) {
+  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
