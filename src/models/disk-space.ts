@@ -10,12 +10,24 @@ export async function requireSpace(folder: string, bytes: number): Promise<void>
   const free = bavail * bsize;
   if (free >= bytes + reserveBytes) return;
   throw new LibraryError(
-    `there is not enough room in ${folder}: ${mebibytes(bytes)} are needed and ${mebibytes(reserveBytes)} must stay free, ${mebibytes(free)} are free. Make room, or move the data directory`,
+    `there is not enough room on the disk: ${mebibytes(bytes)} are needed and ${mebibytes(reserveBytes)} must stay free, ${mebibytes(free)} are free`,
   );
 }
 
-export function mebibytes(bytes: number): string {
+function mebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+}
+
+/** Does something with files; what the file system refuses is said in its words and without a stack. @throws {LibraryError} */
+export async function withFiles<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDiskFull(error))
+      throw new LibraryError("the disk got full; what was written was removed. Make room and try again");
+    if (error instanceof Error && "errno" in error && "syscall" in error) throw new LibraryError(error.message);
+    throw error;
+  }
 }
 
 /** Whether an error says that the disk, or what a user may have of it, is full. */

@@ -14,6 +14,8 @@ export interface DownloadOptions {
   readonly url: string;
   /** Where it goes; what is there is taken for its beginning and gone on with. */
   readonly path: string;
+  /** How large it is, about; so much room is asked for before anything is written. */
+  readonly expectedBytes: number;
   /** Whether a file of so many bytes can be the one that is wanted. */
   readonly sizeFits: (bytes: number) => boolean;
   /** @param total null while it is not known */
@@ -50,24 +52,27 @@ export async function download(options: DownloadOptions): Promise<void> {
     } catch (error) {
       if (isDiskFull(error)) {
         await rm(options.path, { force: true });
-        throw new LibraryError(
-          `the disk got full, so what had come was removed; make room in ${dirname(options.path)}`,
-        );
+        throw new LibraryError("the disk got full, so what had come was removed; make room and pull it again");
       }
       if (error instanceof LibraryError) throw error;
       const after = await sizeOf(options.path);
       failures = after > before ? 1 : failures + 1;
       if (failures >= (after > 0 ? PATIENCE.later : PATIENCE.first)) {
-        throw new LibraryError(`${host} can't be reached (${error instanceof Error ? error.message : error})`);
+        throw new LibraryError(`${host} can't be reached (${reasonOf(error)})`);
       }
       await pause(failures);
     }
   }
 }
 
+/** Bun's hints are for programmers. */
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.? For more information.*$/s, "");
+}
+
 /** One request. @returns whether the file is whole; false where it has to begin again */
 async function receive(
-  { url, path, sizeFits, onProgress }: DownloadOptions,
+  { url, path, expectedBytes, sizeFits, onProgress }: DownloadOptions,
   host: string,
   have: number,
 ): Promise<boolean> {
@@ -91,10 +96,8 @@ async function receive(
     const length = response.headers.get("content-length");
     const total = length === null ? null : start + Number(length);
     const otherSize = () => new LibraryError(`${host} has a file of another size than that of the model`);
-    if (total !== null) {
-      if (!sizeFits(total)) throw otherSize();
-      await requireSpace(dirname(path), total - start);
-    }
+    if (total !== null && !sizeFits(total)) throw otherSize();
+    await requireSpace(dirname(path), (total ?? expectedBytes) - start);
     const output = await open(path, start === 0 ? "w" : "a");
     let received = start;
     try {
@@ -105,7 +108,7 @@ async function receive(
         received += piece.length;
         onProgress?.(received, total);
         // A server that names no length must not fill the disk.
-        if (total === null && received > MAX_UNKNOWN_BYTES) throw otherSize();
+        if (total === null && received > 2 * expectedBytes) throw otherSize();
       }
       if (total !== null && received < total) throw new Error("the connection broke off");
       await output.sync();
@@ -119,9 +122,6 @@ async function receive(
     abort.abort();
   }
 }
-
-/** Far above any model there is. */
-const MAX_UNKNOWN_BYTES = 16 * 1024 ** 3;
 
 /** What a server made of the wish for the rest (RFC 9110, 14 and 15.5.17): that, the whole file, nothing, or neither. */
 function placeOf(response: Response, have: number): "part" | "whole" | "complete" | "elsewhere" {

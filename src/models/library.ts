@@ -6,6 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { lockFile, ownAs, syncDirectory } from "../storage/index.ts";
 import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
+import { withFiles } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 
 const noteSchema = Type.Object({
@@ -81,7 +82,7 @@ export class ModelLibrary {
    */
   async lock(id: string): Promise<Disposable> {
     if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
-    const path = join(await this.downloads(), `${id}.lock`);
+    const path = join(await withFiles(() => this.downloads()), `${id}.lock`);
     const giveBack = lockFile(path);
     if (giveBack === null) throw new LibraryError(`another command is at work with ${id}; wait until it is done`);
     this.#ownAll(path);
@@ -90,8 +91,10 @@ export class ModelLibrary {
 
   /** Runs `use` with a new folder on the library's file system, which is gone afterwards. */
   async withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-    await sweepTemporaryFolders(this.#root, Date.now());
-    return await withTemporaryFolder(this.#root, use);
+    return await withFiles(async () => {
+      await sweepTemporaryFolders(this.#root, Date.now());
+      return await withTemporaryFolder(this.#root, use);
+    });
   }
 
   /**

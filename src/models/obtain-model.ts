@@ -1,7 +1,7 @@
 import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
-import { type Ctranslate2WheelsSource, type ModelEntry, sizeFits } from "./catalogue.ts";
+import { type Ctranslate2WheelsSource, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
 import { type Digest, matchingDigest, publishedDigests } from "./digest.ts";
 import { download, requireAnswer } from "./download.ts";
@@ -97,7 +97,7 @@ async function copyFromFolder(entry: ModelEntry, folders: readonly string[], to:
 
 async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Promise<void> {
   await requireAnswer(url);
-  await download({ url, path, sizeFits: (bytes) => sizeFits(entry, bytes) });
+  await download({ url, path, expectedBytes: publishedSize(entry).bytes, sizeFits: (bytes) => sizeFits(entry, bytes) });
 }
 
 async function convertWheels(source: Ctranslate2WheelsSource, temporary: string, to: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { downloadOf, type ModelEntry, sizeFits } from "./catalogue.ts";
+import { downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import { download } from "./download.ts";
 import type { InstalledModel, ModelLibrary } from "./library.ts";
@@ -66,6 +66,7 @@ export async function pullModel(entry: ModelEntry, options: PullOptions): Promis
 
 async function fetchPart(entry: ModelEntry, url: string, path: string, { onProgress, pause }: PullOptions) {
   await download({
+    expectedBytes: publishedSize(entry).bytes,
     ...{ url, path, sizeFits: (bytes: number) => sizeFits(entry, bytes) },
     onProgress: (received, total) => onProgress("download", received, total),
     ...(pause && { pause }),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { LibraryError, type PullOptions, pullModel } from "../../src/models/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
@@ -40,15 +41,45 @@ const parts: Answer = (request) => {
   return new Response(CONTENT.subarray(from), { status: 206, headers });
 };
 
-/** Sends the first bytes and breaks off. */
-const breaksOff = (sent: number): Response => {
-  const body = async function* () {
-    yield CONTENT.subarray(0, sent);
-    await Bun.sleep(20);
-    throw new Error("the line is cut");
+interface BadLine extends Disposable {
+  readonly mirror: string;
+  readonly ranges: (string | null)[];
+  /** Cuts the line once so much has come. */
+  readonly onProgress: PullOptions["onProgress"];
+}
+
+/** A server whose line is cut after each 100,000 bytes, so many times; then it is busy, or sends the rest. */
+function serveOnBadLine(cuts: number, then: "busy" | "whole"): BadLine {
+  const ranges: (string | null)[] = [];
+  let cut = () => {};
+  const sockets = createServer((socket) => {
+    socket.once("data", (request) => {
+      const range = /^range: (.*)\r$/im.exec(request.toString())?.[1] ?? null;
+      ranges.push(range);
+      const from = Number(range?.match(/\d+/)?.[0] ?? 0);
+      const isCut = ranges.length <= cuts;
+      if (!isCut && then === "busy") {
+        socket.end("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        return;
+      }
+      const status = range === null ? "200 OK" : `206 Part\r\nContent-Range: bytes ${from}-299999/300000`;
+      socket.write(`HTTP/1.1 ${status}\r\nContent-Length: ${CONTENT.length - from}\r\nConnection: close\r\n\r\n`);
+      if (isCut) {
+        cut = () => socket.destroy();
+        socket.write(CONTENT.subarray(from, from + 100_000));
+      } else socket.end(CONTENT.subarray(from));
+    });
+  }).listen(0, "127.0.0.1");
+  const address = sockets.address();
+  if (address === null || typeof address === "string") throw new Error("it has no port");
+  return {
+    ...{ mirror: `http://127.0.0.1:${address.port}/whisper`, ranges },
+    onProgress: (doing, done) => {
+      if (doing === "download" && done === 100_000 * ranges.length) cut();
+    },
+    [Symbol.dispose]: () => void sockets.close(),
   };
-  return new Response(body(), { headers: { "content-length": String(CONTENT.length) } });
-};
+}
 
 function options(made: TestLibrary, mirror: string, more: Partial<PullOptions> = {}): PullOptions {
   const pause = async () => {};
@@ -79,10 +110,10 @@ describe("a model that is pulled", () => {
 
   test("is gone on with where the connection broke, again and again", async () => {
     using made = new TestLibrary();
-    const { mirror, ranges } = serve((request, asked) => (asked === 1 ? breaksOff(100_000) : parts(request, asked)));
-    await pullModel(entry, options(made, mirror));
-    expect(ranges[0]).toBeNull();
-    expect(ranges.slice(1)).toEqual([expect.stringMatching(/^bytes=\d+-$/)]);
+    using line = serveOnBadLine(2, "whole");
+    const { model } = await pullModel(entry, options(made, line.mirror, { onProgress: line.onProgress }));
+    expect(line.ranges).toEqual([null, "bytes=100000-", "bytes=200000-"]);
+    expect(await Bun.file(model.path).bytes()).toEqual(CONTENT);
     expect(made.files()).toEqual(installed);
   });
 
@@ -112,14 +143,13 @@ describe("a model that is pulled", () => {
 
   test("keeps what came before it was given up, so that the next pull goes on from there", async () => {
     using made = new TestLibrary();
-    const { mirror } = serve((_, asked) => (asked === 1 ? breaksOff(100_000) : new Response("busy", { status: 503 })));
-    const attempt = pullModel(entry, options(made, mirror));
+    using line = serveOnBadLine(1, "busy");
+    const attempt = pullModel(entry, options(made, line.mirror, { onProgress: line.onProgress }));
     await expect(attempt).rejects.toThrow(/127\.0\.0\.1 can't be reached \(it answered 503\)/);
     expect(made.files()).toEqual([expect.stringMatching(/\.part$/)]);
-    await server?.stop(true);
     const again = serve(parts);
     await pullModel(entry, options(made, again.mirror));
-    expect(again.ranges[0]).toMatch(/^bytes=\d+-$/);
+    expect(again.ranges).toEqual(["bytes=100000-"]);
   });
 
   test.each<[string, Answer, RegExp]>([

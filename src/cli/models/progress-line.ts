@@ -26,7 +26,7 @@ export class ProgressLine implements Disposable {
     this.#isDrawn = true;
     const rate = (1000 * (done - this.#startedWith)) / Math.max(1, now - this.#startedAt);
     const text = progressText({ doing, done, total, rate });
-    this.#stream.write(`\r${text.slice(0, Math.max(20, this.#stream.columns ?? 80) - 1)}\x1b[K`);
+    this.#stream.write(`\r${text.slice(0, Math.max(20, this.#stream.columns || 80) - 1)}\x1b[K`);
   }
 
   [Symbol.dispose](): void {

@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { importModels, ModelLibrary, pullModel, writeBundle } from "../../src/models/index.ts";
+import { officialEntry, TestLibrary } from "./support.ts";
+
+const CONTENT = new Uint8Array(100_000);
+const place = new TestLibrary();
+const small = join(place.path, "small");
+
+/** A file system of 8 MiB, which only root can make; less than what must stay free for a server. */
+function mountSmall(): boolean {
+  Bun.spawnSync(["mkdir", small]);
+  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small]).exitCode === 0;
+  if (!mounted) console.warn("SKIPPED: models on a full disk; mounting a small one needs root");
+  return mounted;
+}
+
+const mounted = mountSmall();
+afterAll(() => {
+  if (mounted) Bun.spawnSync(["umount", small]);
+  place[Symbol.dispose]();
+});
+
+describe.if(mounted)("where a disk is nearly full", () => {
+  const library = new ModelLibrary(join(small, "models"));
+  const left = () =>
+    [...new Bun.Glob("**").scanSync({ cwd: small })].filter((name) => !/\.lock(-journal)?$/.test(name));
+  const common = { library, catalogue: [], onProgress: () => {} };
+  const words = /not enough room on the disk: 1 MiB are needed and 256 MiB must stay free, [0-9] MiB are free/;
+
+  test("nothing is downloaded, from a server that says how much it sends and from one that doesn't", async () => {
+    let sent = 0;
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => {
+        const body = async function* () {
+          sent += 1;
+          yield CONTENT;
+        };
+        return sent === 0 ? new Response(CONTENT) : new Response(body());
+      },
+    });
+    for (sent of [0, 1]) {
+      const entry = officialEntry("whisper-x", CONTENT);
+      await expect(pullModel(entry, { ...common, mirror: server.url.href })).rejects.toThrow(words);
+      expect(left()).toEqual([]);
+    }
+  });
+
+  test("nothing is imported, and no bundle is written", async () => {
+    const options = { ...common, name: undefined, inspect: () => {} };
+    await expect(importModels(place.file("own.bin", CONTENT), options)).rejects.toThrow(words);
+    const [model] = await importModels(place.file("own.bin", CONTENT), { ...options, library: place.library });
+    if (model === undefined) throw new Error("it was not imported");
+    await expect(writeBundle([model], join(small, "bundle.tar"), () => {})).rejects.toThrow(words);
+    const bundle = join(place.path, "bundle.tar");
+    await writeBundle([model], bundle, () => {});
+    await expect(importModels(bundle, options)).rejects.toThrow(words);
+    expect(left()).toEqual([]);
+  });
+});
