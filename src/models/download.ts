@@ -83,6 +83,8 @@ async function receive(
     const response = await fetch(url, {
       headers: { "Accept-Encoding": "identity", ...(have > 0 ? { Range: `bytes=${have}-` } : {}) },
       signal: abort.signal,
+      // Bun gives up after five minutes otherwise, however fast it comes.
+      timeout: false,
     });
     const place = have > 0 ? placeOf(response, have) : "whole";
     if (place === "complete") return true;
