@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
+import { defaultCacheRoot } from "../../../native/build.ts";
 import { digestFile } from "../../../src/models/index.ts";
 import { programVersion } from "../../../src/program/index.ts";
 import { partSources } from "../build/parts.ts";
@@ -16,7 +17,9 @@ const dist = join(root, "dist");
 const program = join(dist, name);
 const { archive, config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
 
-const native = (await partSources()).filter(({ executable }) => executable).map(({ source }) => source);
+const native = (await partSources(defaultCacheRoot()))
+  .filter(({ executable }) => executable)
+  .map(({ source }) => source);
 const files = new Map([...(await systemFiles([program, ...native])), ["usr/local/bin/transcribe", program]]);
 const layer = join(dist, archive);
 await writeRootArchive(layer, files);
