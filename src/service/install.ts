@@ -10,8 +10,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadSettings } from "../config/index.ts";
-import { checkPath, defaultDataDirectory, places, reach, type ServiceLayout, serviceName } from "./layout.ts";
+import { exampleFile, loadSettings } from "../config/index.ts";
+import { checkPath, defaultDataDirectory, places, reach, type ServiceLayout } from "./layout.ts";
 import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
 import { ServiceError } from "./service-error.ts";
@@ -37,14 +37,9 @@ export interface InstallOptions {
 /** Groups that own the device files of GPUs. */
 const gpuGroups = ["video", "render"];
 
-/** What a fresh settings file says; the places are what makes this machine's commands and its service agree. */
+/** What a fresh settings file says: the places, so that this machine's commands and its service agree. */
 function settingsText(dataDirectory: string): string {
-  return `# Settings of the transcribe service; docs/settings.md has them all. After a change: systemctl reload ${serviceName}
-
-[storage]
-data_dir = "${dataDirectory}"
-runtime_dir = "${places.runtimeDirectory}"
-`;
+  return exampleFile({ "storage.data_dir": dataDirectory, "storage.runtime_dir": places.runtimeDirectory });
 }
 
 /**

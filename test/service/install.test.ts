@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { loadSettings } from "../../src/config/index.ts";
 import {
   checkPath,
   defaultConfigFile,
@@ -85,9 +86,10 @@ describe.skipIf(!isRoot)("installing", () => {
     expect(new Set(outcomes(await install()))).toEqual(new Set(["done"]));
     expect(readFileSync(at(places.program), "utf8")).toBe("the first program");
     expect(readlinkSync(at(places.enabled))).toBe(places.unit);
-    expect(Bun.TOML.parse(readFileSync(at(defaultConfigFile), "utf8"))).toEqual({
-      storage: { data_dir: usualData, runtime_dir: places.runtimeDirectory },
-    });
+    const written = loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} });
+    const usual = loadSettings({ file: undefined, environment: {}, flags: {} });
+    const storage = { ...usual.storage, data_dir: usualData, runtime_dir: places.runtimeDirectory };
+    expect(written).toEqual({ ...usual, storage });
     expect(readFileSync(at(places.unit), "utf8")).toContain("SupplementaryGroups=video\nStateDirectory");
     const rights: [string, string, number, number][] = [
       [places.program, "755", 0, 0],

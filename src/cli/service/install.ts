@@ -82,11 +82,11 @@ async function install(options: Options): Promise<void> {
   process.stdout.write(`\n${changed || !running ? "It runs" : "It runs already, as it was"}. ${next(options)}\n`);
 }
 
-function next({ user, config }: Options): string {
-  const asUser = `sudo -u ${user} TRANSCRIBE_CONFIG=${config} transcribe`;
-  return `What next:
-  transcribe service status --config ${config}
-  ${asUser} accounts create NAME
-  ${asUser} keys create --account NAME
+function next({ config }: Options): string {
+  const option = config === defaultConfigFile ? "" : ` --config ${config}`;
+  return `What next, as root:
+  transcribe service status${option}
+  transcribe accounts create NAME${option}
+  transcribe keys create --account NAME${option}
 Settings: ${config}, then systemctl reload ${serviceName}. Log: journalctl -u ${serviceName}`;
 }

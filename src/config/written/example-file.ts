@@ -8,20 +8,27 @@ const head = `Settings of transcribe. Every setting is here with its default; ta
 file checked: transcribe config check FILE. The environment wins over this file, and flags win over both. A server
 that runs reads the file again at SIGHUP; where that is not enough, it is said.`;
 
-/** The example of a settings file: all settings with their defaults, commented out. */
-export function exampleFile(): string {
-  return `${[comment(head), ...settingTables.map(tableText)].join("\n\n")}\n`;
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * The example of a settings file: all settings with their defaults, commented out.
+ * @param set values that are set, by dotted path
+ */
+export function exampleFile(set: Values = {}): string {
+  return `${[comment(head), ...settingTables.map((table) => tableText(table, set))].join("\n\n")}\n`;
 }
 
-function tableText({ name, description, entries }: SettingTable): string {
-  return [`${comment(description)}\n[${name}]`, ...entries.map(settingText)].join("\n\n");
+function tableText({ name, description, entries }: SettingTable, set: Values): string {
+  return [`${comment(description)}\n[${name}]`, ...entries.map((entry) => settingText(entry, set))].join("\n\n");
 }
 
-function settingText(entry: SettingEntry): string {
+function settingText(entry: SettingEntry, set: Values): string {
   const names = [entry.env, ...(entry.flag === null ? [] : [entry.flag])].join(", ");
   const facts = `It takes ${expected(entry)}. Also: ${names}.${entry.reload ? "" : " A new value needs a restart."}`;
   const key = entry.path.slice(entry.path.indexOf(".") + 1);
-  return `${comment(entry.description)}\n${comment(facts)}\n#${key} = ${tomlValue(entry, entry.defaultValue)}`;
+  const line = entry.path in set ? tomlValue(entry, set[entry.path]) : null;
+  const written = line === null ? `#${key} = ${tomlValue(entry, entry.defaultValue)}` : `${key} = ${line}`;
+  return `${comment(entry.description)}\n${comment(facts)}\n${written}`;
 }
 
 /** Words in comment lines. */
