@@ -46,7 +46,8 @@ export async function connect(command: Command): Promise<ApiClient> {
 export function parseServer(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    throw new CommandError(`${text} is no server; write e.g. https://transcribe.example.org`, exitCodes.usage);
+    // Not repeated: a password may stand in it.
+    throw new CommandError("that is no server; write e.g. https://transcribe.example.org", exitCodes.usage);
   }
   const path = url.pathname.replace(/\/+$/, "");
   return url.origin + (path.endsWith(basePath) ? path : path + basePath);

@@ -78,8 +78,8 @@ const longestStem = 80;
 /** A file name without its extension; of a link the last part of its path, or its host. */
 function stemOf(name: string): string {
   const link = /^https?:\/\//i.test(name) ? URL.parse(name) : null;
-  const last = link === null ? basename(name) : decoded(basename(link.pathname)) || link.hostname;
-  const stem = basename(last, extname(last));
+  const last = link === null ? name : decoded(basename(link.pathname));
+  const stem = basename(last, extname(last)) || (link?.hostname ?? "");
   const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), longestStem);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
 }
