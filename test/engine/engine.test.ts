@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, EngineCrashError, type EngineOptions, type WorkerStart } from "../../src/engine/index.ts";
+import { Engine, Engine, EngineCrashError, EngineCrashError, type EngineOptions, type EngineOptions, type WorkDone, type WorkerStart } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -41,6 +41,30 @@ describe("the engine", () => {
     const made = engine();
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as told");
+  });
+
+  test("tells what was done, and not what failed; and how a worker died", async () => {
+    const work: WorkDone[] = [];
+    const deaths: (string | null)[] = [];
+    const made = engine({ onWork: (done) => work.push(done), onWorkerDeath: ({ signal }) => deaths.push(signal) });
+    await made.run("planChunks", script("answer"), never);
+    await made.run("planChunks", script("fail"), never).catch(() => {});
+    await made.run("planChunks", script("die"), never).catch(() => {});
+    expect(work).toEqual([{ step: "detect", device: "cpu", seconds: expect.any(Number), audioSeconds: 0 }]);
+    expect(work[0]?.seconds).toBeGreaterThan(0);
+    expect(deaths).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
+  });
+
+  test("knows the GPUs' memory as the worker tells it, and nothing of it when the worker is gone", async () => {
+    const made = engine();
+    await made.run("planChunks", script("answer"), never);
+    expect(made.status().gpus).toEqual([{ name: "CUDA0", freeBytes: 7, totalBytes: 9 }]);
+    const { promise: dead, resolve } = Promise.withResolvers<void>();
+    const dying = engine({ onWorkerDeath: () => resolve() });
+    const poisoned = dying.run("planChunks", script("die"), never).catch(() => {});
+    await dead;
+    expect(dying.status().gpus).toEqual([]);
+    await poisoned;
   });
 
   test("refuses an answer that does not fit its schema", async () => {

@@ -16,23 +16,25 @@ export interface StorageSource {
 
 /** What fills the disk, and the certificate that must not end unseen. */
 export function registerStorageMetrics(registry: Registry, source: StorageSource): void {
+  // A disk that can't be asked leaves its figures out; all others are needed the more.
+  const disk = () => source.disk().catch(() => null);
   askedGauge(
     registry,
     {
       name: "transcribe_disk_free_bytes",
       help: "Space that the server may still use on the disk of its data directory",
     },
-    async () => (await source.disk()).freeBytes,
+    async () => (await disk())?.freeBytes ?? null,
   );
   askedGauge(
     registry,
     { name: "transcribe_disk_size_bytes", help: "Size of that disk" },
-    async () => (await source.disk()).sizeBytes,
+    async () => (await disk())?.sizeBytes ?? null,
   );
   askedGauge(
     registry,
     { name: "transcribe_database_bytes", help: "Size of the database, with its log of writes" },
-    async () => (await source.disk()).databaseBytes,
+    async () => (await disk())?.databaseBytes ?? null,
   );
   labelledGauge(
     registry,
@@ -41,7 +43,7 @@ export function registerStorageMetrics(registry: Registry, source: StorageSource
       help: "Size of the files in the folders of the data directory; looked up once a minute",
       labelNames: ["folder"],
     },
-    async () => Object.entries((await source.disk()).folders).map(([folder, value]) => ({ labels: { folder }, value })),
+    async () => Object.entries((await disk())?.folders ?? {}).map(([folder, value]) => ({ labels: { folder }, value })),
   );
   askedGauge(
     registry,

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { blockCount } from "../../src/engine/index.ts";
+import { workOf } from "../../src/engine/work-done.ts";
+
+const directories = { activityDirectory: "/", embeddingDirectory: "/" };
+
+describe("work is counted", () => {
+  test.each([0.5, 5, 121, 122, 243, 3600, 65_000])("block by block, all blocks of %p s being the whole", (seconds) => {
+    const pcm = { path: "/", sampleCount: seconds * 16_000 };
+    const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
+    for (const operation of ["detectBlock", "embedBlock"] as const) {
+      const parts = blocks.map((block) => workOf(operation, { pcm, block, ...directories }, "cuda").audioSeconds);
+      expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(seconds, 6);
+      expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test("by the device that it is done on: speech on the GPU, speakers on the CPU", () => {
+    const pcm = { path: "/", sampleCount: 160_000 };
+    const span = { startSeconds: 2, endSeconds: 7.5 };
+    expect(workOf("transcribe", { pcm, span, language: "en", model: "/" }, "cuda")).toEqual({
+      step: "transcribe",
+      device: "cuda",
+      audioSeconds: 5.5,
+    });
+    expect(workOf("detectLanguage", { pcm, span, model: "/" }, "vulkan")).toEqual({
+      step: "detect",
+      device: "vulkan",
+      audioSeconds: 0,
+    });
+    expect(workOf("clusterSpeakers", { pcm, ...directories }, "cuda")).toEqual({
+      step: "diarize",
+      device: "cpu",
+      audioSeconds: 0,
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DataDirectory, DataPaths, DiskUsage } from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+function filled(path: string): DataDirectory {
+  const directory = new DataDirectory(path);
+  writeFileSync(directory.databasePath, "d".repeat(100));
+  writeFileSync(`${directory.databasePath}-wal`, "w".repeat(20));
+  writeFileSync(directory.uploadPath("one"), "u".repeat(3000));
+  mkdirSync(join(directory.workDirectory("one"), "deep"), { recursive: true });
+  writeFileSync(join(directory.workDirectory("one"), "deep/audio.pcm"), "p".repeat(500));
+  return directory;
+}
+
+test("the disk's figures are those of the data directory", async () => {
+  using folder = temporaryDirectory();
+  const { freeBytes, sizeBytes, databaseBytes, folders } = await new DiskUsage(filled(folder.path), () => 0).read();
+  expect(databaseBytes).toBe(120);
+  expect(folders).toEqual({ uploads: 3000, incoming: 0, work: 500, models: 0 });
+  expect(freeBytes).toBeGreaterThan(0);
+  expect(sizeBytes).toBeGreaterThanOrEqual(freeBytes);
+});
+
+test("they are looked up anew after five seconds, and the folders after a minute", async () => {
+  using folder = temporaryDirectory();
+  let now = 0;
+  const directory = filled(folder.path);
+  const usage = new DiskUsage(directory, () => now);
+  const figures = async () => {
+    const { databaseBytes, folders } = await usage.read();
+    return [databaseBytes, folders.uploads];
+  };
+  expect(await figures()).toEqual([120, 3000]);
+  writeFileSync(directory.databasePath, "d");
+  rmSync(directory.uploadPath("one"));
+  expect(await figures()).toEqual([120, 3000]);
+  now = 5_000;
+  expect(await figures()).toEqual([21, 3000]);
+  now = 60_000;
+  expect(await figures()).toEqual([21, 0]);
+});
+
+test("a data directory that is gone is an error, and asked for again later", async () => {
+  using folder = temporaryDirectory();
+  let now = 0;
+  const path = join(folder.path, "data");
+  const usage = new DiskUsage(new DataPaths(path), () => now);
+  expect(usage.read()).rejects.toThrow("ENOENT");
+  filled(path);
+  now = 5_000;
+  expect((await usage.read()).databaseBytes).toBe(120);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describedMetrics, metricsPage } from "../../scripts/support/metrics-page.ts";
+import { root } from "../support/checkout.ts";
+
+test("docs/metrics.md says of every metric what the program says; scripts/support/metrics-page.ts writes it anew", () => {
+  const page = readFileSync(join(root, "docs/metrics.md"), "utf8");
+  expect(page).toBe(metricsPage(page));
+  for (const { name } of describedMetrics()) expect(page).toContain(`| \`${name}\` |`);
+});
+
+test("metrics are named as Prometheus's conventions say: base units, counters end with _total", () => {
+  const described = describedMetrics();
+  expect(described.length).toBeGreaterThan(25);
+  for (const { name, type, help, labels } of described) {
+    expect(name).toMatch(/^(transcribe|process)_[a-z_]+$/);
+    expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
+    expect(name).not.toMatch(/milliseconds|minutes|hours|kilo|mega|percent/);
+    expect(help.length).toBeGreaterThan(10);
+    for (const label of labels) expect(label).toMatch(/^[a-z]+$/);
+  }
+});

@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { type MetricSources, Metrics } from "../../src/telemetry/index.ts";
+
+const gpu = { name: "CUDA0", freeBytes: 3, totalBytes: 8 };
+
+function sources(changes: Partial<MetricSources> = {}): MetricSources {
+  return {
+    version: "1.2.3",
+    refusalCodes: ["not_found", "rate_limited"],
+    failures: [{ reason: "internal", cause: "disk_full" }],
+    openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
+    oldestWaitingSeconds: () => 61,
+    engine: () => ({ ready: true, workerPid: process.pid, gpus: [gpu] }),
+    modelInUse: () => "whisper-base",
+    disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
+    certificateEndsAt: () => 1_800_000_000,
+    ...changes,
+  };
+}
+
+/** The samples alone. */
+async function read(metrics: Metrics): Promise<string[]> {
+  return (await metrics.read()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+test("what is asked when the metrics are read is told with its labels", async () => {
+  const samples = await read(new Metrics(sources()));
+  for (const expected of [
+    'transcribe_recordings_open{status="queued",priority="5"} 2',
+    'transcribe_recordings_open{status="queued",priority="0"} 0',
+    'transcribe_recordings_open{status="processing",priority="0"} 0',
+    "transcribe_queue_oldest_waiting_seconds 61",
+    "transcribe_engine_ready 1",
+    'transcribe_gpu_memory_free_bytes{gpu="CUDA0"} 3',
+    'transcribe_gpu_memory_total_bytes{gpu="CUDA0"} 8',
+    'transcribe_model_info{model="whisper-base"} 1',
+    "transcribe_disk_free_bytes 1",
+    "transcribe_disk_size_bytes 2",
+    "transcribe_database_bytes 3",
+    'transcribe_stored_bytes{folder="uploads"} 4',
+    "transcribe_tls_certificate_end_timestamp_seconds 1800000000",
+    'transcribe_build_info{version="1.2.3"} 1',
+  ]) {
+    expect(samples).toContain(expected);
+  }
+});
+
+test("what is not there any more is not told any more", async () => {
+  let there = true;
+  const metrics = new Metrics(
+    sources({
+      openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
+      engine: () => ({ ready: there, workerPid: there ? process.pid : null, gpus: there ? [gpu] : [] }),
+      modelInUse: () => (there ? "whisper-base" : "whisper-large"),
+      certificateEndsAt: () => (there ? 1 : null),
+    }),
+  );
+  expect((await read(metrics)).join("\n")).toMatch(/worker_resident_memory_bytes \d{6,}/);
+  there = false;
+  const after = (await read(metrics)).join("\n");
+  expect(after).not.toMatch(/priority="5"|gpu_memory|whisper-base|worker_resident|tls_certificate/);
+  expect(after).toContain('transcribe_model_info{model="whisper-large"} 1');
+  expect(after).toContain("transcribe_engine_ready 0");
+});
+
+test("a disk that can't be asked leaves out its own figures alone", async () => {
+  const samples = (await read(new Metrics(sources({ disk: () => Promise.reject(new Error("EIO")) })))).join("\n");
+  expect(samples).not.toMatch(/transcribe_(disk|database|stored)/);
+  expect(samples).toContain("transcribe_engine_ready 1");
+});
+
+test("counters of closed lists begin at 0, so that the first event is seen as an increase", async () => {
+  const samples = await read(new Metrics(sources()));
+  for (const expected of [
+    'transcribe_http_refusals_total{code="rate_limited"} 0',
+    'transcribe_recordings_ended_total{status="completed",reason="",cause=""} 0',
+    'transcribe_recordings_ended_total{status="failed",reason="internal",cause="disk_full"} 0',
+    'transcribe_engine_worker_deaths_total{signal="SIGILL"} 0',
+  ]) {
+    expect(samples).toContain(expected);
+  }
+});
+
+test("work is counted by step and device, so that a division gives the RTF", async () => {
+  const metrics = new Metrics(sources());
+  metrics.engine.stepDone({ step: "transcribe", device: "cuda", seconds: 0.5, audioSeconds: 20 });
+  metrics.engine.stepDone({ step: "transcribe", device: "cuda", seconds: 0.25, audioSeconds: 10 });
+  metrics.engine.stepDone({ step: "detect", device: "cpu", seconds: 2, audioSeconds: 0 });
+  const samples = await read(metrics);
+  expect(samples).toContain('transcribe_step_seconds_total{step="transcribe",device="cuda"} 0.75');
+  expect(samples).toContain('transcribe_step_audio_seconds_total{step="transcribe",device="cuda"} 30');
+  expect(samples).toContain('transcribe_step_seconds_total{step="detect",device="cpu"} 2');
+});
+
+test("completed recordings count by language and length, failed ones by cause alone", async () => {
+  const metrics = new Metrics(sources());
+  const ended = { reason: "", cause: "", language: "de", audioSeconds: 60, processingSeconds: 12 };
+  metrics.recordings.decoded(60);
+  metrics.recordings.ended({ ...ended, status: "completed" });
+  metrics.recordings.ended({ ...ended, status: "failed", reason: "internal", cause: "disk_full" });
+  const samples = await read(metrics);
+  for (const expected of [
+    'transcribe_recordings_ended_total{status="completed",reason="",cause=""} 1',
+    'transcribe_recordings_ended_total{status="failed",reason="internal",cause="disk_full"} 1',
+    'transcribe_recordings_completed_total{language="de"} 1',
+    "transcribe_audio_received_seconds_total 60",
+    "transcribe_audio_completed_seconds_total 60",
+    "transcribe_processing_seconds_total 12",
+  ]) {
+    expect(samples).toContain(expected);
+  }
+});
+
+test("a worker's death counts by its signal; one that nobody has heard of makes no series of its own", async () => {
+  const metrics = new Metrics(sources());
+  for (const signal of ["SIGILL", "SIGILL", null, "SIGRTMIN+7"]) metrics.engine.workerDied(signal);
+  const samples = await read(metrics);
+  expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="SIGILL"} 2');
+  expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="none"} 1');
+  expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="other"} 1');
+});
+
+test("Prometheus's own checker has nothing to say against them", async () => {
+  const promtool = Bun.which("promtool");
+  if (promtool === null)
+    return console.warn("skipped: promtool check metrics (missing: promtool, of Debian's prometheus)");
+  const metrics = new Metrics(sources());
+  metrics.http.request("GET", 200, 0.1);
+  metrics.http.refused("not_found");
+  metrics.engine.stepDone({ step: "detect", device: "cpu", seconds: 1, audioSeconds: 1 });
+  const child = Bun.spawnSync([promtool, "check", "metrics"], { stdin: Buffer.from(await metrics.read()) });
+  expect([child.exitCode, child.stdout.toString() + child.stderr.toString()]).toEqual([0, ""]);
+});
