@@ -43,4 +43,22 @@ describe.if(ready)("one speaker", () => {
     server.showing(() => readsTheInauguralAddress(jfk)),
     120_000,
   );
+
+  test("each step is in the metrics, with the audio that it worked through", async () => {
+    const text = await (await fetch(`${server.origin}/metrics`)).text();
+    const figureOf = (name: string) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+    const received = figureOf("transcribe_audio_received_seconds_total");
+    expect(received).toBeGreaterThan(10.5);
+    expect(figureOf("transcribe_audio_completed_seconds_total")).toBe(received);
+    for (const step of ["decode", "detect", "diarize"]) {
+      const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu"\\}`;
+      expect([step, figureOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
+    }
+    for (const step of ["decode", "detect", "transcribe", "diarize"]) {
+      expect([step, text.match(`transcribe_step_seconds_total{step="${step}",device=`) !== null]).toEqual([step, true]);
+    }
+    expect(text).toContain('transcribe_recordings_completed_total{language="en"}');
+    expect(figureOf("transcribe_upload_bytes_total")).toBeGreaterThan(1000);
+    expect(figureOf("transcribe_engine_worker_resident_memory_bytes")).toBeGreaterThan(100e6);
+  });
 });

@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, Engine, EngineCrashError, EngineCrashError, type EngineOptions, type EngineOptions, type WorkDone, type WorkerStart } from "../../src/engine/index.ts";
+import {
+  Engine,
+  EngineCrashError,
+  type EngineOptions,
+  type WorkDone,
+  type WorkerStart,
+} from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
