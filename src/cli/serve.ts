@@ -46,9 +46,10 @@ export async function untilStopped(appliance: Appliance, options: ServingOptions
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
     process.on("SIGHUP", () => {
-      // The signal's first meaning: the terminal that this server was started in is gone.
-      if (hasTerminal && !isatty(2)) resolve();
-      else reload(appliance, options);
+      if (!hasTerminal || isatty(2)) return reload(appliance, options);
+      // The signal's first meaning: the terminal that this server was started in is gone, and no line can be written to it.
+      options.log.level = "silent";
+      resolve();
     });
   });
   options.stopping?.();

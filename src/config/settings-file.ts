@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { userInfo } from "node:os";
 
 /** Where the settings of a machine's service are, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
@@ -66,15 +65,7 @@ function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such settings file";
   if (code === "EACCES" || code === "EPERM") {
-    return `the user ${userName()} may not read this settings file: run this as root or as the service's user, or name another file with --config`;
+    return `this user (${process.getuid?.()}) may not read this settings file: run this as root or as the service's user, or name another file with --config`;
   }
   return `it can't be read: ${error instanceof Error ? error.message : error}`;
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.());
-  }
 }
