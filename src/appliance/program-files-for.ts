@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { type ProgramFiles, programFiles } from "../program/index.ts";
 
@@ -7,7 +7,7 @@ export function programFilesFor(settings: Pick<Settings, "storage">): Promise<Pr
   return programFiles(runtimeDirectoryOf(settings));
 }
 
-/** Where a program in one file unpacks its parts. */
+/** Where a program in one file unpacks its parts; absolute, since ffmpeg is started in another directory than this one. */
 export function runtimeDirectoryOf({ storage }: Pick<Settings, "storage">): string {
-  return storage.runtime_dir || join(storage.data_dir, "runtime");
+  return resolve(storage.runtime_dir || join(storage.data_dir, "runtime"));
 }
