@@ -17,9 +17,9 @@ export function restartService(machine: Machine): void {
   throw new ServiceError(`the service does not start: ${stderr.split("\n")[0]}\nIts last words:\n${stdout.trim()}`);
 }
 
-/** Stops the service for good; does nothing where it is not known. */
+/** Stops the service and waits until it has. */
 export function stopService(machine: Machine): void {
-  if (machine.hasSystemd && unitState(machine) !== null) must(machine, ["systemctl", "stop", unit]);
+  must(machine, ["systemctl", "stop", unit]);
 }
 
 /** What systemd says of the service. */

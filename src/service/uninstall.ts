@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { places, reach, type ServiceLayout } from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
-import { stopService } from "./manager.ts";
+import { stopService, unitState } from "./manager.ts";
 import { ServiceError } from "./service-error.ts";
 import type { Step } from "./steps.ts";
 
@@ -24,7 +24,12 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
     },
   });
   const always: Step[] = [
-    { what: "the running service", needed: () => existsSync(at(places.unit)), apply: () => stopService(machine) },
+    {
+      what: "the running service",
+      // Another machine's tree says nothing of what runs here.
+      needed: () => layout.root === "/" && unitState(machine) !== null,
+      apply: () => stopService(machine),
+    },
     gone(places.unit, places.enabled, places.unit),
     gone(places.program, places.program, places.previousProgram),
     gone(places.runtimeDirectory, places.runtimeDirectory),

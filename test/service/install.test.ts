@@ -231,6 +231,19 @@ describe.skipIf(!isRoot)("uninstalling", () => {
     expect(existsSync(at("/srv/uploads"))).toBe(true);
   });
 
+  test("out of another machine's tree, the service of this one is left alone", async () => {
+    await install();
+    const commands: string[] = [];
+    const run: Machine["run"] = ([name]) => {
+      commands.push(name);
+      return { exitCode: 0, stdout: "LoadState=loaded\nActiveState=active\n", stderr: "" };
+    };
+    const booted: Machine = { ...machine, hasSystemd: true, run };
+    await takeSteps(uninstallSteps({ layout, machine: booted, purged: null }), false, () => {});
+    expect(commands).toEqual([]);
+    expect(existsSync(at(places.unit))).toBe(false);
+  });
+
   test("what is not there is no fault", async () => {
     expect(new Set(outcomes(await uninstall(purged)))).toEqual(new Set(["kept"]));
   });
