@@ -72,7 +72,10 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   };
   const from =
     settings.engine.whisper_model === "" ? "the model in use (transcribe models use)" : "engine.whisper_model";
-  asError(StartError, from, modelInUse);
+  asError(StartError, from, () => {
+    speech.requireCurrent();
+    modelInUse();
+  });
   dataDirectory.sweep(
     (id) => {
       const recording = recordings.get(id);

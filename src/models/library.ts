@@ -83,7 +83,7 @@ export class ModelLibrary {
   async lock(id: string): Promise<Disposable> {
     if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
     const path = join(await withFiles(() => this.downloads()), `${id}.lock`);
-    const giveBack = lockFile(path);
+    const giveBack = this.#lockFile(path);
     if (giveBack === null) throw new LibraryError(`another command is at work with ${id}; wait until it is done`);
     this.#ownAll(path);
     return { [Symbol.dispose]: giveBack };
@@ -121,6 +121,15 @@ export class ModelLibrary {
     );
   }
 
+  #lockFile(path: string): (() => void) | null {
+    try {
+      return lockFile(path);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : error;
+      throw new LibraryError(`can't lock ${path} (${why}); be the user that the server runs as`);
+    }
+  }
+
   /** What root installs is the server's, which runs as a user of its own, as the data directory is. */
   #ownAll(...paths: readonly string[]): void {
     const dataDirectory = dirname(this.#root);
@@ -131,6 +140,6 @@ export class ModelLibrary {
 
   /** Removes a model: at once for those who look for it, then from disk. */
   async remove(id: string): Promise<void> {
-    await dropCacheEntry(this.#root, join("installed", id));
+    await withFiles(() => dropCacheEntry(this.#root, join("installed", id)));
   }
 }

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { digestFile } from "./digest.ts";
 import type { ModelLibrary } from "./library.ts";
+import { LibraryError } from "./library-error.ts";
 
 /** A whisper model that is there. */
 export interface SpeechModel {
@@ -42,6 +43,18 @@ export class SpeechModels {
     if (setting !== "") return this.find(setting) ?? { id: resolve(setting), path: resolve(setting) };
     const chosen = this.chosen();
     return (chosen === null ? null : this.find(chosen)) ?? this.#builtIn();
+  }
+
+  /** The model that new recordings get. @throws {LibraryError} where the settings name one that is not there */
+  requireCurrent(): SpeechModel {
+    const model = this.current();
+    if (existsSync(model.path)) return model;
+    const { setting } = this.#options;
+    throw new LibraryError(
+      setting === ""
+        ? `${model.path} is missing; install the program again`
+        : `no model ${setting} is installed, and no file is there of that name; get it with: transcribe models pull, or import`,
+    );
   }
 
   /** What was chosen last, there or not; null: nothing was. */

@@ -23,7 +23,24 @@ describe("a server that can't start", () => {
       1,
       "server.tls_certificate, server.tls_key: can't read /no/a.pem",
     ],
-    ["a model that is not there", { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }, 1, "engine.whisper_model:"],
+    [
+      "a model that is not there",
+      { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" },
+      1,
+      "engine.whisper_model: no model /no/such.bin is installed, and no file is there of that name",
+    ],
+    [
+      "a model that is not installed",
+      { TRANSCRIBE_ENGINE_WHISPER_MODEL: "whisper-small" },
+      1,
+      "engine.whisper_model: no model whisper-small is installed",
+    ],
+    [
+      "a model that is none",
+      { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/etc/passwd" },
+      1,
+      "engine.whisper_model: /etc/passwd is not a whisper model in ggml form",
+    ],
   ];
   test.each(cases)("for %s says so without a stack, and ends", async (_what, environment, exitCode, message) => {
     using directory = temporaryDirectory();
