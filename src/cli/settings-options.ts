@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import type { Command } from "commander";
 import {
   chooseSettingsFile,
@@ -32,6 +33,27 @@ export function addSettingsOptions(command: Command, paths: readonly string[]): 
  */
 export function settingsOf(command: Command): Settings {
   return loadSettings(settingsSourcesOf(command));
+}
+
+/**
+ * The settings for a command that everybody of a machine may use: who may not read the file of its service, and named none,
+ * goes on without it.
+ * @throws {SettingsError}
+ */
+export function settingsForAll(command: Command): Settings {
+  const sources = settingsSourcesOf(command);
+  const isNamed = command.opts().config !== undefined || process.env.TRANSCRIBE_CONFIG !== undefined;
+  if (sources.file === undefined || isNamed || isReadable(sources.file)) return loadSettings(sources);
+  return loadSettings({ ...sources, file: undefined });
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Where the settings of such a command come from. */

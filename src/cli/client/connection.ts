@@ -5,7 +5,7 @@ import { baseUrlOf, findRunningServer, trustOf } from "../../appliance/index.ts"
 import { basePath } from "../../http/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
-import { addSettingsOptions, settingsOf } from "../settings-options.ts";
+import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { ApiClient, type Connection } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
 
@@ -55,7 +55,7 @@ export function parseServer(text: string): string {
 
 /** The server of this machine's data directory when one runs, else where the settings say that one would listen. */
 async function ownServer(command: Command): Promise<Omit<Connection, "key">> {
-  const settings = settingsOf(command);
+  const settings = settingsForAll(command);
   const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
   if (running === null || !isHere(running.origin)) return { baseUrl: baseUrlOf(settings), trust: {} };
   return { baseUrl: baseUrlOf(running.origin), trust: trustOf(running) };

@@ -7,7 +7,7 @@ import { CommandError, commonExitCode, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { ProgressBoard } from "../progress/index.ts";
 import { planOutputs, standardOutput } from "../results/index.ts";
-import { addSettingsOptions, settingsOf } from "../settings-options.ts";
+import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { type RunJob, type RunOutcome, runFile } from "./run-file.ts";
 
 interface RunOptions {
@@ -48,7 +48,7 @@ export function runCommand(): Command {
 }
 
 async function run(command: Command, jobs: readonly RunJob[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const settings = settingsOf(command);
+  const settings = settingsForAll(command);
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
   // Who asks sees what comes of it; the log is for those who ask for that.
   const log = createLogger(options.logLevel ?? "silent");
