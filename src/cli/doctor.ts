@@ -7,7 +7,8 @@ import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
 import { print } from "./output.ts";
 import { serveFlags } from "./serve.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions } from "./settings-options.ts";
 
 const widest = 110;
 
@@ -67,7 +68,7 @@ async function examine(options: DoctorOptions, command: Command, signal: AbortSi
 /** The settings; where they can't be read, the defaults with the data directory that was named, and why. */
 function readableSettings(command: Command): { settings: Settings; settingsError: string | null } {
   try {
-    return { settings: settingsOf(command), settingsError: null };
+    return { settings: servingSettings(command)(), settingsError: null };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const { dataDir = process.env.TRANSCRIBE_DATA_DIR }: { dataDir?: string } = command.opts();

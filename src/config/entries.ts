@@ -12,8 +12,8 @@ export interface SettingEntry {
   readonly description: string;
   /** What its number counts, where it may be written with a unit. */
   readonly unit: Unit | null;
-  /** Whether it names a file or a directory. */
-  readonly isPath: boolean;
+  /** Whether its text is the path of a file or a directory: always, where a slash is in it, or never (null). */
+  readonly namesPath: "always" | "with slash" | null;
   /** Whether a running server takes a new value. */
   readonly reload: boolean;
   readonly defaultValue: unknown;
@@ -54,7 +54,7 @@ export function kindOf(schema: TSchema): string {
 }
 
 function entryOf(path: string, schema: TSchema): SettingEntry {
-  const annotations = schema as TSchema & SettingAnnotations & { unit?: Unit; path?: boolean };
+  const annotations = schema as TSchema & SettingAnnotations & { unit?: Unit; path?: SettingEntry["namesPath"] };
   return {
     path,
     env: annotations.env ?? environmentName(path),
@@ -62,7 +62,7 @@ function entryOf(path: string, schema: TSchema): SettingEntry {
     schema,
     description: annotations.description,
     unit: annotations.unit ?? null,
-    isPath: annotations.path ?? false,
+    namesPath: annotations.path ?? null,
     reload: annotations.reload,
     defaultValue: schema.default,
   };

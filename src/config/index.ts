@@ -6,6 +6,7 @@ export { type ReloadedSettings, reloadSettings } from "./reload-settings.ts";
 export type { Settings } from "./schema/index.ts";
 export { chooseSettingsFile, defaultSettingsFile } from "./settings-file.ts";
 export { settingWarnings } from "./warnings.ts";
+export { withoutPassword } from "./without-password.ts";
 export { exampleFile } from "./written/example-file.ts";
 export { settingsPage } from "./written/settings-page.ts";
 export { tomlValue } from "./written/toml-value.ts";

@@ -61,8 +61,12 @@ function ofSetting(setting: SettingEntry, entry: TomlEntry, origin: Origin, fold
   const read = readFileValue(setting, entry.value, entry.source ?? "a table");
   if (!read.ok) return { origin, setting: path, message: read.message };
   const { value } = read;
-  const isRelative = setting.isPath && typeof value === "string" && value !== "";
-  return { path, value: isRelative ? resolve(folder, value) : value, origin };
+  return { path, value: isPath(setting, value) ? resolve(folder, value) : value, origin };
+}
+
+function isPath({ namesPath }: SettingEntry, value: unknown): value is string {
+  if (typeof value !== "string" || value === "" || namesPath === null) return false;
+  return namesPath === "always" || value.includes("/");
 }
 
 /** A name with a dot in it, in quotes, is no path. */

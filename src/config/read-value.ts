@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { kindOf, type SettingEntry } from "./entries.ts";
 import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
+import { withoutPassword } from "./without-password.ts";
 
 /** A setting's value, or what is wrong with it and what is allowed. */
 export type ReadValue =
@@ -33,7 +34,7 @@ export function expected(entry: SettingEntry): string {
     case "Union":
       return `one of ${choices(schema).join(", ")}`;
     default:
-      return entry.isPath ? "a path" : "a text";
+      return entry.namesPath === "always" ? "a path" : "a text";
   }
 }
 
@@ -75,6 +76,6 @@ function parsed(entry: SettingEntry, text: string): unknown {
 
 /** A value for a message: on one line, not too long, without what a link gives away. */
 function shown(source: string): string {
-  const line = source.replace(/\s+/g, " ").replace(/\/\/[^/@\s]*@/g, "//…@");
+  const line = withoutPassword(source.replace(/\s+/g, " "));
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }

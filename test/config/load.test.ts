@@ -96,6 +96,10 @@ describe("settings", () => {
     const { storage, server } = loadSettings({ ...nothing, file });
     expect(storage).toEqual({ data_dir: join(directory.path, "there/data"), runtime_dir: "/absolute" });
     expect(server.tls_key).toBe("");
+    await Bun.write(file, "[engine]\nwhisper_model = 'large-v3-turbo'\n");
+    expect(loadSettings({ ...nothing, file }).engine.whisper_model).toBe("large-v3-turbo");
+    await Bun.write(file, "[engine]\nwhisper_model = './ggml-own.bin'\n");
+    expect(loadSettings({ ...nothing, file }).engine.whisper_model).toBe(join(directory.path, "ggml-own.bin"));
     const flags = { "storage.data_dir": "here" };
     expect(loadSettings({ ...nothing, file, flags }).storage.data_dir).toBe("here");
   });

@@ -6,6 +6,7 @@ import {
   settingEntries,
   settingValue,
   tomlValue,
+  withoutPassword,
 } from "../../config/index.ts";
 import { print, table } from "../output.ts";
 import { serveFlags } from "../serve.ts";
@@ -25,7 +26,7 @@ export function showCommand(): Command {
       const file = sources.file ?? null;
       const rows = settingEntries.map((entry) => ({
         entry,
-        value: settingValue(settings, entry.path),
+        value: shown(settingValue(settings, entry.path)),
         origin: origins.get(entry.path) ?? { type: "default" as const },
       }));
       const json = {
@@ -43,4 +44,9 @@ export function showCommand(): Command {
         return `settings file: ${file ?? "none"}\n\n${table(["SETTING", "VALUE", "FROM"], lines)}`;
       });
     });
+}
+
+/** Who shows the settings to somebody else shows no password. */
+function shown(value: unknown): unknown {
+  return typeof value === "string" ? withoutPassword(value) : value;
 }

@@ -1,4 +1,4 @@
-import { group, integer, text } from "./kinds.ts";
+import { group, integer, nameOrPath } from "./kinds.ts";
 
 export const engine = group("The inference worker.", {
   threads: integer({
@@ -8,7 +8,7 @@ export const engine = group("The inference worker.", {
     description: "CPU threads that all recordings share for inference; 0 takes one per core.",
     reload: false,
   }),
-  whisper_model: text({
+  whisper_model: nameOrPath({
     default: "",
     description:
       "The speech model: an id of `transcribe models list`, or the path of a ggml file. Empty takes what `transcribe models use` chose, else the built-in one.",

@@ -21,7 +21,12 @@ export function text(options: Setting<string>) {
 
 /** A file or directory. One that a settings file names relatively is sought from that file's folder on. */
 export function path(options: Setting<string>) {
-  return Type.String({ ...options, path: true });
+  return Type.String({ ...options, path: "always" });
+}
+
+/** A name that others give, or a file, which then has a slash in its path. */
+export function nameOrPath(options: Setting<string>) {
+  return Type.String({ ...options, path: "with slash" });
 }
 
 export function integer(options: Setting<number> & Range) {

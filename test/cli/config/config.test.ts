@@ -72,6 +72,15 @@ describe("transcribe config show", () => {
     expect(forPeople).toMatch(new RegExp(`^limits\\.upload_bytes +"1 GiB" +${RegExp.escape(file)}:2:1$`, "m"));
   });
 
+  test("shows no password of a link", async () => {
+    const environment = { TRANSCRIBE_MODELS_MIRROR: "https://user:secret@mirror.example/models" };
+    for (const form of [[], ["--json"]]) {
+      const { stdout } = await runCli(["config", "show", ...form], environment);
+      expect(stdout).toContain("https://…@mirror.example/models");
+      expect(stdout).not.toContain("secret");
+    }
+  });
+
   test("says that no file was read, and refuses settings that are wrong", async () => {
     expect((await runCli(["config", "show"])).stdout).toStartWith("settings file: none\n");
     const { exitCode, stdout, stderr } = await runCli(["config", "show"], { TRANSCRIBE_PORT: "x" });
