@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
-import { anchorsOf, localLinksOf, pages } from "./pages.ts";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../support/checkout.ts";
+import { anchorsOf, localLinksOf, pageNamed, pages } from "./pages.ts";
 
 test.each(pages.map((page) => [page.name, page] as const))("every link in %s leads somewhere", (_, page) => {
   const broken = localLinksOf(page).filter(({ path, anchor }) => {
@@ -9,6 +11,12 @@ test.each(pages.map((page) => [page.name, page] as const))("every link in %s lea
     return !anchorsOf({ name: path, path, text: readFileSync(path, "utf8") }).includes(anchor);
   });
   expect(broken.map(({ link }) => link)).toEqual([]);
+});
+
+test("README.md names every part of the program", () => {
+  const parts = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const linked = localLinksOf(pageNamed("README.md")).map(({ link }) => link);
+  expect(parts.map(({ name }) => `src/${name}`).filter((path) => !linked.includes(path))).toEqual([]);
 });
 
 test("every page can be reached from README.md", () => {
