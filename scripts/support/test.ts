@@ -1,4 +1,5 @@
 // The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
+import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { root } from "./checkout.ts";
 import { summarise, summaryLine } from "./test-summary.ts";
 
@@ -6,6 +7,10 @@ const CHECKS = [
   { name: "type check", command: ["node_modules/.bin/tsc", "--noEmit"] },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];
+
+const args = process.argv.slice(2);
+const names = args.filter((arg) => arg !== "--binary");
+const bunTest = (which: readonly string[]) => [process.execPath, "--no-env-file", "test", ...which];
 
 let failedChecks = 0;
 for (const { name, command } of CHECKS) {
@@ -17,8 +22,12 @@ for (const { name, command } of CHECKS) {
   }
 }
 
-const tests = Bun.spawn([process.execPath, "--no-env-file", "test", ...process.argv.slice(2)], {
+const run: TestRun = args.includes("--binary")
+  ? await binaryTests(names, bunTest)
+  : { command: bunTest(names), env: {} };
+const tests = Bun.spawn([...run.command], {
   cwd: root,
+  env: { ...process.env, ...run.env },
   stdio: ["ignore", "inherit", "pipe"],
 });
 const decoder = new TextDecoder();
@@ -28,6 +37,7 @@ for await (const piece of tests.stderr) {
   output += decoder.decode(piece, { stream: true });
 }
 const summary = summarise(output, await tests.exited);
+await run.clean?.();
 const failed = summary.failed + failedChecks;
 console.log(summaryLine({ ...summary, failed }));
 process.exitCode = failed === 0 ? 0 : 1;
