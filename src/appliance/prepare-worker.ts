@@ -29,13 +29,16 @@ const noGpu = { gpuLibraries: [], leftOut: [] };
  * Says what a worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
  * backends that pass theirs. A variant that a worker died of by an illegal instruction is left out from then on.
  */
-export function workerPreparation(options: PrepareWorkerOptions): (death: WorkerDeath | null) => Promise<WorkerStart> {
+export function workerPreparation(
+  options: PrepareWorkerOptions,
+): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<WorkerStart> {
   const { files, threads, verdictsPath, log } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
-  const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
+  const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   let cpuLibrary = "";
-  return async (death) => {
+  return async (death, signal) => {
+    const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
     const [whisperModel, ...others] = whisperModels();
     for (const path of [whisperModel, segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node")]) {
       if (!existsSync(path)) throw new Error(`${path} is missing; run scripts/setup`);
@@ -47,7 +50,7 @@ export function workerPreparation(options: PrepareWorkerOptions): (death: Worker
       }
     }
     const { leftOut, ...chosen } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
-      if (others.length === 0) throw error;
+      if (others.length === 0 || signal?.aborted === true) throw error;
       // A model that only a few recordings still need must not keep the others from theirs.
       log.error({ event: "engine.models_unusable", detail: error instanceof Error ? error.message : String(error) });
       return chooseCpuLibraryFor(choice, [whisperModel]);

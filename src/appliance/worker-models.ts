@@ -27,9 +27,9 @@ export class WorkerModels implements RecordingModels {
     const prepare = workerPreparation({ ...options, whisperModels: () => this.#needed() });
     this.engine = new Engine({
       command: ownCommand("__worker"),
-      prepare: async (death) => {
+      prepare: async (death, signal) => {
         const needed = this.#needed();
-        const start = await prepare(death);
+        const start = await prepare(death, signal);
         this.#cpuLibrary = start.cpuLibrary;
         this.#admitted = new Set(needed);
         return start;

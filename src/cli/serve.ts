@@ -20,13 +20,11 @@ export function serveCommand(): Command {
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);
+      // Signals are heard before anybody is told that there is a server to send them to.
+      const stopped = untilStopped(appliance, { readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       supervisor?.ready(appliance.standing);
-      await untilStopped(appliance, {
-        readSettings,
-        log,
-        stopping: () => supervisor?.stopping(),
-      });
+      await stopped;
     });
 }
 

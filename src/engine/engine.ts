@@ -16,8 +16,11 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
-  /** What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left out. */
-  readonly prepare: (death: WorkerDeath | null) => Promise<Start>;
+  /**
+   * What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left
+   * out. The signal is aborted when the engine is closed meanwhile.
+   */
+  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start>;
   /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
   readonly lanes: number;
   readonly log: Logger;
@@ -73,6 +76,7 @@ export class Engine {
   #nextId = 1;
   /** The worker shall make room for another as soon as nothing runs. */
   #renewal = false;
+  readonly #closing = new AbortController();
   readonly #whenReady = Promise.withResolvers<void>();
 
   constructor(options: EngineOptions) {
@@ -144,6 +148,7 @@ export class Engine {
   /** Ends the worker; what still runs or waits is rejected. */
   async close(): Promise<void> {
     this.#state = "closed";
+    this.#closing.abort();
     const worker = this.#worker;
     for (const task of [...this.#running.values(), ...this.#waiting.splice(0)]) {
       task.settle({ error: new EngineOperationError("the engine is closed") });
@@ -172,7 +177,7 @@ export class Engine {
   async #startWorker(): Promise<void> {
     this.#renewal = false;
     try {
-      const start = await this.#options.prepare(this.#lastDeath);
+      const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
       if (this.#state === "closed") return;
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
@@ -180,6 +185,7 @@ export class Engine {
         onExit: (how) => this.#workerEnded(how),
       });
     } catch (error) {
+      if (this.#state === "closed") return;
       this.#trouble = error instanceof Error ? error.message : String(error);
       this.#startAgain();
     }

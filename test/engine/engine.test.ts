@@ -145,6 +145,26 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "ready", trouble: null });
   });
 
+  test("that is closed while it prepares a worker ends the preparation, and starts none", async () => {
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<unknown>();
+    const made = engine({
+      prepare: (_death, signal) => {
+        begun.resolve();
+        return new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            ended.resolve(signal.reason);
+            reject(signal.reason);
+          });
+        });
+      },
+    });
+    await begun.promise;
+    await made.close();
+    expect(await ended.promise).toBeInstanceOf(DOMException);
+    expect(made.status()).toMatchObject({ state: "closed", trouble: null, restarts: 0 });
+  });
+
   test("renews its worker between two operations: what runs is finished, what waits goes to the next one", async () => {
     const pids: number[] = [];
     const made = engine({ lanes: 1 });

@@ -11,11 +11,9 @@ const unreachable = ["192.0.2.1", "2001:db8::1"];
 const triedExitCode = 97;
 
 /** Otherwise a name server that listens on loopback would seem to be there, and questions to it would not be counted. */
-async function askUnreachableNameServer(): Promise<void> {
-  const file = join(tmpdir(), `resolv-${process.pid}.conf`);
+async function askUnreachableNameServer(file: string): Promise<void> {
   await Bun.write(file, `nameserver ${unreachable[0]}\n`);
   prepare("mount", "--bind", file, "/etc/resolv.conf");
-  await Bun.file(file).delete();
 }
 
 function prepare(...command: string[]): void {
@@ -44,11 +42,13 @@ function tryToConnect(host: string): Promise<void> {
 }
 
 prepare("ip", "link", "set", "lo", "up");
-await askUnreachableNameServer();
+const nameServers = join(tmpdir(), `resolv-${crypto.randomUUID()}.conf`);
+await askUnreachableNameServer(nameServers);
 await checkThatTriesAreCounted();
 const before = triesToLeave();
 const child = Bun.spawn(process.argv.slice(2), { stdio: ["inherit", "inherit", "inherit"] });
 const exitCode = await child.exited;
+await Bun.file(nameServers).delete();
 const tries = triesToLeave() - before;
 console.error(`offline: ${tries === 0 ? "nothing" : `${tries} times something`} tried to reach the network`);
 process.exitCode = tries === 0 ? exitCode : triedExitCode;

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { programCommand } from "../support/program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "a server that is sent %s as soon as it says that it serves stops in order",
+  async (signal) => {
+    using directory = temporaryDirectory();
+    const command = programCommand("serve", "--port", "0", "--data-dir", join(directory.path, "data"));
+    const server = Bun.spawn(command, {
+      cwd: directory.path,
+      env: { PATH: process.env.PATH, HOME: directory.path },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    for await (const _ of server.stdout) server.kill(signal);
+    const log = await new Response(server.stderr).text();
+    expect(await server.exited).toBe(0);
+    expect(log).toContain('"event":"server.stopped"');
+  },
+  60_000,
+);
