@@ -193,7 +193,6 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       queue.slots = settings.queue.slots;
       log.info({ event: "settings.reloaded", changed });
       if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });
-      if (changed.some((path) => path.startsWith("retention."))) clean();
     },
     async stop() {
       stopping = true;

@@ -1,4 +1,4 @@
-import type { SettingFault, Settings } from "../config/index.ts";
+import { type SettingFault, type Settings, withoutPassword } from "../config/index.ts";
 import { parseTrustedProxies } from "../http/index.ts";
 import { parseAllowList } from "../media/index.ts";
 
@@ -24,5 +24,5 @@ function faultOf(setting: string, read: () => unknown): SettingFault[] {
 }
 
 function fault(setting: string, message: string): SettingFault {
-  return { origin: null, setting, message };
+  return { origin: null, setting, message: withoutPassword(message) };
 }

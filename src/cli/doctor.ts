@@ -8,7 +8,7 @@ import { doctorReport, paintFor } from "./doctor-report.ts";
 import { print } from "./output.ts";
 import { serveFlags } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions } from "./settings-options.ts";
+import { addSettingsOptions, settingsFileOf } from "./settings-options.ts";
 
 const widest = 110;
 
@@ -44,10 +44,9 @@ export function doctorCommand(): Command {
 }
 
 async function examine(options: DoctorOptions, command: Command, signal: AbortSignal): Promise<Result[]> {
-  const { config }: { config?: string } = command.opts();
   const context = await openContext({
     ...readableSettings(command),
-    configFile: config ?? (process.env.TRANSCRIBE_CONFIG || null),
+    configFile: settingsFileOf(command) ?? null,
     all: options.all === true,
     signal,
   });

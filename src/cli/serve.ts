@@ -1,7 +1,7 @@
 import { isatty } from "node:tty";
 import { Command } from "commander";
 import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
-import { type Settings, SettingsError } from "../config/index.ts";
+import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { servingSettings } from "./serving-settings.ts";
@@ -58,7 +58,8 @@ function reload(appliance: Appliance, { readSettings, log }: ServingOptions): vo
   try {
     appliance.reload(readSettings());
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    log.error({ event: "settings.not_reloaded", reason: error.message });
+    // Whatever it is, what runs goes on.
+    const faults = error instanceof SettingsError ? error.faults.map(faultText) : [String(error)];
+    log.error({ event: "settings.not_reloaded", faults });
   }
 }

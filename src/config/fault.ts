@@ -39,7 +39,12 @@ export function faultText({ origin, setting, message }: SettingFault): string {
   const place = origin === null || origin.type === "default" ? [] : [originText(origin)];
   // A variable and a flag say by their name which setting they are.
   const name = setting === null || origin?.type === "environment" || origin?.type === "flag" ? [] : [setting];
-  return [...place, ...name, message].join(": ");
+  return onOneLine([...place, ...name, message].join(": "));
+}
+
+/** What a file's names may hold could move a terminal's cursor. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 }
 
 /** e.g. `FILE:3:1`, `TRANSCRIBE_PORT`, `--port`, `default`. */

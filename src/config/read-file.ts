@@ -19,6 +19,7 @@ export interface SourceReading {
   readonly faults: readonly SettingFault[];
 }
 
+/** What was found, by what it is. */
 export function together(found: readonly (SetValue | SettingFault)[]): SourceReading {
   return {
     values: found.filter((each) => "value" in each),

@@ -251,6 +251,11 @@ describe("settings", () => {
     expect(text).not.toContain("secret");
   });
 
+  test("are refused without what would move a terminal's cursor", async () => {
+    const text = await refusal('[server]\n"\\u001b[2Jport" = 1\n');
+    expect(text).toContain("server.\\u{1b}[2Jport: there is no such setting");
+  });
+
   test("every one has a description and a name of its own in the environment", () => {
     expect(settingEntries.filter((entry) => entry.description === "")).toEqual([]);
     expect(new Set(settingEntries.map((entry) => entry.env)).size).toBe(settingEntries.length);

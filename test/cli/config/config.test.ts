@@ -108,7 +108,7 @@ describe("transcribe config check", () => {
     ]);
     const meaningless = await fileOf(
       "meaningless.toml",
-      "[fetch]\nallow = ['10.0.0.0/99']\n[server]\ntls_key = 'key'\n",
+      "[fetch]\nallow = ['https://user:secret@host']\n[server]\ntls_key = 'key'\n",
     );
     const checked = await runCli(["config", "check", meaningless, "--json"], {
       TRANSCRIBE_SERVER_TRUSTED_PROXIES: "x/y",
@@ -117,7 +117,7 @@ describe("transcribe config check", () => {
     expect(Value.Parse(checkedShape, JSON.parse(checked.stdout))).toMatchObject({
       file: meaningless,
       faults: [
-        { setting: "fetch.allow", origin: { line: 2 }, message: expect.stringContaining("10.0.0.0/99") },
+        { setting: "fetch.allow", origin: { line: 2 }, message: expect.stringContaining("https://…@host: ") },
         { setting: "server.trusted_proxies", origin: { name: "TRANSCRIBE_SERVER_TRUSTED_PROXIES" } },
         { setting: "server.tls_key", origin: { line: 4 }, message: expect.stringContaining("go together") },
       ],

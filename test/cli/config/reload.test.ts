@@ -38,12 +38,12 @@ test(
     expect(await strangers(3)).toEqual([401, 401, 429]);
 
     expect(await reload("[limits]\nfailed_authentications_per_minute = 9\n[queue]\nslots = 'two'\n")).toMatchObject([
-      { event: "settings.not_reloaded", reason: expect.stringContaining("queue.slots") },
+      { event: "settings.not_reloaded", faults: [expect.stringContaining(`${file}:4:1: queue.slots: `)] },
     ]);
     expect(await strangers(1)).toEqual([429]);
 
     expect(await reload("[engine]\nthreads = 1\n[fetch]\nallow = ['10.0.0.0/99']\n")).toMatchObject([
-      { event: "settings.not_reloaded", reason: expect.stringContaining("fetch.allow") },
+      { event: "settings.not_reloaded", faults: [expect.stringContaining(`${file}:4:1: fetch.allow: `)] },
     ]);
     expect(await reload("[engine]\nthreads = 1\n")).toMatchObject([
       { event: "settings.reloaded" },
