@@ -143,7 +143,7 @@ function explained(error: unknown, path: string): unknown {
   return new MigrationError(
     fitting === undefined
       ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore FILE`
-      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore ${fitting}`,
+      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore ${fitting} --data-dir ${dirname(path)}`,
     { cause: error },
   );
 }

@@ -24,6 +24,8 @@ import { Commands } from "./support.ts";
 // Each command is a process of its own, and a busy machine takes its time to start them.
 setDefaultTimeout(60_000);
 
+const main = join(import.meta.dir, "../../src/main.ts");
+
 const facts = {
   version: Type.String(),
   bytes: Type.Integer(),
@@ -115,7 +117,7 @@ describe("transcribe backup", () => {
     withSmallDisk("64k", (disk) => {
       const run = Bun.spawnSync([
         process.execPath,
-        join(import.meta.dir, "../../src/main.ts"),
+        main,
         ...["backup", join(disk, "copy.db"), "--data-dir", directory.root],
       ]);
       expect([run.exitCode, run.stdout.toString()]).toEqual([1, ""]);
@@ -129,11 +131,7 @@ test.skipIf(!canMount)("a command that finds the disk full says so, without a st
   withSmallDisk("300k", (disk) => {
     const root = join(disk, "data");
     const run = (...args: string[]) => {
-      const { exitCode, stderr } = Bun.spawnSync([
-        process.execPath,
-        join(import.meta.dir, "../../src/main.ts"),
-        ...args,
-      ]);
+      const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, ...args]);
       return [exitCode, stderr.toString()];
     };
     expect(run("accounts", "create", "one", "--data-dir", root)).toEqual([0, expect.any(String)]);
@@ -200,6 +198,37 @@ describe("transcribe restore", () => {
     expect(readFileSync(replaced ?? "", "utf8")).toStartWith("damaged");
     expect(existsSync(`${directory.databasePath}-wal`)).toBe(false);
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
+  });
+
+  test("killed at any moment leaves the one database or the other, whole", async () => {
+    using parent = temporaryDirectory();
+    const directory = filled(parent.path);
+    const store = openDatabase(directory.databasePath);
+    // Large enough that a kill meets it at work.
+    store.$client.run("CREATE TABLE ballast AS SELECT randomblob(4000000) AS bytes");
+    store.$client.close();
+    const { file } = await new Commands(directory.root).json(backupShape, "backup");
+    for (const delay of [50, 120, 160, 200, 240, 300, 500]) {
+      const live = openDatabase(directory.databasePath);
+      live.$client.run("UPDATE accounts SET name = 'live'");
+      live.$client.close();
+      const restore = Bun.spawn([process.execPath, main, "restore", file, "--data-dir", directory.root], {
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await Bun.sleep(delay);
+      restore.kill("SIGKILL");
+      await restore.exited;
+      using left = new Database(directory.databasePath, { readwrite: true });
+      expect(left.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+      expect(["live", "acme"]).toContain(
+        left.query<{ name: string }, []>("SELECT name FROM accounts").get()?.name ?? "",
+      );
+      for (const name of readdirSync(join(directory.root, "backups")).filter((each) => each.endsWith(".db"))) {
+        using kept = new Database(join(directory.root, "backups", name), { readonly: true });
+        expect([name, kept.query("PRAGMA integrity_check").get()]).toEqual([name, { integrity_check: "ok" }]);
+      }
+    }
   });
 
   test("leaves the database alone when it can't do it", async () => {

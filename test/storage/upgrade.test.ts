@@ -41,7 +41,7 @@ describe("a database of a newer version", () => {
     writeReleased("0.1.0", older);
     const newer = newBackupPath(path, "transcribe", "99.0.0", Date.UTC(2026, 0, 2));
     makeNewer(newer);
-    expect(() => openDatabase(path)).toThrow(`transcribe restore ${older}`);
+    expect(() => openDatabase(path)).toThrow(`transcribe restore ${older} --data-dir ${parent.path}`);
     expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow(`transcribe restore ${older}`);
     expect(migrationsIn(path)).toEqual(before);
   });
