@@ -19,7 +19,8 @@ export function backupCommand(): Command {
         throw new CommandError(
           `there is no database in ${root}, or you may not look there; name it with --data-dir, and be its user`,
         );
-      const target = file === undefined ? pathAmongBackups(databasePath) : resolve(file);
+      const { version } = databaseFacts(databasePath);
+      const target = file === undefined ? newBackupPath(databasePath, "backup", version, Date.now()) : resolve(file);
       copyDatabase(databasePath, target);
       if (file === undefined) ownAs(root, target);
       const facts = databaseFacts(target);
@@ -31,10 +32,6 @@ export function backupCommand(): Command {
         ].join("\n"),
       );
     });
-}
-
-function pathAmongBackups(databasePath: string): string {
-  return newBackupPath(databasePath, "backup", databaseFacts(databasePath).version, Date.now());
 }
 
 function sizeOf(directory: string): { files: number; bytes: number } {

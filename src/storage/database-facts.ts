@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import { BackupError } from "./copy-database.ts";
 import { databaseState } from "./migrate.ts";
 
 /** What a database file holds, in figures. */
@@ -13,8 +14,20 @@ export interface DatabaseFacts {
   readonly open: number;
 }
 
-/** Reads what every version's database has. @param path a database of ours */
+/**
+ * Reads what every version's database has.
+ * @throws {BackupError} for a file that can't be read, or is no database of ours
+ */
 export function databaseFacts(path: string): DatabaseFacts {
+  try {
+    return factsOf(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : error;
+    throw new BackupError(`${path} is damaged, or no database of transcribe (${why})`, { cause: error });
+  }
+}
+
+function factsOf(path: string): DatabaseFacts {
   using database = new Database(path, { readonly: true });
   const count = (from: string) =>
     database.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${from}`).get()?.rows ?? 0;

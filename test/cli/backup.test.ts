@@ -109,6 +109,11 @@ describe("transcribe backup", () => {
     const elsewhere = join(parent.path, "elsewhere");
     expect(await new Commands(elsewhere).refusal("backup")).toContain("--data-dir");
     expect(existsSync(elsewhere)).toBe(false);
+    for (const damage of ["damaged".repeat(1000), ""]) {
+      writeFileSync(directory.databasePath, damage);
+      expect(await commands.refusal("backup")).toContain("is damaged, or no database");
+    }
+    expect(existsSync(join(directory.root, "backups"))).toBe(false);
   });
 
   test.skipIf(!canMount)("onto a full disk leaves nothing there and says so", () => {
