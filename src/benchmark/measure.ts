@@ -43,8 +43,8 @@ export interface Measurement {
   readonly peakBytes: number | null;
 }
 
-/** Recordings whose pieces wait for the worker at the same time, as with the default of `queue.slots`. */
-const recordingsAtOnce = 5;
+/** Recordings that have a piece at the worker: one is worked on, the other waits, as it does with more of them. */
+const recordingsAtOnce = 2;
 
 /**
  * Measures a worker as a server runs it, with models loaded and warm: all of a recording's steps, and transcription for

@@ -1,4 +1,5 @@
 import type { Result, Status } from "../doctor/index.ts";
+import { printable } from "./printable.ts";
 
 /** How a report is painted: a terminal that wants no colours gets plain words. */
 export type Paint = (status: Status | "faint", text: string) => string;
@@ -46,8 +47,8 @@ function mendings(results: readonly Result[], paint: Paint): string[] {
   if (mended.length === 0) return [];
   const lines = mended.map(({ check, what, failure }) =>
     failure === null
-      ? `  ${paint("ok", "done")}    ${what} (${check.id})`
-      : `  ${paint("problem", "FAILED")}  ${what} (${check.id}): ${failure}`,
+      ? `  ${paint("ok", "done")}    ${printable(what)} (${check.id})`
+      : `  ${paint("problem", "FAILED")}  ${printable(what)} (${check.id}): ${printable(failure)}`,
   );
   return ["", "Mended:", ...lines];
 }
@@ -63,7 +64,7 @@ function todo(results: readonly Result[], paint: Paint, width: number): string[]
       wrapped(text, width - indent.length).map((line) => `${indent}${line}`);
     return [
       "",
-      `${paint(status, labels[status])} ${check.title}: ${summary} ${paint("faint", `[${check.id}]`)}`,
+      `${paint(status, labels[status])} ${check.title}: ${printable(summary)} ${paint("faint", `[${check.id}]`)}`,
       ...detail.flatMap((line) => indented(line, "    ").map((text) => paint("faint", text))),
       ...indented(advice, "  → ").map((line, at) => (at === 0 ? line : line.replace("→", " "))),
     ];
@@ -84,7 +85,7 @@ function totals(results: readonly Result[]): string {
 /** Lines of at most this many characters, broken at blanks; a longer word stays whole. */
 function wrapped(text: string, width: number): string[] {
   const lines = [""];
-  for (const word of text.split(" ")) {
+  for (const word of printable(text).split(" ")) {
     const last = lines.at(-1) ?? "";
     if (last === "") lines[lines.length - 1] = word;
     else if (last.length + 1 + word.length <= Math.max(width, 20)) lines[lines.length - 1] = `${last} ${word}`;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { ProgramFiles } from "../program/index.ts";
 import type { CheckContext } from "./check.ts";
 
@@ -7,7 +8,8 @@ export function filesOf({ files }: CheckContext): ProgramFiles {
   return files;
 }
 
-/** Path of the whisper model that new recordings are transcribed with. */
+/** Path of the whisper model that new recordings are transcribed with; of the program's own while that one is not there. */
 export function whisperModelOf(context: CheckContext): string {
-  return context.whisperModel?.path ?? filesOf(context).whisperModel;
+  const path = context.whisperModel?.path;
+  return path !== undefined && existsSync(path) ? path : filesOf(context).whisperModel;
 }

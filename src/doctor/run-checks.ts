@@ -63,10 +63,11 @@ async function lookAt(check: Check, context: CheckContext): Promise<Finding> {
 async function mend(check: Check, finding: Finding, context: CheckContext): Promise<Result> {
   const { mending } = finding;
   if (mending === undefined) return { check, finding, mended: null };
+  let failure: string | null = null;
   try {
     await mending.apply();
   } catch (error) {
-    return { check, finding, mended: { what: mending.what, failure: reasonOf(error) } };
+    failure = reasonOf(error);
   }
-  return { check, finding: await lookAt(check, context), mended: { what: mending.what, failure: null } };
+  return { check, finding: await lookAt(check, context), mended: { what: mending.what, failure } };
 }

@@ -7,7 +7,7 @@ export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
 export { type DiskFigures, DiskUsage } from "./disk-usage.ts";
 export { lockFile } from "./lock-file.ts";
-export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
+export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";
 export { readDatabase } from "./read-database.ts";
 export { restoreDatabase } from "./restore-database.ts";

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { DataDirectory } from "../../storage/index.ts";
+import { existsSync } from "node:fs";
+import { lockFile, ownAs } from "../../storage/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
+import { fileSizesIn, removeFilesIn } from "../data-entries.ts";
 import { count, size } from "../words.ts";
 
 export const dataLeftovers: Check = {
@@ -13,19 +13,21 @@ export const dataLeftovers: Check = {
     if (data !== "there" || !existsSync(paths.incoming)) return skipped("there is nothing that could be left over");
     if (server !== null)
       return skipped("the server runs and may be taking uploads; at its start it removed what was left");
-    const left = readdirSync(paths.incoming).map((name) => join(paths.incoming, name));
-    if (left.length === 0) return ok("none");
-    const bytes = left.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
-    const files = count(left.length, "file");
-    return warning(`${files} of interrupted uploads, ${size(bytes)}`, {
+    const sizes = fileSizesIn(paths.incoming);
+    if (sizes.length === 0) return ok("none");
+    const files = count(sizes.length, "file");
+    return warning(`${files} of interrupted uploads, ${size(sizes.reduce((sum, bytes) => sum + bytes, 0))}`, {
       advice: "The server's next start removes them; so does `transcribe doctor --fix`.",
       mending: {
         what: `Remove ${files} of interrupted uploads`,
         apply: () => {
           // With the lock held no server can begin to take uploads in between.
-          const unlock = new DataDirectory(paths.root).lock();
+          const isNew = !existsSync(paths.lockPath);
+          const unlock = lockFile(paths.lockPath);
+          if (unlock === null) throw new Error("a server has the data directory");
           try {
-            for (const path of left) rmSync(path, { recursive: true, force: true });
+            if (isNew) ownAs(paths.root, paths.lockPath);
+            removeFilesIn(paths.incoming);
           } finally {
             unlock();
           }

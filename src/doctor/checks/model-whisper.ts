@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readModelLanguages } from "../../engine/index.ts";
 import { findModelOrNull, ModelLibrary, productCatalogue, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
@@ -15,6 +16,12 @@ export const modelWhisper: Check = {
     const { id, path } = context.whisperModel;
     const advice =
       "Choose another (transcribe models list, transcribe models use ID) or get this one anew (transcribe models pull ID; without a network, transcribe models import FILE).";
+    if (!existsSync(path)) {
+      return problem(`${id} is not there, so nothing can be transcribed`, {
+        detail: [`there is no file ${path}`],
+        advice,
+      });
+    }
     let languages: string;
     try {
       languages = count(readModelLanguages(path).length, "language");

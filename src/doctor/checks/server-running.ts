@@ -9,10 +9,16 @@ export const serverRunning: Check = {
   title: "Server",
   explanation:
     "Whether a server runs on this data directory, is alive (/healthz) and ready to take work (/readyz). A server that was killed leaves a note in state/server.json that leads nowhere.",
-  async run({ data, paths, server }) {
+  async run({ data, paths, server, machine }) {
     if (server === null) {
       const note = join(paths.state, "server.json");
       if (data !== "there" || !existsSync(note)) return skipped("no server runs on this data directory");
+      const pid = /"pid":\s*(\d+)/.exec(machine.read(note) ?? "")?.[1];
+      if (pid !== undefined && /serve|quickstart/.test(machine.read(`/proc/${pid}/cmdline`) ?? "")) {
+        return problem(`process ${pid} should serve, and does not answer`, {
+          advice: "It may be starting, or short of memory or CPU: look at its log, and restart it if it stays so.",
+        });
+      }
       return warning("no server answers where the last one was; it did not stop in order", {
         advice:
           "Start it: transcribe serve, or systemctl start transcribe. `transcribe doctor --fix` removes the old note.",

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { predict } from "../../src/benchmark/predict.ts";
+import { canTranscribe } from "../engine/whisper/support.ts";
+import { runCli } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const strict = { additionalProperties: false };
+const some = Type.Number({ exclusiveMinimum: 0 });
+const shape = Type.Object(
+  {
+    model: Type.Literal("whisper-base"),
+    rows: Type.Array(
+      Type.Object(
+        {
+          device: Type.Literal("cpu"),
+          threads: Type.Integer({ minimum: 1 }),
+          audio_hours_per_hour: some,
+          five_recordings_of_an_hour_minutes: some,
+          seconds_per_audio_second: Type.Object({ detect: some, transcribe: some, diarize: some }, strict),
+          language_seconds: some,
+          transcribed_seconds: Type.Number({ minimum: 20 }),
+          worker_peak_bytes: Type.Number({ minimum: 200e6, maximum: 4e9 }),
+        },
+        strict,
+      ),
+      { minItems: 1, maxItems: 2 },
+    ),
+    notes: Type.Array(Type.String()),
+  },
+  strict,
+);
+
+test("the steps' costs add up to what an hour yields", () => {
+  const costs = { detect: 0.01, transcribe: 0.08, diarize: 0.01 };
+  const rest = { threads: 1, device: "cpu", transcribedSeconds: 1, peakBytes: null };
+  const { audioHoursPerHour, fiveHoursMinutes } = predict({ costs, languageSeconds: 8, ...rest });
+  expect(audioHoursPerHour).toBeCloseTo(3600 / 400);
+  expect(fiveHoursMinutes).toBeCloseTo((5 * 400) / 60);
+});
+
+describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
+  test("measures every step with the real models, and leaves nothing behind", async () => {
+    using directory = temporaryDirectory();
+    const data = join(directory.path, "data");
+    const environment = { TRANSCRIBE_ENGINE_THREADS: "1", TMPDIR: directory.path };
+    const { exitCode, stdout, stderr } = await runCli(
+      ["bench", "--seconds", "1", "--json", "--data-dir", data],
+      environment,
+    );
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    const printed: unknown = JSON.parse(stdout);
+    expect([...Value.Errors(shape, printed)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
+    expect(readdirSync(directory.path)).toEqual([]);
+  }, 180_000);
+
+  test("says in a line why nothing can be measured", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["bench", "--seconds", "1"], {
+      TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/model.bin",
+    });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^transcribe: nothing can be measured: \/no\/model.bin is missing.+transcribe doctor.+\n$/);
+  }, 60_000);
+});

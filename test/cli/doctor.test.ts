@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { checks } from "../../src/doctor/index.ts";
+import { canTranscribe } from "../engine/whisper/support.ts";
+import { root } from "../support/checkout.ts";
+import { runCli, startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const strict = { additionalProperties: false };
+const text = Type.String({ minLength: 1 });
+const reportShape = Type.Object(
+  {
+    version: text,
+    checks: Type.Array(
+      Type.Object(
+        {
+          id: text,
+          title: text,
+          status: Type.Union(["ok", "warning", "problem", "skipped"].map((status) => Type.Literal(status))),
+          summary: text,
+          detail: Type.Array(text),
+          advice: Type.Union([text, Type.Null()]),
+          fixable: Type.Boolean(),
+          mended: Type.Union([
+            Type.Object({ what: text, failure: Type.Union([text, Type.Null()]) }, strict),
+            Type.Null(),
+          ]),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+function reportOf(stdout: string): Static<typeof reportShape>["checks"] {
+  const printed: unknown = JSON.parse(stdout);
+  const [fault] = Value.Errors(reportShape, printed);
+  if (fault !== undefined) throw new Error(`${fault.path}: ${fault.message}, in ${stdout}`);
+  return Value.Decode(reportShape, printed).checks;
+}
+
+const canRun = canTranscribe("the doctor");
+
+describe.skipIf(!canRun)("transcribe doctor", () => {
+  test("finds no problem where nothing is there yet, and makes nothing", async () => {
+    using directory = temporaryDirectory();
+    const data = join(directory.path, "data");
+    const { exitCode, stdout, stderr } = await runCli(["doctor", "--data-dir", data, "--port", "0", "--json"]);
+    const report = reportOf(stdout);
+    expect(report.map(({ id }) => id)).toEqual(checks.map(({ id }) => id));
+    expect([exitCode, stderr, report.filter(({ status }) => status === "problem")]).toEqual([0, "", []]);
+    const tried = report.filter(({ id }) =>
+      ["cpu.variant", "engine.onnx", "ffmpeg.decode", "model.whisper"].includes(id),
+    );
+    expect(tried.map(({ status }) => status)).not.toContain("skipped");
+    expect(readdirSync(directory.path)).toEqual([]);
+  }, 60_000);
+
+  test("goes on without settings that can be read, says which line is wrong, and mends what can be mended", async () => {
+    using directory = temporaryDirectory();
+    const [data, config] = [join(directory.path, "data"), join(directory.path, "wrong.toml")];
+    writeFileSync(config, "[engine]\nthread = 4\n");
+    expect((await runCli(["accounts", "create", "acme", "--data-dir", data])).exitCode).toBe(0);
+    writeFileSync(join(data, "state", "devices.json"), "damaged");
+    const { exitCode, stdout, stderr } = await runCli(["doctor", "--config", config, "--data-dir", data, "--fix"]);
+    expect([exitCode, stderr]).toEqual([1, ""]);
+    expect(stdout).toMatch(/\nPROBLEM .+\[settings\.valid\]\n.+wrong\.toml:2.+engine\.thread/);
+    expect(stdout).toMatch(/\n {2}done {4}Remove the damaged .+ \(cpu\.verdicts\)\n/);
+    expect(existsSync(join(data, "state", "devices.json"))).toBe(false);
+    expect(stdout).not.toContain("\u001b");
+  }, 60_000);
+
+  test("refuses what it does not know", async () => {
+    expect((await runCli(["doctor", "--mend"])).exitCode).toBe(2);
+  });
+
+  test("ends its own processes when it is interrupted", async () => {
+    using directory = temporaryDirectory();
+    const child = Bun.spawn(
+      [
+        process.execPath,
+        "--no-env-file",
+        join(root, "src/main.ts"),
+        "doctor",
+        "--data-dir",
+        join(directory.path, "data"),
+      ],
+      { stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    );
+    let tests: number[] = [];
+    while (tests.length === 0 && child.exitCode === null) {
+      tests = childrenOf(child.pid).filter((pid) => commandOf(pid).includes("__selftest"));
+      await Bun.sleep(2);
+    }
+    expect(tests).not.toEqual([]);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    for (const pid of tests) expect(commandOf(pid)).not.toContain("__selftest");
+    expect(await new Response(child.stderr).text()).not.toMatch(/\n\s+at /);
+  }, 60_000);
+});
+
+describe.skipIf(!canRun)("with a server that runs, transcribe doctor", () => {
+  const server = new TestServer();
+  beforeAll(() => server.start(), startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("finds it ready on its port, and looks into its database beside it", async () => {
+    const port = new URL(server.origin).port;
+    const { stdout } = await server.cli("doctor", "--port", port, "--json");
+    const found = new Map(reportOf(stdout).map(({ id, status, summary }) => [id, `${status}: ${summary}`]));
+    expect(found.get("server.running")).toBe(`ok: ${server.origin} is ready to take work (process ${server.pid})`);
+    expect(found.get("server.port")).toBe(`ok: 127.0.0.1, port ${port}: held by this server`);
+    expect(found.get("database.integrity")).toMatch(/^ok: .+ sound$/);
+    expect(found.get("cpu.verdicts")).toBe("ok: kept for the next start");
+    expect(found.get("data.leftovers")).toMatch(/^skipped: /);
+  }, 60_000);
+});
+
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const parent = /^\d+$/.test(name) ? / \S (\d+) /.exec(textOf(`/proc/${name}/stat`).replace(/^.*\)/, ""))?.[1] : "";
+    return Number(parent) === pid ? [Number(name)] : [];
+  });
+}
+
+const commandOf = (pid: number) => textOf(`/proc/${pid}/cmdline`);
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { contextOf, look } from "./support.ts";
+
+const on = (port: number | undefined, host = "127.0.0.1") =>
+  contextOf({}, { flags: { "server.host": host, "server.port": String(port) } });
+
+describe("of the port", () => {
+  test("that nobody has, it says so, and leaves it free", async () => {
+    const taken = Bun.serve({ port: 0, fetch: () => new Response() });
+    const port = taken.port;
+    await taken.stop(true);
+    for (const _ of [1, 2]) {
+      expect(await look("server.port", on(port))).toMatchObject({
+        status: "ok",
+        summary: `127.0.0.1, port ${port}: free`,
+      });
+    }
+  });
+
+  for (const [whose, answer, says] of [
+    ["another transcribe server has", () => Response.json({ status: "alive" }), "another transcribe server"],
+    ["another program has", () => new Response("hello"), "another program"],
+    ["something has that fails", () => new Response("", { status: 500 }), "another program"],
+  ] as const) {
+    test(`that ${whose}, it says so, and how to find it`, async () => {
+      await using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+      const found = await look("server.port", on(taken.port));
+      expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining(`is taken by ${says}`)]);
+      expect(found.advice).toContain(`sport = :${taken.port}`);
+    });
+  }
+
+  test("of an address that is not this machine's, it says so", async () => {
+    const found = await look("server.port", on(8787, "192.0.2.1"));
+    expect([found.status, found.summary]).toEqual(["problem", "192.0.2.1 is no address of this machine"]);
+  });
+});
+
+describe("of a server that answers", () => {
+  test("and is not ready, it says why", async () => {
+    await using fake = Bun.serve({ port: 0, fetch: () => new Response("Not ready: no model", { status: 503 }) });
+    const server = {
+      pid: 1,
+      version: "0",
+      origin: `http://127.0.0.1:${fake.port}`,
+      modelSetting: "",
+      certificate: null,
+    };
+    const found = await look("server.running", contextOf({}, { server, data: "there" }));
+    expect([found.status, found.detail]).toEqual(["problem", ["Not ready: no model"]]);
+  });
+});
