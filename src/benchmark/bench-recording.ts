@@ -4,7 +4,7 @@ import type { PcmFile } from "../engine/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 
 /** Longer than a block of detection (122 s), as recordings are; the clip's eleven seconds over and over. */
-const recordingSeconds = 180;
+const recordingSeconds = 130;
 
 /** Makes a recording of continuous speech out of the clip that the program carries. @param directory where its files go */
 export async function makeBenchRecording(

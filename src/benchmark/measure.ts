@@ -88,14 +88,16 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const { chunks } = await engine.run("planChunks", { pcm, activityDirectory }, signal);
     const [first] = chunks;
     if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
-    await transcribe(first);
     options.onStep("telling speakers apart");
     const diarizeSeconds = await timed(async () => {
       for (const block of blocks) await embed(block);
       await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
     });
     options.onStep("finding the language");
-    const languageSeconds = await timed(() => engine.run("detectLanguage", { pcm, span: first, model }, signal));
+    // The first takes whisper's memory and warms it up.
+    const findLanguage = () => engine.run("detectLanguage", { pcm, span: first, model }, signal);
+    await findLanguage();
+    const languageSeconds = await timed(findLanguage);
 
     options.onStep("transcribing");
     let transcribedSeconds = 0;

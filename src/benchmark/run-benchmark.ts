@@ -28,7 +28,7 @@ export interface Benchmark {
 }
 
 /** Loading models and the steps beside transcription, of one row; measured on two cores with Whisper base. */
-const overheadSeconds = 8;
+const overheadSeconds = 6;
 
 /**
  * Measures what this machine transcribes: on the device that a server would use, on the CPU where that is a GPU, and with
