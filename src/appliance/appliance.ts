@@ -189,7 +189,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       if (stopping) return;
       const { settings, changed, needRestart } = running.reload(next);
       log.level = settings.log.level;
-      renewCertificate();
+      // By itself: should the port be lost over it, the process ends, and is not one that serves nobody.
+      setImmediate(renewCertificate);
       queue.slots = settings.queue.slots;
       log.info({ event: "settings.reloaded", changed });
       if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });

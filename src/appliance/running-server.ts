@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -23,7 +23,9 @@ export type RunningServer = Static<typeof runningSchema>;
 const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
 
 export function announceServer(directory: DataPaths, server: RunningServer): void {
-  writeFileSync(pathOf(directory), JSON.stringify(server), { mode: 0o600 });
+  const path = pathOf(directory);
+  writeFileSync(`${path}.new`, JSON.stringify(server), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 }
 
 export function withdrawServer(directory: DataPaths): void {
