@@ -22,6 +22,7 @@ import { watchCommand } from "./client/watch.ts";
 import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
 import { completionCommand } from "./completion/index.ts";
 import { configCommand } from "./config/index.ts";
+import { directLoopback } from "./direct-loopback.ts";
 import { doctorCommand } from "./doctor.ts";
 import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
@@ -70,6 +71,7 @@ export function cliProgram(): Command {
  * @returns the exit code
  */
 export async function runCli(args: readonly string[]): Promise<number> {
+  directLoopback(process.env);
   const program = cliProgram();
   try {
     await program.parseAsync([...args], { from: "user" });

@@ -279,4 +279,31 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     },
     patience,
   );
+
+  test(
+    "a proxy of the environment is asked for other machines, and never for this one",
+    async () => {
+      const asked: string[] = [];
+      using proxy = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: (request) => {
+          asked.push(new URL(request.url).hostname);
+          return new Response("", { status: 404 });
+        },
+      });
+      const environment = { HOME: "/nowhere", TRANSCRIBE_API_KEY: server.client("proxied").key };
+      const proxied = {
+        ...environment,
+        HTTP_PROXY: proxy.url.origin,
+        http_proxy: proxy.url.origin,
+        no_proxy: "x.test",
+      };
+      const direct = await runCli(["list", "--json", "--server", server.origin], proxied);
+      expect([direct.exitCode, direct.stdout, asked]).toEqual([0, "[]\n", []]);
+      const far = await runCli(["list", "--server", "http://transcribe.test"], proxied);
+      expect([far.exitCode, asked]).toEqual([4, ["transcribe.test"]]);
+    },
+    patience,
+  );
 });
