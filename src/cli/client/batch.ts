@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { SegmentResource, TranscriptionResource } from "../../http/index.ts";
 import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
 import { printable } from "../printable.ts";
@@ -10,6 +11,7 @@ import { failureWords } from "./failure-words.ts";
 import { followRecording } from "./follow.ts";
 import type { Persistence, RunOptions } from "./persistence.ts";
 import { readSegments } from "./read-segments.ts";
+import { isLink } from "./upload-form.ts";
 
 /** One recording to be sent. */
 export interface Job {
@@ -52,6 +54,8 @@ export class Batch {
   readonly #jobs: readonly Job[];
   #following = 0;
   #freed = Promise.withResolvers<void>();
+  /** Whether a recording is on its way; one whose answer has not come may have arrived. */
+  sending = false;
   /** Exit codes of what went wrong. */
   readonly faults: ExitCode[] = [];
 
@@ -79,7 +83,7 @@ export class Batch {
     for (const [index, job] of this.#jobs.entries()) {
       const outcome = this.outcomes[index];
       if (outcome === undefined || signal.aborted) break;
-      const row = this.#options.board.row(job.input);
+      const row = this.#options.board.row(isLink(job.input) ? job.input : basename(job.input));
       const created = await this.#guarded(outcome, row, () => this.#create(job, outcome, row));
       if (created && this.#options.wait) {
         following.push(this.#guarded(outcome, row, () => this.#finish(job, outcome, row)).then(() => {}));
@@ -99,11 +103,13 @@ export class Batch {
   async #create(job: Job, outcome: Outcome, row: ProgressRow): Promise<void> {
     const { client, persistence, language, wait, onCreated } = this.#options;
     row.show("upload", 0);
+    this.sending = true;
     outcome.transcription = await createRecording(client, persistence, job.input, {
       ...this.#waiting(row, job.input),
       language,
       onSent: (fraction) => row.show("upload", 100 * fraction),
     });
+    this.sending = false;
     if (wait) row.show("queued", null);
     else row.end();
     onCreated(outcome);
@@ -175,6 +181,7 @@ export class Batch {
     } catch (error) {
       row.end();
       if (this.#options.persistence.signal.aborted) return false;
+      this.sending = false;
       if (!(error instanceof CommandError)) throw error;
       this.faults.push(error.exitCode);
       const failure = outcome.transcription?.failure_reason;

@@ -46,7 +46,7 @@ export function transcribeFiles(options: TranscribeFilesOptions): Promise<void> 
     } catch (error) {
       board[Symbol.dispose]();
       if (signal.aborted && options.json) printOutcomes(batch.outcomes, true);
-      throw signal.aborted ? interruptedWith(signal.reason, comeBack(batch.open)) : error;
+      throw signal.aborted ? interruptedWith(signal.reason, comeBack(batch)) : error;
     }
     board[Symbol.dispose]();
     if (printing) printOutcomes(batch.outcomes, options.json);
@@ -54,10 +54,15 @@ export function transcribeFiles(options: TranscribeFilesOptions): Promise<void> 
   });
 }
 
-function comeBack(open: readonly string[]): string {
-  if (open.length === 0) return "interrupted; nothing of it goes on";
+function comeBack({ open, sending }: Batch): string {
   const [verb, which] = open.length === 1 ? ["goes", "recording"] : ["go", "recordings"];
-  return `interrupted; the ${which} ${verb} on without you, come back with: transcribe watch ${open.join(" ")}`;
+  const words = ["interrupted"];
+  if (open.length > 0) {
+    words.push(`the ${which} ${verb} on without you, come back with: transcribe watch ${open.join(" ")}`);
+  }
+  if (sending) words.push("what was being sent is dropped, unless it had just arrived: transcribe list shows that");
+  if (words.length === 1) words.push("nothing of it goes on");
+  return words.join("; ");
 }
 
 function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { StartError, type Workshop } from "../../appliance/index.ts";
 import { ExportError } from "../../exports/index.ts";
 import type { SegmentResource } from "../../http/index.ts";
@@ -66,7 +67,7 @@ export async function runFile(
 async function transcribe(workshop: Workshop, board: ProgressBoard, job: RunJob, signal: AbortSignal) {
   const { file, language, output } = job;
   if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
-  const row = board.row(file);
+  const row = board.row(basename(file));
   try {
     const transcript = await workshop.transcribe({
       ...{ file, language, signal },

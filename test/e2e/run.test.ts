@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { available, root, samplePath } from "../support/checkout.ts";
+import { spokenText } from "../support/client.ts";
+import type { Segment } from "../support/contract.ts";
+import { runCli } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const jfk = samplePath("jfk.mp3");
+
+interface Outcome {
+  readonly input: string;
+  readonly language: string | null;
+  readonly segments: Segment[] | null;
+  readonly output: string | null;
+  readonly error: { code: string } | null;
+}
+
+describe.if(available("e2e tests of transcribing without a server", jfk))("transcribe run", () => {
+  /** A machine on which nothing of ours was before: an empty home and an empty place for temporary files. */
+  const machine = () => {
+    const directory = temporaryDirectory();
+    const temporary = join(directory.path, "tmp");
+    mkdirSync(temporary);
+    const environment = { HOME: join(directory.path, "home"), XDG_CACHE_HOME: "", TMPDIR: temporary };
+    return { ...directory, temporary, environment, [Symbol.dispose]: () => directory[Symbol.dispose]() };
+  };
+
+  test("writes transcripts with no server and no settings, goes on after a bad file, and leaves nothing behind", async () => {
+    using here = machine();
+    const [text, silence] = [join(here.path, "notes.txt"), join(here.path, "silence.wav")];
+    await Bun.write(text, "no recording");
+    await Bun.write(silence, wave(16_000 * 2));
+    const args = [
+      "run",
+      text,
+      silence,
+      jfk,
+      "--language",
+      "en",
+      "-o",
+      `${here.path}/out/`,
+      "--format",
+      "srt",
+      "--json",
+    ];
+    const { exitCode, stdout, stderr } = await runCli(args, here.environment);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 were not done")]);
+    const outcomes = JSON.parse(stdout) as Outcome[];
+    const written = join(here.path, "out/jfk.srt");
+    expect(outcomes.map(({ input, output, error }) => [input, output, error?.code ?? null])).toEqual([
+      [text, null, "local"],
+      [silence, null, "no_speech"],
+      [jfk, written, null],
+    ]);
+    expect(readFileSync(written, "utf8")).toContain("ask not");
+    expect(readdirSync(here.temporary)).toEqual([]);
+    expect(readdirSync(join(here.path, "home/.cache/transcribe"))).toEqual(["devices.json"]);
+
+    const printed = await runCli(["run", jfk, "--json"], here.environment);
+    expect([printed.exitCode, printed.stderr]).toEqual([0, ""]);
+    const [only] = JSON.parse(printed.stdout) as Outcome[];
+    expect(only).toMatchObject({ input: jfk, language: "en", output: null, error: null });
+    expect(spokenText(only?.segments ?? [])).toContain("ask not what your country can do for you");
+  }, 180_000);
+
+  test("Ctrl-C ends it with 130 and leaves nothing behind", async () => {
+    using here = machine();
+    const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "run", jfk], {
+      env: { ...process.env, ...here.environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    while (readdirSync(here.temporary).length === 0 && child.exitCode === null) await Bun.sleep(20);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(readdirSync(here.temporary)).toEqual([]);
+    expect(await new Response(child.stdout).text()).toBe("");
+  }, 60_000);
+
+  test("says what is wrong with a language, a model and a file before it works for long", async () => {
+    using here = machine();
+    const cases = [
+      [["run", jfk, "--language", "xx"], "knows no language xx"],
+      [["run", jfk, "--model", "/no/model.bin"], "/no/model.bin"],
+      [["run", "/no/such.mp3"], "there is no file"],
+      [["run", jfk, "-o", `${here.path}/none/x.srt`], "there is no directory"],
+    ] as const;
+    for (const [args, says] of cases) {
+      const { exitCode, stdout, stderr } = await runCli(args, here.environment);
+      expect([args, exitCode, stdout]).toEqual([args, 1, ""]);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  }, 60_000);
+});
+
+/** A WAV file of so many silent samples: 16 kHz, mono, 16 bit. */
+function wave(samples: number): Uint8Array {
+  const bytes = Buffer.alloc(44 + samples * 2);
+  bytes.write("RIFF", 0);
+  bytes.writeUInt32LE(36 + samples * 2, 4);
+  bytes.write("WAVEfmt ", 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(16_000, 24);
+  bytes.writeUInt32LE(32_000, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write("data", 36);
+  bytes.writeUInt32LE(samples * 2, 40);
+  return new Uint8Array(bytes);
+}
