@@ -85,8 +85,15 @@ export async function runCli(args: readonly string[]): Promise<number> {
     }
     if (!isExpected(error)) throw error;
     if (error.message !== "") process.stderr.write(`transcribe: ${error.message}\n`);
+    if (error instanceof InterruptedError) await leave(error.exitCode);
     return exitCodeOf(error);
   }
+}
+
+/** Ends the process without waiting for what was under way, once what was printed is out. */
+async function leave(exitCode: number): Promise<never> {
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  process.exit(exitCode);
 }
 
 /** commander ends the process itself unless told not to, command by command. */

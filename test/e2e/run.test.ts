@@ -1,9 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { available, root, samplePath } from "../support/checkout.ts";
+import { available, samplePath } from "../support/checkout.ts";
 import { spokenText } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
+import { programCommand, programSettings } from "../support/program.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -18,17 +19,19 @@ interface Outcome {
 }
 
 describe.if(available("e2e tests of transcribing without a server", jfk))("transcribe run", () => {
-  /** A machine on which nothing of ours was before: an empty home and an empty place for temporary files. */
-  const machine = () => {
-    const directory = temporaryDirectory();
-    const temporary = join(directory.path, "tmp");
+  // A machine on which nothing of ours was before: an empty home and an empty place for temporary files.
+  let here: ReturnType<typeof temporaryDirectory>;
+  let temporary: string;
+  let environment: Record<string, string>;
+  beforeAll(() => {
+    here = temporaryDirectory();
+    temporary = join(here.path, "tmp");
     mkdirSync(temporary);
-    const environment = { HOME: join(directory.path, "home"), XDG_CACHE_HOME: "", TMPDIR: temporary };
-    return { ...directory, temporary, environment, [Symbol.dispose]: () => directory[Symbol.dispose]() };
-  };
+    environment = { HOME: join(here.path, "home"), XDG_CACHE_HOME: "", TMPDIR: temporary };
+  });
+  afterAll(() => here[Symbol.dispose]());
 
   test("writes transcripts with no server and no settings, goes on after a bad file, and leaves nothing behind", async () => {
-    using here = machine();
     const [text, silence] = [join(here.path, "notes.txt"), join(here.path, "silence.wav")];
     await Bun.write(text, "no recording");
     await Bun.write(silence, wave(16_000 * 2));
@@ -45,7 +48,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       "srt",
       "--json",
     ];
-    const { exitCode, stdout, stderr } = await runCli(args, here.environment);
+    const { exitCode, stdout, stderr } = await runCli(args, environment);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 were not done")]);
     const outcomes = JSON.parse(stdout) as Outcome[];
     const written = join(here.path, "out/jfk.srt");
@@ -55,10 +58,10 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       [jfk, written, null],
     ]);
     expect(readFileSync(written, "utf8")).toContain("ask not");
-    expect(readdirSync(here.temporary)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
     expect(readdirSync(join(here.path, "home/.cache/transcribe"))).toEqual(["devices.json"]);
 
-    const printed = await runCli(["run", jfk, "--json"], here.environment);
+    const printed = await runCli(["run", jfk, "--json"], environment);
     expect([printed.exitCode, printed.stderr]).toEqual([0, ""]);
     const [only] = JSON.parse(printed.stdout) as Outcome[];
     expect(only).toMatchObject({ input: jfk, language: "en", output: null, error: null });
@@ -66,22 +69,20 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
   }, 180_000);
 
   test("Ctrl-C ends it with 130 and leaves nothing behind", async () => {
-    using here = machine();
-    const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "run", jfk], {
-      env: { ...process.env, ...here.environment },
+    const child = Bun.spawn(programCommand("run", jfk), {
+      env: { ...process.env, ...programSettings, ...environment },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
     });
-    while (readdirSync(here.temporary).length === 0 && child.exitCode === null) await Bun.sleep(20);
+    while (readdirSync(temporary).length === 0 && child.exitCode === null) await Bun.sleep(20);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
-    expect(readdirSync(here.temporary)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
     expect(await new Response(child.stdout).text()).toBe("");
   }, 60_000);
 
   test("says what is wrong with a language, a model and a file before it works for long", async () => {
-    using here = machine();
     const cases = [
       [["run", jfk, "--language", "xx"], "knows no language xx"],
       [["run", jfk, "--model", "/no/model.bin"], "/no/model.bin"],
@@ -89,7 +90,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       [["run", jfk, "-o", `${here.path}/none/x.srt`], "there is no directory"],
     ] as const;
     for (const [args, says] of cases) {
-      const { exitCode, stdout, stderr } = await runCli(args, here.environment);
+      const { exitCode, stdout, stderr } = await runCli(args, environment);
       expect([args, exitCode, stdout]).toEqual([args, 1, ""]);
       expect(stderr).toContain(says);
       expect(stderr).not.toMatch(/\n\s+at /);

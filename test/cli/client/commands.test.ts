@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApiServer } from "../../http/support.ts";
-import { available, ffmpegPath, root, samplePath } from "../../support/checkout.ts";
+import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import type { Transcription } from "../../support/contract.ts";
+import { programCommand } from "../../support/program.ts";
 import { runCli } from "../../support/server.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -131,7 +132,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     async () => {
       const { run, accountId } = as("interrupted");
       const environment = { TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: server.client("interrupted").key };
-      const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "submit", "--wait", jfk], {
+      const child = Bun.spawn(programCommand("submit", "--wait", jfk), {
         env: { ...process.env, ...environment },
         stdin: "ignore",
         stdout: "pipe",
