@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -36,6 +36,9 @@ const shownShape = Type.Object(
   { additionalProperties: false },
 );
 const findingsShape = Type.Array(Type.Object({ id: Type.String(), ok: Type.Boolean(), damage: maybeText }));
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 describe.if(available("commands for models", basePath))("commands for models", () => {
   const directory = temporaryDirectory();

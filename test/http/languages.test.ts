@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { ApiServer } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 let api: ApiServer;
 beforeAll(() => {

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tarHeader, tarPadding } from "../../src/models/bundle/tar-header.ts";
 import { type ImportOptions, importModels, LibraryError, writeBundle } from "../../src/models/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
 const OWN = new Uint8Array(1_024).map((_, index) => index * 5);

@@ -1,10 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readModelLanguages } from "../../src/engine/index.ts";
 import { ConversionError, type ImportOptions, importModels, type ModelEntry } from "../../src/models/index.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
 import { officialEntry, TestLibrary } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
 const OWN = new Uint8Array(1_024).map((_, index) => index * 5);

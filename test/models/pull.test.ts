@@ -1,8 +1,11 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { LibraryError, type PullOptions, pullModel } from "../../src/models/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
 
 const CONTENT = new Uint8Array(300_000).map((_, index) => index * 7);
 const entry = officialEntry("whisper-x", CONTENT);
