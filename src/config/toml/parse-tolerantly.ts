@@ -54,8 +54,11 @@ export function parseTolerantly(text: string): Parsed {
       faults.push({ place: placeAt(text, offset), message: `this is no TOML: ${inWords(error.message)}` });
       lastBroken = offset;
     }
-    parsed = withoutLine(parsed, index);
-    if (parsed.trim() === "") break;
+    const rest = withoutLine(parsed, index);
+    // The parser may stay with an empty line, at the end of what a line before has begun.
+    const shorter = rest === parsed ? withoutLine(parsed, parsed.slice(0, index).trimEnd().length) : rest;
+    if (shorter === parsed || shorter.trim() === "") break;
+    parsed = shorter;
   }
   return { program: null, original, faults };
 }

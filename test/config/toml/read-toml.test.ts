@@ -95,6 +95,7 @@ describe("what is wrong in a TOML file is found with its place, and the rest is 
   test.each([
     ["nesting beyond all measure", `a = ${"[".repeat(60_000)}${"]".repeat(60_000)}`, "1:1 this is nested too deeply"],
     ["a list that never ends", `a = ${"[".repeat(60_000)}`, "this is no TOML"],
+    ["a table in a list that never ends", "a = [{\n# b\n", "3:1 this is no TOML"],
     ["a control character", "a = 1\n\u0000\u0007 = 2", "2:1 this is no TOML"],
   ])("%s", (_name, text, fault) => {
     expect(read(text).faults).toEqual([expect.stringContaining(fault)]);
