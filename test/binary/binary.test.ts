@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -7,7 +7,7 @@ import { defaultCacheRoot } from "../../native/build.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
 import { digestFile } from "../../src/models/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { available, samplePath } from "../support/checkout.ts";
+import { available, root, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";
 
@@ -32,6 +32,13 @@ describe.if(ready)("the program in one file", () => {
   test("has its SHA-256 beside it", async () => {
     const sums = readFileSync(join(dirname(program), "SHA256SUMS"), "utf8");
     expect(sums).toContain(`${await digestFile(program, "sha256")}  ${basename(program)}\n`);
+  });
+
+  test("names no path of the machine that made it, so that the same sources make the same bytes elsewhere", async () => {
+    const bytes = Buffer.from(await Bun.file(program).arrayBuffer());
+    for (const path of [root, realpathSync(join(root, "node_modules")), defaultCacheRoot()]) {
+      expect([path, bytes.indexOf(path)]).toEqual([path, -1]);
+    }
   });
 
   test("says what it is made of", async () => {

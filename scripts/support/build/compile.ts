@@ -25,6 +25,10 @@ export async function compile({ embedded, bun, outfile }: CompileOptions): Promi
       format: "esm",
       // Halves the time to the first answer (200 → 95 ms), for 9 MB.
       bytecode: true,
+      // Comments name paths of the machine that compiles.
+      minify: { whitespace: true },
+      // So does this, which two packages look beside for files that are never used here.
+      define: { __dirname: '"/"' },
       // Stack traces name our files and lines.
       sourcemap: "inline",
       metafile: true,

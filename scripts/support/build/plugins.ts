@@ -3,10 +3,13 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 
+// What plugins write becomes part of the source maps, so it names no path of the machine that compiles: paths are given
+// names, and the names are resolved.
+
 /** Puts what the program carries in the place of src/program/embedded.ts; parts and notices are paths of this machine. */
 export function embedding({ build, parts, notices }: Embedded): BunPlugin {
   const files = [...parts.map(({ packed }) => packed), notices];
-  const imports = files.map((file, index) => `import file${index} from ${JSON.stringify(file)} with { type: "file" };`);
+  const imports = files.map((_, index) => `import file${index} from "carried:${index}" with { type: "file" };`);
   const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
   const contents = `${imports.join("\n")}
 export const embedded = {
@@ -15,7 +18,22 @@ export const embedded = {
   notices: file${parts.length},
 };
 `;
-  return replacing("embedded", join(root, "src/program/embedded.ts"), contents);
+  const module = new RegExp(`^${RegExp.escape(join(root, "src/program/embedded.ts"))}$`);
+  return {
+    name: "embedding",
+    setup(builder) {
+      builder.onLoad({ filter: module }, () => ({ contents, loader: "ts" }));
+      builder.onResolve({ filter: /^carried:/ }, ({ path }) => ({
+        path: `${path.slice(8)}.part`,
+        namespace: "carried",
+      }));
+      builder.onLoad({ filter: /./, namespace: "carried" }, async ({ path }) => {
+        const file = files[Number.parseInt(path, 10)];
+        if (file === undefined) throw new Error(`the program does not carry ${path}`);
+        return { contents: await Bun.file(file).bytes(), loader: "file" };
+      });
+    },
+  };
 }
 
 /** ONNX Runtime's package requires its addon from beside its own code; the compiled program loads the unpacked one. */
@@ -23,23 +41,14 @@ export function onnxBinding(): BunPlugin {
   const loader = join(root, "src/engine/diarization/onnx-binding.ts");
   return {
     name: "onnx-binding",
-    setup(build) {
-      build.onLoad({ filter: /\/onnxruntime-node\/dist\/binding\.js$/ }, async ({ path }) => {
+    setup(builder) {
+      builder.onLoad({ filter: /\/onnxruntime-node\/dist\/binding\.js$/ }, async ({ path }) => {
         const text = await Bun.file(path).text();
         const required = /require\(`\.\.\/bin\/[^`]+\.node`\)/;
         if (!required.test(text)) throw new Error(`${path} does not require the addon as it did`);
-        const call = `require(${JSON.stringify(loader)}).loadOnnxBinding()`;
-        return { contents: text.replace(required, call), loader: "js" };
+        return { contents: text.replace(required, 'require("onnx-binding").loadOnnxBinding()'), loader: "js" };
       });
-    },
-  };
-}
-
-function replacing(name: string, file: string, contents: string): BunPlugin {
-  return {
-    name,
-    setup(build) {
-      build.onLoad({ filter: new RegExp(`^${RegExp.escape(file)}$`) }, () => ({ contents, loader: "ts" }));
+      builder.onResolve({ filter: /^onnx-binding$/ }, () => ({ path: loader }));
     },
   };
 }
