@@ -163,7 +163,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     });
   };
   const renewCertificate = () => {
-    if (certificate?.reload() !== true) return;
+    if (stopping || certificate?.reload() !== true) return;
     server.useCredentials(certificate.current);
     try {
       announce();

@@ -76,13 +76,13 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
   const startedAt = now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
-  context.origin = originOf(request, context.client);
   // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
   // that falls silent is ended by the upload's own watch.
   server.timeout(request, 0);
   const routable = withRoutableHost(request);
   // A Host that is none leaves no URL to route by.
   const url = URL.parse(routable.url);
+  context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const response = url === null ? unreadable(context) : await answer(app, routable);
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
@@ -121,8 +121,7 @@ function withRoutableHost(request: Request): Request {
 }
 
 /** Where the client knows this server to be: what it asked for, by what it spoke to the proxy if a trusted one says so. */
-function originOf(request: Request, { scheme }: Client): string {
-  const url = URL.parse(request.url);
+function originOf(url: URL | null, { scheme }: Client): string {
   return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { changeAccount } from "../../src/accounts/index.ts";
+import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
 import { clientOf, parseTrustedProxies } from "../../src/http/forwarded.ts";
 import { ApiServer } from "./support.ts";
 
@@ -118,6 +118,13 @@ describe("behind a proxy on this machine", () => {
 describe("without trusted proxies", () => {
   const server = new ApiServer();
   afterAll(() => server[Symbol.dispose]());
+
+  test("links are whole for HTTP/1.0, too, which names no host", async () => {
+    const { key, accountId } = server.client("old");
+    changeAccount(server.store, requireAccount(server.store, accountId), server.operator(), { standing: "guest" });
+    const answer = await server.raw(`GET /api/public/v1/languages HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    expect(answer).toContain('"docs":"http://localhost/docs"');
+  });
 
   test("nobody's word changes the links, and what came through a proxy can't read /metrics", async () => {
     const client = server.client("guest");
