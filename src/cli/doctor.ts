@@ -27,7 +27,10 @@ export function doctorCommand(): Command {
   return addSettingsOptions(new Command("doctor"), serveFlags)
     .description("Check everything that the service needs on this machine, and say what to do about what is wrong.")
     .option("--fix", "mend what can be mended, and say what was done")
-    .option("--all", "look longer: every CPU variant that fits, the checksums of all installed models")
+    .option(
+      "--all",
+      "look longer, which may take minutes: every CPU variant that fits, the checksums of all installed models",
+    )
     .option("--json", "print the findings as JSON")
     .addHelpText("after", exitCodesHelp)
     .action(async (options: DoctorOptions, command: Command) => {

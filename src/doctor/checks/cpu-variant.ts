@@ -15,7 +15,7 @@ export const cpuVariant: Check = {
       const parts = [
         ...(library === used ? ["in use"] : []),
         ...(leftOut === null ? [] : [`left out by the server: ${leftOut}`]),
-        ...(trial === null ? [] : [trial.ok ? `half a second took ${trial.seconds.toFixed(2)} s` : trial.reason]),
+        ...(trial === null ? [] : [trial.ok ? `the trial took ${trial.seconds.toFixed(2)} s` : trial.reason]),
       ];
       return `${nameOf(library)}: ${parts.join("; ") || "would work too, and is slower"}`;
     });

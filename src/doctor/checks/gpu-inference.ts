@@ -29,7 +29,7 @@ export const gpuInference: Check = {
     const working: string[] = [];
     for (const library of libraries) {
       const trial = await tryGpuLibrary({ ...options, whisperModel: whisperModelOf(context) }, library);
-      detail.push(`${library}: ${trial.ok ? `half a second took ${trial.answer.toFixed(2)} s` : trial.reason}`);
+      detail.push(`${library}: ${trial.ok ? `the trial took ${trial.answer.toFixed(2)} s` : trial.reason}`);
       if (trial.ok) working.push(library);
     }
     if (working.length > 0) return ok(`${working.join(", ")} works`, ...detail);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { runtimeDirectoryOf } from "../../appliance/index.ts";
 import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../program/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
@@ -24,13 +24,17 @@ export const programParts: Check = {
   },
 };
 
-async function compare({ settings }: CheckContext): Promise<Finding> {
+async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   const directory = runtimeDirectoryOf(settings);
   const faults = (await verifyProgramFiles(directory)) ?? [];
   if (faults.length === 0) return ok(`version ${programVersion}, complete`);
-  return problem(`${count(faults.length, "part")} of the program in ${directory} are not what they were`, {
+  // Only their owner can read them, so they must go on being the server's user's.
+  const isMine = statSync(directory).uid === machine.userId;
+  return problem(`${count(faults.length, "part")} of the program in ${directory} changed or went missing`, {
     detail: faults.map(({ path, fault }) => `${path}: ${fault}`),
-    advice: "`transcribe doctor --fix` unpacks them again. If it comes back, the disk or the memory is failing.",
-    mending: { what: `Unpack the program again into ${directory}`, apply: () => renewProgramFiles(directory) },
+    advice: `\`transcribe doctor --fix\`${isMine ? "" : ", run as the owner of that directory,"} unpacks the program again. If it comes back, the disk or the memory is failing.`,
+    ...(isMine
+      ? { mending: { what: `Unpack the program again into ${directory}`, apply: () => renewProgramFiles(directory) } }
+      : {}),
   });
 }

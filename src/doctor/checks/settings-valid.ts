@@ -1,3 +1,4 @@
+import { settingFaults } from "../../appliance/index.ts";
 import { type Check, ok, problem } from "../check.ts";
 
 export const settingsValid: Check = {
@@ -5,11 +6,13 @@ export const settingsValid: Check = {
   title: "Settings",
   explanation:
     "The settings file, the environment and the flags are read as the server reads them. With an unknown key or a value that is out of its range the server does not start. While they can't be read, the other checks go by the defaults.",
-  run({ settingsError, configFile }) {
-    if (settingsError !== null) {
+  run({ settings, settingsError, configFile }) {
+    const faults = settingFaults(settings).map(({ setting, message }) => `${setting}: ${message}`);
+    const detail = settingsError === null ? faults : [settingsError];
+    if (detail.length > 0) {
       return problem("the settings can't be used, so the server won't start", {
-        detail: [settingsError],
-        advice: "Mend that line. `transcribe config check` shows every fault and what is allowed.",
+        detail,
+        advice: "Mend it. `transcribe config check` shows every fault and what is allowed.",
       });
     }
     return ok(configFile === null ? "no settings file; defaults, environment and flags" : `read from ${configFile}`);

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { userInfo } from "node:os";
 import { type Check, type CheckContext, ok, warning } from "../check.ts";
+import type { Machine } from "../machine.ts";
 
 export const systemUser: Check = {
   id: "system.user",
@@ -9,7 +9,7 @@ export const systemUser: Check = {
     "The server needs no right but to its own data directory. Run as root, a fault in anything it reads would have the whole machine. This looks at the server that runs, else at the owner of the data directory, else at who runs this command.",
   run(context) {
     const { userId, whose } = serverUser(context);
-    if (userId !== 0) return ok(`${whose} ${nameOf(userId)}`);
+    if (userId !== 0) return ok(`${whose} ${nameOf(context.machine, userId)}`);
     return warning(`${whose} root, who may do everything on this machine`, {
       advice:
         "Run the server as a user of its own; `transcribe service install` makes one. Its data directory must belong to that user too.",
@@ -26,7 +26,7 @@ function serverUser({ server, machine, data, paths }: CheckContext): { userId: n
 }
 
 /** A user that the system's list does not name, as in many containers, is a number. */
-function nameOf(userId: number): string {
-  const me = userInfo();
-  return me.uid === userId ? me.username : `user ${userId}`;
+function nameOf(machine: Machine, userId: number): string {
+  const name = new RegExp(`^([^:]+):[^:]*:${userId}:`, "m").exec(machine.read("/etc/passwd") ?? "")?.[1];
+  return name ?? `user ${userId}`;
 }
