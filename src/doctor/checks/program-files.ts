@@ -28,11 +28,15 @@ async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   const directory = runtimeDirectoryOf(settings);
   const faults = (await verifyProgramFiles(directory)) ?? [];
   if (faults.length === 0) return ok(`version ${programVersion}, complete`);
-  // Only their owner can read them, so they must go on being the server's user's.
-  const isMine = statSync(directory).uid === machine.userId;
+  // What is unpacked only its owner can read, so it must go on being the server's user's; those of a service are for all.
+  const { uid, mode } = statSync(directory);
+  const isMine = uid === machine.userId && (mode & 0o077) === 0;
+  const how = isMine
+    ? "`transcribe doctor --fix` unpacks the program again."
+    : "Where this is a service, run `transcribe service install` again; else `transcribe doctor --fix` as the directory's owner.";
   return problem(`${count(faults.length, "part")} of the program in ${directory} changed or went missing`, {
     detail: faults.map(({ path, fault }) => `${path}: ${fault}`),
-    advice: `\`transcribe doctor --fix\`${isMine ? "" : ", run as the owner of that directory,"} unpacks the program again. If it comes back, the disk or the memory is failing.`,
+    advice: `${how} If it comes back, the disk or the memory is failing.`,
     ...(isMine
       ? { mending: { what: `Unpack the program again into ${directory}`, apply: () => renewProgramFiles(directory) } }
       : {}),

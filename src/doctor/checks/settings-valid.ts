@@ -1,4 +1,3 @@
-import { settingFaults } from "../../appliance/index.ts";
 import { type Check, ok, problem } from "../check.ts";
 
 export const settingsValid: Check = {
@@ -6,12 +5,10 @@ export const settingsValid: Check = {
   title: "Settings",
   explanation:
     "The settings file, the environment and the flags are read as the server reads them. With an unknown key or a value that is out of its range the server does not start. While they can't be read, the other checks go by the defaults.",
-  run({ settings, settingsError, configFile }) {
-    const faults = settingFaults(settings).map(({ setting, message }) => `${setting}: ${message}`);
-    const detail = settingsError === null ? faults : [settingsError];
-    if (detail.length > 0) {
+  run({ settingsError, configFile }) {
+    if (settingsError !== null) {
       return problem("the settings can't be used, so the server won't start", {
-        detail,
+        detail: [settingsError],
         advice: "Mend it. `transcribe config check` shows every fault and what is allowed.",
       });
     }
