@@ -10,10 +10,12 @@ export interface CompileOptions {
   readonly bun: string;
   /** Replaced in one step when all is done. */
   readonly outfile: string;
+  /** Told of the files that code was taken from, relative to the checkout; when it throws, nothing is replaced. */
+  readonly check: (inputs: readonly string[]) => void;
 }
 
-/** Compiles the program into one file. @returns the files that code was taken from, relative to the checkout */
-export async function compile({ embedded, bun, outfile }: CompileOptions): Promise<string[]> {
+/** Compiles the program into one file. */
+export async function compile({ embedded, bun, outfile, check }: CompileOptions): Promise<void> {
   // The file's name is part of what is written, so it is the same while it is written.
   const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
   await mkdir(dirname(temporary), { recursive: true });
@@ -45,8 +47,8 @@ export async function compile({ embedded, bun, outfile }: CompileOptions): Promi
         autoloadPackageJson: false,
       },
     });
+    check(Object.keys(metafile?.inputs ?? {}));
     await rename(temporary, outfile);
-    return Object.keys(metafile?.inputs ?? {});
   } finally {
     await rm(dirname(temporary), { recursive: true, force: true });
   }
