@@ -91,7 +91,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
   test.concurrent("in TypeScript", async () => {
     const [text = "", ...others] = inLanguage("ts");
     expect(others).toEqual([]);
-    const program = prepare("typescript", "transcribe.ts", text);
+    const program = prepare("typescript", "transcribe.mts", text);
     const { printed } = await run("typescript", process.execPath, program, "meeting.mp3");
     expect(spoken(printed)).toContain(address);
   }, 120_000);
