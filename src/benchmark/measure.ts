@@ -68,8 +68,6 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       if (work.step === "transcribe") device = work.device;
     },
   });
-  const close = () => void engine.close();
-  signal.addEventListener("abort", close, { once: true });
   try {
     options.onStep("loading models");
     await ready(engine, signal);
@@ -125,7 +123,6 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       peakBytes: peakOf(engine.status().workerPid),
     };
   } finally {
-    signal.removeEventListener("abort", close);
     await engine.close();
   }
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { predict } from "../../src/benchmark/predict.ts";
 import { canTranscribe } from "../engine/whisper/support.ts";
+import { root } from "../support/checkout.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -56,6 +57,28 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect([...Value.Errors(shape, printed)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
     expect(readdirSync(directory.path)).toEqual([]);
   }, 180_000);
+
+  test("ends with its worker and its files when it is interrupted", async () => {
+    using directory = temporaryDirectory();
+    const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "bench"], {
+      env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: join(directory.path, "data") },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const worker = () =>
+      Bun.spawnSync(["pgrep", "--parent", String(child.pid), "--full", "__worker"])
+        .stdout.toString()
+        .trim();
+    while (worker() === "" && child.exitCode === null) await Bun.sleep(20);
+    const pid = worker();
+    expect(pid).not.toBe("");
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(await new Response(child.stderr).text()).toBe("");
+    expect(readdirSync(directory.path)).toEqual([]);
+  }, 60_000);
 
   test("says in a line why nothing can be measured", async () => {
     const { exitCode, stdout, stderr } = await runCli(["bench", "--seconds", "1"], {
