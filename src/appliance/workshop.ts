@@ -97,15 +97,17 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     async transcribe({ file, language, signal, onProgress }) {
       const pinnedLanguage = pinned(languages, language);
       onProgress("open", null);
-      const probed = await probeRecording(files.ffmpeg, file, signal);
+      // ffmpeg is started elsewhere than here.
+      const path = resolve(file);
+      const probed = await probeRecording(files.ffmpeg, path, signal);
       if (!probed.ok) throw new StartError(`${file}: ${probed.reason}`);
       await untilReady(engine, signal);
       const id = Bun.randomUUIDv7();
       // The recording stays where it is; what is removed in the end is the link.
-      symlinkSync(resolve(file), dataDirectory.uploadPath(id));
+      symlinkSync(path, dataDirectory.uploadPath(id));
       recordings.create({
         ...{ id, accountId: account.id, workspaceId: null, pinnedLanguage, speechModel: model.id, sourceUrl: null },
-        ...{ sourceName: basename(file, extname(file)), sizeBytes: statSync(file).size },
+        ...{ sourceName: basename(file, extname(file)), sizeBytes: statSync(path).size },
       });
       const look = setInterval(() => {
         const { step, percent } = recordings.get(id) ?? { step: null, percent: null };

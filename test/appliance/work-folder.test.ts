@@ -44,3 +44,8 @@ test("what a killed command left is swept; what is used, new, another's or only 
   expect(existsSync(work.directory.root)).toBe(true);
   unlock();
 });
+
+test("where there is no such place, or no room, it says which variable names another", () => {
+  expect(() => temporaryDataDirectory("/no/such/place", now)).toThrow("TMPDIR");
+  expect(() => temporaryDataDirectory("/proc", now)).toThrow("TMPDIR");
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { available, samplePath } from "../support/checkout.ts";
+import { join, relative } from "node:path";
+import { available, root, samplePath } from "../support/checkout.ts";
 import { spokenText } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
 import { programCommand, programSettings } from "../support/program.ts";
@@ -61,10 +61,11 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     expect(readdirSync(temporary)).toEqual([]);
     expect(readdirSync(join(here.path, "home/.cache/transcribe"))).toEqual(["devices.json"]);
 
-    const printed = await runCli(["run", jfk, "--json"], environment);
+    // As people write it, from where they are.
+    const printed = await runCli(["run", relative(root, jfk), "--json"], environment);
     expect([printed.exitCode, printed.stderr]).toEqual([0, ""]);
     const [only] = JSON.parse(printed.stdout) as Outcome[];
-    expect(only).toMatchObject({ input: jfk, language: "en", output: null, error: null });
+    expect(only).toMatchObject({ input: relative(root, jfk), language: "en", output: null, error: null });
     expect(spokenText(only?.segments ?? [])).toContain("ask not what your country can do for you");
   }, 180_000);
 
