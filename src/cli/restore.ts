@@ -22,7 +22,7 @@ export function restoreCommand(): Command {
         [
           `${directory.databasePath} is ${file} now: accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
           ...(replaced === null ? [] : [`The database that was there: ${replaced}`]),
-          "Keys that were revoked since the backup work again; the next start removes audio that this database doesn't know.",
+          "Since the backup revoked keys work again, and deleted recordings are back; audio that this database doesn't know goes with the next start.",
         ].join("\n"),
       );
     });
