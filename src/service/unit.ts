@@ -25,7 +25,8 @@ StartLimitBurst=5
 [Service]
 Type=notify
 ExecStart=${places.program} serve --config ${configFile}
-ExecReload=/bin/kill -HUP $MAINPID
+# The shell's own kill: small systems have no other.
+ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
 Environment=TRANSCRIBE_STORAGE_RUNTIME_DIR=${places.runtimeDirectory}
 User=${user}
 ${deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join("")}${stateLines(dataDirectory)}
