@@ -14,4 +14,4 @@ export {
 export { settingFaults } from "./setting-faults.ts";
 export { currentSpeechModel, speechModelsFor } from "./speech-models-for.ts";
 export { StartError } from "./start-error.ts";
-export { type LocalTranscript, type LocalTranscription, openWorkshop, type Workshop } from "./workshop.ts";
+export { openWorkshop, type Workshop } from "./workshop.ts";

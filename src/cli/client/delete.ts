@@ -13,6 +13,8 @@ export function deleteCommand(): Command {
     .option("--json", "print as JSON, for each: id, deleted, error");
   return addServerOptions(command).action((ids: string[], { json }: { json?: boolean }) =>
     inSession(command, async (session) => {
+      // One refusal of a key is enough for all of them.
+      await session.persistence.run(() => session.client.greet(session.signal));
       const deletions: { id: string; fault: ClientError | null }[] = [];
       for (const id of new Set(ids)) deletions.push({ id, fault: await deletionFault(session, id) });
       const gone = deletions.filter(({ fault }) => fault === null);

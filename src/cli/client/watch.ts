@@ -33,6 +33,8 @@ export function watchCommand(): Command {
 }
 
 async function watch(session: Session, named: readonly string[], { every, json }: WatchOptions): Promise<void> {
+  // One refusal of a key is enough for all of them.
+  await session.persistence.run(() => session.client.greet(session.signal));
   using board = new ProgressBoard();
   const ids = named.length > 0 ? [...new Set(named)] : await openIds(session);
   if (ids.length === 0) board.note("no recording is queued or processing");

@@ -77,7 +77,9 @@ async function transcribe(workshop: Workshop, board: ProgressBoard, job: RunJob,
     if (recording.status !== "completed") {
       const reason = recording.failureReason ?? "internal";
       const words =
-        reason === "internal" ? `it could not be processed (${recording.failureCause})` : failureWords[reason];
+        reason === "internal"
+          ? `it could not be processed (${recording.failureCause}); --log-level info tells more`
+          : failureWords[reason];
       throw new FailedError(reason, `${file}: ${words}`);
     }
     const found = { language: recording.language, duration_seconds: recording.durationSeconds };

@@ -63,7 +63,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
 
       // It lists what is open, and asks for each, before any of them ends.
       const before = requests();
-      using _ = worker(false, () => requests() >= before + 3);
+      using _ = worker(false, () => requests() >= before + 4);
       const watched = await run("watch", "--every", "0.1");
       expect([watched.exitCode, watched.stderr]).toEqual([0, ""]);
       expect(watched.stdout.trim().split("\n").sort()).toEqual(ids.map((id) => `${id}  completed  jfk`).sort());
@@ -257,6 +257,10 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       expect([exitCode, stdout]).toEqual([5, ""]);
       expect(stderr).toContain("invalid_api_key");
       expect((await runCli(["list"], { ...environment, TRANSCRIBE_API_KEY: "" })).exitCode).toBe(5);
+      for (const command of ["watch", "delete"]) {
+        const refused = await runCli([command, nowhere, Bun.randomUUIDv7()], environment);
+        expect([refused.exitCode, refused.stderr.split("\n").length]).toEqual([5, 2]);
+      }
     },
     patience,
   );
