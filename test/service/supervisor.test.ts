@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync } from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findSupervisor, Supervisor } from "../../src/service/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -14,7 +14,7 @@ const onLinux = process.platform === "linux";
 
 describe.skipIf(!onLinux)("what a service manager is told", () => {
   const directory = temporaryDirectory();
-  afterEach(() => rmSync(join(directory.path, "notify"), { force: true }));
+  afterAll(() => directory[Symbol.dispose]());
 
   const addresses: [string, string][] = [
     ["a path", join(directory.path, "notify")],

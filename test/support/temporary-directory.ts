@@ -2,8 +2,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const made = new Set<string>();
+
 /** A directory of its own that goes with the scope: `using directory = temporaryDirectory()`. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "transcribe-test-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  made.add(path);
+  return { path, [Symbol.dispose]: () => remove(path) };
+}
+
+/** Removes those that are left: of tests that are skipped, whose `afterAll` is never called. */
+export function removeTemporaryDirectories(): void {
+  for (const path of made) remove(path);
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  made.delete(path);
 }

@@ -23,11 +23,15 @@ interface Outcome {
 
 describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the client's commands", () => {
   const server = new ApiServer({ recordingsPerAccount: 100 });
-  afterAll(() => server[Symbol.dispose]());
+  const home = temporaryDirectory();
+  afterAll(() => {
+    server[Symbol.dispose]();
+    home[Symbol.dispose]();
+  });
 
   const as = (account: string) => {
     const { key, accountId } = server.client(account);
-    const environment = { HOME: "/nowhere", TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: key };
+    const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: key };
     return { accountId, run: (...args: string[]) => runCli(args, environment) };
   };
   const requests = () => server.log.filter(({ event }) => event === "http.request").length;
@@ -252,7 +256,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   test(
     "a key that is not taken is exit code 5, and stops a batch before anything is sent",
     async () => {
-      const environment = { HOME: "/nowhere", TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: "trs_wrong" };
+      const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: "trs_wrong" };
       const { exitCode, stdout, stderr } = await runCli(["submit", jfk, jfk], environment);
       expect([exitCode, stdout]).toEqual([5, ""]);
       expect(stderr).toContain("invalid_api_key");
@@ -297,7 +301,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
           return new Response("", { status: 404 });
         },
       });
-      const environment = { HOME: "/nowhere", TRANSCRIBE_API_KEY: server.client("proxied").key };
+      const environment = { HOME: home.path, TRANSCRIBE_API_KEY: server.client("proxied").key };
       const proxied = {
         ...environment,
         HTTP_PROXY: proxy.url.origin,

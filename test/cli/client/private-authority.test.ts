@@ -29,7 +29,7 @@ describe.if(canMakeCertificates("tests of a private authority"))(
         });
       using good = serve(own, key);
       using misnamed = serve(other.certificatePath, other.keyPath);
-      const environment = { HOME: "/nowhere", TRANSCRIBE_API_KEY: server.client("tls").key };
+      const environment = { HOME: folder.path, TRANSCRIBE_API_KEY: server.client("tls").key };
       const list = (origin: string, ...args: string[]) =>
         runCli(["list", "--json", "--server", origin, ...args], environment);
 
