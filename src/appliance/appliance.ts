@@ -10,6 +10,7 @@ import { RecordingQueue } from "../queue/index.ts";
 import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
+import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-files-for.ts";
@@ -172,12 +173,13 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       log.error({ event: "server.not_announced", trouble: error instanceof Error ? error.message : String(error) });
     }
   };
-  const chores = setInterval(() => {
-    lastUse.flush();
-    renewCertificate();
-  }, minute);
-  const cleaning = setInterval(clean, 60 * minute);
-  clean();
+  // Not a chore: should the port be lost over it, the process has to end.
+  const renewing = setInterval(renewCertificate, minute);
+  const chores = new Chores(log);
+  const flushLastUse = () => lastUse.flush();
+  chores.every(minute, "last use of keys", flushLastUse);
+  chores.every(60 * minute, "retention", clean);
+  chores.run("retention", clean);
 
   announce();
   log.info({ event: "server.listening", origin, recovered });
@@ -197,12 +199,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     },
     async stop() {
       stopping = true;
-      clearInterval(chores);
-      clearInterval(cleaning);
+      clearInterval(renewing);
+      chores.stop();
       await server.stop();
       await queue.stop();
       await engine.close();
-      lastUse.flush();
+      chores.run("last use of keys", flushLastUse);
       withdrawServer(dataDirectory);
       store.$client.close();
       unlock();

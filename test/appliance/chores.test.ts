@@ -1,0 +1,35 @@
+import { afterEach, expect, jest, test } from "bun:test";
+import pino from "pino";
+import { Chores } from "../../src/appliance/chores.ts";
+
+afterEach(() => jest.useRealTimers());
+
+/** A server's chores, with the log lines they leave. */
+function chores() {
+  const log: Record<string, unknown>[] = [];
+  return { log, chores: new Chores(pino({ base: null }, { write: (line) => void log.push(JSON.parse(line)) })) };
+}
+
+test("a chore that fails is logged and tried again at its next time, and the others go on", () => {
+  jest.useFakeTimers();
+  const made = chores();
+  let tries = 0;
+  let others = 0;
+  made.chores.every(1000, "retention", () => {
+    tries += 1;
+    if (tries === 1) throw new Error("ENOSPC: no space left on device");
+  });
+  made.chores.every(1000, "other", () => {
+    others += 1;
+  });
+  jest.advanceTimersByTime(2000);
+  made.chores.stop();
+  jest.advanceTimersByTime(5000);
+  expect([tries, others]).toEqual([2, 2]);
+  expect(made.log).toHaveLength(1);
+  expect(made.log[0]).toMatchObject({
+    event: "server.chore_failed",
+    chore: "retention",
+    trouble: "ENOSPC: no space left on device",
+  });
+});
