@@ -4,6 +4,10 @@ const args = process.argv.slice(2);
 if (args[0] === "__worker") (await import("./engine/worker.ts")).runWorker();
 else if (args[0] === "__selftest") await (await import("./engine/devices/index.ts")).runSelfTest(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));
-else process.exitCode = await (await import("./cli/index.ts")).runCli(args);
+else {
+  // A server hears SIGHUP from its first moment; until it has read its settings there is nothing to be read again.
+  if (args[0] === "serve") process.on("SIGHUP", () => {});
+  process.exitCode = await (await import("./cli/index.ts")).runCli(args);
+}
 
 export {};

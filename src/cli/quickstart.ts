@@ -11,6 +11,7 @@ import { auditor } from "./admin/auditor.ts";
 import { ApiClient } from "./client/api-client.ts";
 import { transcribeFiles } from "./client/transcribe-files.ts";
 import { CommandError } from "./command-error.ts";
+import { Hangups } from "./hangups.ts";
 import { serveFlags, untilStopped } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions, openStoreIn, settingsFileOf, settingsOf } from "./settings-options.ts";
@@ -54,13 +55,14 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
     process.stdout.write(`transcribe serves ${baseUrlOf(running.origin)} already (process ${running.pid})\n`);
     return;
   }
+  const hangups = new Hangups();
   const settings = readSettings();
   const log = createLogger(settings.log.level);
   const appliance = await startAppliance(settings, log);
   const { key, isNew } = firstKey(openStoreIn(directory), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
-  await untilStopped(appliance, { readSettings, log });
+  await untilStopped(appliance, { hangups, readSettings, log });
 }
 
 /** Starts `transcribe serve` in the background and waits until it is ready; its log goes to the data directory. */

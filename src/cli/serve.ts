@@ -4,6 +4,7 @@ import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
+import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions } from "./settings-options.ts";
 
@@ -15,13 +16,14 @@ export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
     .description("Serve the API until told to stop (SIGINT or SIGTERM). SIGHUP has it read its settings again.")
     .action(async (_options: object, command: Command) => {
+      const hangups = new Hangups();
       const readSettings = servingSettings(command);
       const settings = readSettings();
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);
       // Signals are heard before anybody is told that there is a server to send them to.
-      const stopped = untilStopped(appliance, { readSettings, log, stopping: () => supervisor?.stopping() });
+      const stopped = untilStopped(appliance, { hangups, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       supervisor?.ready(appliance.standing);
       await stopped;
@@ -29,6 +31,8 @@ export function serveCommand(): Command {
 }
 
 export interface ServingOptions {
+  /** Made before the settings were read for the first time. */
+  readonly hangups: Hangups;
   readonly readSettings: () => Settings;
   readonly log: Logger;
   /** Called before the server stops. */
@@ -43,7 +47,7 @@ export async function untilStopped(appliance: Appliance, options: ServingOptions
   const hasTerminal = isatty(2);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
-    process.on("SIGHUP", () => {
+    options.hangups.take(() => {
       if (!hasTerminal || isatty(2)) return reload(appliance, options);
       // The signal's first meaning: the terminal that this server was started in is gone, and no line can be written to it.
       options.log.level = "silent";

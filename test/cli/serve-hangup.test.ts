@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { canSeeProcesses } from "../e2e/processes.ts";
+import { programCommand } from "../support/program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** The signals that a process has taken into its own hands (proc(5)), as a bit mask. */
+function signalsTaken(pid: number): bigint {
+  const mask = /^SigCgt:\s+([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return BigInt(`0x${mask}`);
+}
+
+test.skipIf(!canSeeProcesses)(
+  `a server that is sent SIGHUP again and again while it starts does start, and reads its settings again${canSeeProcesses ? "" : " (no /proc)"}`,
+  async () => {
+    using directory = temporaryDirectory();
+    const server = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", join(directory.path, "data")), {
+      cwd: directory.path,
+      env: { PATH: process.env.PATH, HOME: directory.path },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    while (server.exitCode === null && (signalsTaken(server.pid) & 1n) === 0n) await Bun.sleep(1);
+    const hangups = setInterval(() => server.kill("SIGHUP"), 5);
+    for await (const _ of server.stdout) {
+      clearInterval(hangups);
+      server.kill("SIGTERM");
+    }
+    clearInterval(hangups);
+    const log = await new Response(server.stderr).text();
+    expect([await server.exited, log]).toEqual([0, expect.stringContaining('"event":"settings.reloaded"')]);
+    expect(log.indexOf('"event":"server.listening"')).toBeLessThan(log.indexOf('"event":"settings.reloaded"'));
+  },
+  60_000,
+);
