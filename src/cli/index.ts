@@ -32,6 +32,7 @@ import { runCommand } from "./run/index.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service/index.ts";
 import { versionCommand } from "./version.ts";
+import { watchOutput } from "./watch-output.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
@@ -71,6 +72,7 @@ export function cliProgram(): Command {
  * @returns the exit code
  */
 export async function runCli(args: readonly string[]): Promise<number> {
+  watchOutput();
   directLoopback(process.env);
   const program = cliProgram();
   try {

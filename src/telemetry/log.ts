@@ -2,11 +2,16 @@ import pino, { type Logger } from "pino";
 
 export type { Logger } from "pino";
 
+const keptBytes = 1024 * 1024;
+
 /**
  * A log of JSON lines on standard error: `event`, ids and durations; never a key, a file's name or spoken text.
- * Standard output stays free for what commands print.
+ * Standard output stays free for what commands print. Lines that can't be written, e.g. to a full disk, are kept until they
+ * can, as many as there is room for; those after them are lost, and the process goes on.
  */
 export function createLogger(level: string): Logger {
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: keptBytes });
+  destination.on("error", () => {});
   return pino(
     {
       level,
@@ -14,6 +19,6 @@ export function createLogger(level: string): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }
