@@ -1,4 +1,5 @@
-import { accessSync, constants, lstatSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
 import { UnpackError } from "./unpack-error.ts";
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
@@ -16,6 +17,30 @@ export function requirePrivate(directory: string): void {
   if ((mode & 0o022) !== 0) {
     throw new UnpackError(`other users can write to ${directory}; take that right away (chmod go-w), or ${advice}`);
   }
+}
+
+/** Users outside a container have no number of their own inside; the kernel shows them all by this one. */
+const overflowUserId = 65_534;
+
+/**
+ * Who owns a directory or a link on the way may put another in the place of what is below, even while it is used.
+ * @param directory absolute; it may not be there yet
+ * @throws {UnpackError} when one belongs to another user than this one and root
+ */
+export function requirePrivateWay(directory: string): void {
+  const me = process.getuid?.() ?? 0;
+  const there = waysUp(dirname(directory)).filter((path) => existsSync(path));
+  for (const path of [...there, ...waysUp(realpathSync(there[0] ?? "/"))]) {
+    const { uid } = lstatSync(path);
+    if (uid !== me && uid !== 0 && uid !== overflowUserId) {
+      throw new UnpackError(`${path}, on the way to ${directory}, belongs to another user (uid ${uid}); ${advice}`);
+    }
+  }
+}
+
+/** A directory and those that it lies in. */
+function waysUp(path: string): string[] {
+  return path === dirname(path) ? [path] : [path, ...waysUp(dirname(path))];
 }
 
 /** @throws {UnpackError} where the kernel lets nothing be run from there */

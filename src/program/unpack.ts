@@ -14,7 +14,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestFile } from "./digest-file.ts";
 import type { EmbeddedPart } from "./embedded.ts";
-import { refusalOf, requirePrivate } from "./runtime-directory.ts";
+import { refusalOf, requirePrivate, requirePrivateWay } from "./runtime-directory.ts";
 import { UnpackError } from "./unpack-error.ts";
 import { UseLock } from "./use-lock.ts";
 import { writePart } from "./write-part.ts";
@@ -39,6 +39,7 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
   const name = nameOf(manifest);
   const target = join(runtimeDirectory, name);
   try {
+    requirePrivateWay(runtimeDirectory);
     mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
     requirePrivate(runtimeDirectory);
     const lock = held.get(runtimeDirectory) ?? takeLock(runtimeDirectory, name);
@@ -51,11 +52,22 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
   }
 }
 
-/** Where `unpackParts` would find the parts whole, by names and sizes; null where it would have to unpack them. */
+/**
+ * Where `unpackParts` would find the parts whole, by names and sizes; null where it would have to unpack them, or would not
+ * use what lies there.
+ */
 export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedPart[]): string | null {
   const manifest = manifestOf(parts);
   const target = join(runtimeDirectory, nameOf(manifest));
-  return isWhole(target, manifest, parts) ? target : null;
+  if (!isWhole(target, manifest, parts)) return null;
+  try {
+    requirePrivateWay(runtimeDirectory);
+    requirePrivate(runtimeDirectory);
+    requirePrivate(target);
+    return target;
+  } catch {
+    return null;
+  }
 }
 
 /** Puts the parts in the place of those that lie there, whatever is wrong with them. @throws {UnpackError} */

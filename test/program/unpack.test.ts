@@ -1,9 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import type { EmbeddedPart } from "../../src/program/index.ts";
-import { verifyParts } from "../../src/program/unpack.ts";
+import { findUnpacked, verifyParts } from "../../src/program/unpack.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { makePart, makeParts } from "./support.ts";
 
@@ -60,7 +72,8 @@ async function refusal(wrapper: readonly string[] = [], list: readonly EmbeddedP
   return said;
 }
 
-const entries = () => readdirSync(runtime).filter((name) => name !== "lock");
+/** What lies there beside the lock, which has a journal for a moment. */
+const entries = () => readdirSync(runtime).filter((name) => !name.startsWith("lock"));
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe("unpacking", () => {
@@ -162,6 +175,41 @@ describe("unpacking is refused, with what to do, and leaves nothing", () => {
   test("when the directory is a file", async () => {
     writeFileSync(runtime, "");
     expect(await refusal()).toMatch(/can't be unpacked into .*storage\.runtime_dir/);
+  });
+});
+
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) console.warn("SKIPPED: unpacking in directories of other users; making those takes root");
+
+describe.skipIf(!isRoot)("in a stranger's directory", () => {
+  let strangers: string;
+  beforeEach(() => {
+    strangers = join(scope.path, "strangers");
+    mkdirSync(strangers);
+  });
+
+  test("nothing is unpacked, however deep, and not through a link of theirs", async () => {
+    chownSync(strangers, 54_321, 54_321);
+    const link = join(scope.path, "link");
+    symlinkSync(scope.path, link);
+    lchownSync(link, 54_321, 54_321);
+    for (const place of [strangers, link]) {
+      runtime = join(place, "deep/runtime");
+      expect(await refusal()).toMatch(`${place}, on the way to ${runtime}, belongs to another user (uid 54321)`);
+      expect(existsSync(join(place, "deep"))).toBe(false);
+    }
+  });
+
+  test("nothing is taken for ours that lies there whole", async () => {
+    runtime = join(strangers, "runtime");
+    const directory = await unpackOnce();
+    expect(findUnpacked(runtime, parts)).toBe(directory);
+    for (const theirs of [directory, runtime, strangers]) {
+      chownSync(theirs, 54_321, 54_321);
+      expect(findUnpacked(runtime, parts)).toBeNull();
+      chownSync(theirs, 0, 0);
+    }
+    expect(findUnpacked(runtime, parts)).toBe(directory);
   });
 });
 
