@@ -46,7 +46,17 @@ export function databaseState(database: Database): DatabaseState {
   const last = hasTable(database, "versions")
     ? database.query<{ version: string }, []>("SELECT version FROM versions ORDER BY position DESC LIMIT 1").get()
     : null;
-  return { applied, version: last?.version ?? (applied.length === 0 ? programVersion : unnamedVersion) };
+  return { applied, version: versionOf(last?.version ?? (applied.length === 0 ? programVersion : unnamedVersion)) };
+}
+
+/** It becomes part of file names and messages, so nothing else passes for one: a backup may come from anybody. */
+function versionOf(text: string): string {
+  return /^[0-9A-Za-z.+-]{1,64}$/.test(text) ? text : "unknown";
+}
+
+/** Our migrations as far as a database has them. */
+export function migrationsUpTo({ applied }: DatabaseState): readonly Migration[] {
+  return migrations.slice(0, applied.length);
 }
 
 /**

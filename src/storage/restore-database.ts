@@ -6,6 +6,7 @@ import { BackupError, copyDatabase, syncFile } from "./copy-database.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 import { ownAs } from "./own-as.ts";
+import { requireOwnSchema } from "./own-schema.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 /**
@@ -21,8 +22,12 @@ export function restoreDatabase(directory: DataDirectory, file: string, now: num
   // The next start sweeps this place, should we not get to the end.
   const incoming = join(directory.incoming, "transcribe.db");
   rmSync(incoming, { force: true });
-  // Checkpoints speak of files in work/ that are another database's.
-  copyDatabase(file, incoming, (copy) => copy.run("DELETE FROM checkpoints"));
+  copyDatabase(file, incoming, (copy) => {
+    // Looked at in the copy, which nobody else can change meanwhile.
+    requireOwnSchema(copy);
+    // Checkpoints speak of files in work/ that are another database's.
+    copy.run("DELETE FROM checkpoints");
+  });
   try {
     ownAs(root, incoming);
     const replaced = setAside(databasePath, now);
