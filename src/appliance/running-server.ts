@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -32,11 +32,19 @@ export function withdrawServer(directory: DataPaths): void {
   rmSync(pathOf(directory), { force: true });
 }
 
-/** The server of a data directory, when one answers; null when none runs. */
-export async function findRunningServer(directory: DataPaths): Promise<RunningServer | null> {
+/**
+ * The server of a data directory, when one answers; null when none runs.
+ * @param isTrusted whether the word of a user, by number, is taken on where the server is
+ */
+export async function findRunningServer(
+  directory: DataPaths,
+  isTrusted: (userId: number) => boolean = () => true,
+): Promise<RunningServer | null> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(readFileSync(pathOf(directory), "utf8"));
+    const note = readNote(pathOf(directory));
+    if (!isTrusted(note.userId)) return null;
+    parsed = JSON.parse(note.text);
   } catch {
     return null;
   }
@@ -49,6 +57,15 @@ export async function findRunningServer(directory: DataPaths): Promise<RunningSe
 /** Part of what `fetch` takes. Bun's types leave out that a certificate may be believed without its authority. */
 export interface ServerTrust {
   readonly tls?: BunFetchRequestInitTLS & { readonly allowPartialTrustChain: boolean };
+}
+
+function readNote(path: string): { readonly text: string; readonly userId: number } {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return { text: readFileSync(file, "utf8"), userId: fstatSync(file).uid };
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { isAbsolute } from "node:path";
 import type { Command } from "commander";
 import { baseUrlOf, findRunningServer, trustOf } from "../../appliance/index.ts";
 import { basePath } from "../../http/index.ts";
@@ -56,9 +57,19 @@ export function parseServer(text: string): string {
 /** The server of this machine's data directory when one runs, else where the settings say that one would listen. */
 async function ownServer(command: Command): Promise<Omit<Connection, "key">> {
   const settings = settingsForAll(command);
-  const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
+  const { data_dir } = settings.storage;
+  const running = await findRunningServer(new DataPaths(data_dir), (userId) => mayName(userId, data_dir));
   if (running === null || !isHere(running.origin)) return { baseUrl: baseUrlOf(settings), trust: {} };
   return { baseUrl: baseUrlOf(running.origin), trust: trustOf(running) };
+}
+
+/**
+ * Whether a user may say where our key goes: ourselves and root, anywhere; to root, who may be anywhere, also the owner of a
+ * directory that the settings name by its whole path. Another's `data` folder, which we happen to be beside, may not.
+ */
+function mayName(userId: number, dataDirectory: string): boolean {
+  const me = process.geteuid?.() ?? userId;
+  return userId === me || userId === 0 || (me === 0 && isAbsolute(dataDirectory));
 }
 
 /** Whether an address is this machine's: a `data` folder that came from elsewhere shall not say where our key goes. */
