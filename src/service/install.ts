@@ -7,6 +7,7 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -151,7 +152,8 @@ function openToAll(directory: string): void {
 }
 
 function isOwnedBy(directory: string, user: User | null): boolean {
-  return existsSync(directory) && lstatSync(directory).uid === user?.uid;
+  // Another disk may be linked to here.
+  return existsSync(directory) && statSync(directory).uid === user?.uid;
 }
 
 function makeDataDirectory(directory: string, { uid, gid }: User, user: string): void {

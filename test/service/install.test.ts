@@ -8,6 +8,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -115,6 +116,17 @@ describe.skipIf(!isRoot)("installing", () => {
     ]);
     expect(reports.some(({ restarts }) => restarts)).toBe(false);
     expect(everything()).toEqual(before);
+  });
+
+  test("data on another disk, behind a link, is kept", async () => {
+    mkdirSync(at("/disk"));
+    mkdirSync(at("/var/lib"), { recursive: true });
+    symlinkSync(at("/disk"), at(usualData));
+    await install();
+    expect(lstatSync(at("/disk")).uid).toBe(1234);
+    writeFileSync(at("/disk/transcribe.db"), "");
+    const reports = await install();
+    expect(reports.find(({ what }) => what.startsWith(`${usualData},`))?.outcome).toBe("kept");
   });
 
   test("a newer program keeps the one before, which goes back in its place the same way", async () => {
