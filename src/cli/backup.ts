@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { copyDatabase, databaseFacts, newBackupPath, ownAs } from "../storage/index.ts";
+import { copyDatabase, DataPaths, databaseFacts, foreignPlace, newBackupPath, ownAs } from "../storage/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
@@ -19,6 +19,8 @@ export function backupCommand(): Command {
         throw new CommandError(
           `there is no database in ${root}, or you may not look there; name it with --data-dir, and be its user`,
         );
+      const foreign = foreignPlace(new DataPaths(root), process.geteuid?.() ?? 0);
+      if (foreign !== null) throw new CommandError(`${root} is not to be worked in: ${foreign}`);
       const { version } = databaseFacts(databasePath);
       const target = file === undefined ? newBackupPath(databasePath, "backup", version, Date.now()) : resolve(file);
       copyDatabase(databasePath, target);

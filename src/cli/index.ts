@@ -26,6 +26,7 @@ import { directLoopback } from "./direct-loopback.ts";
 import { doctorCommand } from "./doctor.ts";
 import { licensesCommand } from "./licenses.ts";
 import { modelsCommand } from "./models/index.ts";
+import { printableText } from "./printable.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run/index.ts";
@@ -86,7 +87,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
       return exitCodes.failed;
     }
     if (!isExpected(error)) throw error;
-    if (error.message !== "") process.stderr.write(`transcribe: ${error.message}\n`);
+    // A name of a file, a database or a server may stand in it.
+    if (error.message !== "") process.stderr.write(`transcribe: ${printableText(error.message)}\n`);
     if (error instanceof InterruptedError) await leave(error.exitCode);
     return exitCodeOf(error);
   }

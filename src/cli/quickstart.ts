@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
@@ -29,6 +29,9 @@ export function quickstartCommand(): Command {
       const settings = settingsOf(command);
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const directory = new DataDirectory(settings.storage.data_dir);
+      if (statSync(directory.root).uid !== process.geteuid?.()) {
+        throw new CommandError(`${directory.root} belongs to another user; name a place of your own with --data-dir`);
+      }
       if (recording === undefined) {
         await serveInForeground(servingSettings(command), directory);
         return;

@@ -8,7 +8,7 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
-import { DataDirectory, openDatabaseOf, type Store, type Upgrade } from "../storage/index.ts";
+import { becomeOwner, DataDirectory, openDatabaseOf, type Store, type Upgrade } from "../storage/index.ts";
 
 const flagged = settingEntries.filter((entry) => entry.flag !== null);
 
@@ -81,9 +81,14 @@ export function dataDirectoryOf(command: Command): DataDirectory {
   return new DataDirectory(settingsOf(command).storage.data_dir);
 }
 
-/** The database of a command's data directory; commands work with the server up or down. */
+/**
+ * The database of a command that works on nothing else, with the server up or down. Root is the data directory's owner from
+ * here on.
+ */
 export function openStoreOf(command: Command): Store {
-  return openStoreIn(dataDirectoryOf(command));
+  const directory = dataDirectoryOf(command);
+  becomeOwner(directory);
+  return openStoreIn(directory);
 }
 
 export function openStoreIn(directory: DataDirectory): Store {

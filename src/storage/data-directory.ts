@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DataPaths } from "./data-paths.ts";
+import { foreignPlace } from "./foreign-place.ts";
 import { lockFile } from "./lock-file.ts";
 import { ownAs } from "./own-as.ts";
 
@@ -36,6 +37,8 @@ export class DataDirectory extends DataPaths {
     try {
       const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
       if (fresh) chmodSync(this.root, 0o700);
+      const foreign = foreignPlace(this, process.geteuid?.() ?? 0);
+      if (foreign !== null) throw new Error(foreign);
       for (const directory of [this.incoming, this.uploads, this.work, this.state]) {
         const made = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
         if (made) ownAs(this.root, directory);

@@ -94,7 +94,14 @@ function connect(path: string): Database {
 /** An empty file is an empty database. What SQLite makes beside it gets its owner and rights. */
 function makeFile(path: string): void {
   if (path === ":memory:" || existsSync(path)) return;
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    // Not through a link that leads nowhere yet.
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (error) {
+    // Another made it meanwhile.
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw error;
+  }
   ownAs(dirname(path), path);
 }
 

@@ -1,4 +1,5 @@
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
+export { becomeOwner } from "./become-owner.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
@@ -6,6 +7,7 @@ export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./databa
 export { type DatabaseFacts, databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
 export { type DiskFigures, DiskUsage } from "./disk-usage.ts";
+export { foreignPlace } from "./foreign-place.ts";
 export { lockFile } from "./lock-file.ts";
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";

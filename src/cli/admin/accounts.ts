@@ -124,8 +124,8 @@ function deleteCommand(): Command {
     .requiredOption("--yes", "it can't be undone")
     .option("--json", "print the account as JSON")
     .action((name: string, options: { json?: boolean }, command: Command) => {
-      const store = openStoreOf(command);
       const directory = dataDirectoryOf(command);
+      const store = openStoreOf(command);
       const account = requireAccount(store, name);
       const recordings = new Recordings(store, Date.now);
       const ids = recordings.idsOf(account.id);

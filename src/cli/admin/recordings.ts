@@ -97,10 +97,12 @@ function change(name: string, description: string, act: (change: Change) => stri
     .argument("<id>")
     .option("--json", "print the recording as JSON")
     .action((id: string, options: { json?: boolean }, command: Command) => {
+      // Root may not read the settings any more once the database is open.
+      const directory = dataDirectoryOf(command);
       const store = openStoreOf(command);
       const recordings = new Recordings(store, Date.now);
       const recording = requireRecording(recordings, id);
-      const removeFiles = () => dataDirectoryOf(command).removeRecording(id);
+      const removeFiles = () => directory.removeRecording(id);
       const done = act({ store, recordings, recording, by: auditor(), removeFiles });
       print(options.json === true, toJson(recordings.get(id) ?? recording), () => done);
     });

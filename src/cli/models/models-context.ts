@@ -12,7 +12,7 @@ import type { ProgramFiles } from "../../program/index.ts";
 import type { DataDirectory, Store } from "../../storage/index.ts";
 import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
-import { dataDirectoryOf, openStoreOf, settingsOf } from "../settings-options.ts";
+import { dataDirectoryOf, openStoreIn, settingsOf } from "../settings-options.ts";
 
 /** What the commands for models work with. */
 export interface ModelsContext {
@@ -35,7 +35,7 @@ export async function modelsContext(command: Command): Promise<ModelsContext> {
   const running = await findRunningServer(dataDirectory);
   const setting = running?.modelSetting || own.engine.whisper_model;
   const settings = { ...own, engine: { ...own.engine, whisper_model: setting } };
-  const store = openStoreOf(command);
+  const store = openStoreIn(dataDirectory);
   const files = await programFilesFor(settings);
   return {
     ...{ settings, dataDirectory, store, files, setting },

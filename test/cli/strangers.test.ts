@@ -1,0 +1,161 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { programCommand } from "../support/program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands, shapes } from "./support.ts";
+
+// Each command is a process of its own, and a busy machine takes its time to start them.
+setDefaultTimeout(60_000);
+
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) console.warn("SKIPPED: root in a data directory of another user; it takes root");
+
+const stranger = 54_321;
+
+function give(path: string): void {
+  lchownSync(path, stranger, stranger);
+  if (!lstatSync(path).isDirectory()) return;
+  for (const name of readdirSync(path)) give(join(path, name));
+}
+
+/** A directory that the stranger can go through. */
+function openDirectory() {
+  const directory = temporaryDirectory();
+  chmodSync(directory.path, 0o755);
+  return directory;
+}
+
+describe.skipIf(!isRoot)("root in the data directory of a service's user", () => {
+  test("makes what is the user's, and is in the audit log as root", async () => {
+    using parent = openDirectory();
+    const { root } = new DataDirectory(join(parent.path, "data"));
+    give(root);
+    const commands = new Commands(root);
+    await commands.json(shapes.account, "accounts", "create", "acme");
+    const owners = readdirSync(root, { recursive: true }).map((name) => lstatSync(join(root, String(name))).uid);
+    expect(owners.length).toBeGreaterThan(4);
+    expect(new Set(owners)).toEqual(new Set([stranger]));
+    expect((await commands.run("audit")).stdout).not.toContain(String(stranger));
+  });
+
+  const links: [string, string, (outside: string) => readonly string[]][] = [
+    ["creates no database where a link leads", "transcribe.db", () => ["accounts", "create", "acme"]],
+    ["makes no copy where a link leads", "backups", () => ["backup"]],
+    ["lets no restore clear what a link leads to", "work", (outside) => ["restore", join(outside, "backup.db")]],
+    [
+      "lets no restore copy what a link leads to",
+      "transcribe.db",
+      (outside) => ["restore", join(outside, "backup.db")],
+    ],
+    ["pulls no model to where a link leads", "models", () => ["models", "pull", "whisper-tiny"]],
+  ];
+  test.each(links)("%s", async (_, name, command) => {
+    using parent = temporaryDirectory();
+    const outside = join(parent.path, "outside");
+    mkdirSync(join(outside, "kept"), { recursive: true });
+    openDatabase(join(outside, "backup.db")).$client.close();
+    const before = readdirSync(outside, { recursive: true }).sort();
+    const root = join(parent.path, "data");
+    mkdirSync(root, { mode: 0o700 });
+    if (name !== "transcribe.db") openDatabase(join(root, "transcribe.db")).$client.close();
+    symlinkSync(name === "transcribe.db" ? join(outside, "new") : outside, join(root, name));
+    give(root);
+    const why = await new Commands(root).refusal(...command(outside));
+    expect(why).toContain(`${join(root, name)} is a link that its user made`);
+    expect(readdirSync(outside, { recursive: true }).sort()).toEqual(before);
+    expect(existsSync(join(root, "backups", "replaced-damaged"))).toBe(false);
+  });
+
+  test("follows the links that root made", async () => {
+    using parent = openDirectory();
+    const { root, uploads } = new DataDirectory(join(parent.path, "data"));
+    give(root);
+    const disk = join(parent.path, "disk");
+    mkdirSync(disk);
+    give(disk);
+    symlinkSync(disk, join(root, "backups"));
+    expect(lstatSync(uploads).uid).toBe(stranger);
+    await new Commands(root).json(shapes.account, "accounts", "create", "acme");
+    expect((await new Commands(root).run("backup")).exitCode).toBe(0);
+    expect(readdirSync(disk)).toHaveLength(1);
+  });
+
+  test("tries nothing in a stranger's folder", async () => {
+    using parent = temporaryDirectory();
+    const { root } = new DataDirectory(join(parent.path, "data"));
+    give(root);
+    const recording = join(parent.path, "recording.wav");
+    writeFileSync(recording, "");
+    expect(await new Commands(root).refusal("quickstart", recording)).toContain("belongs to another user");
+    expect(readdirSync(root)).not.toContain("first-key");
+  });
+});
+
+describe.skipIf(!isRoot)("a data folder that the client happens to stand beside", () => {
+  const cases: [string, number, string][] = [
+    ["of a stranger has no say in where the key goes", stranger, "settings"],
+    ["of this user names the server", 0, "note"],
+  ];
+  test.each(cases)("%s", async (_, owner, expected) => {
+    using parent = temporaryDirectory();
+    const asked: string[] = [];
+    const listen = (name: string) =>
+      Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch(request) {
+          if (request.headers.has("authorization")) asked.push(name);
+          const isProbe = new URL(request.url).pathname === "/healthz";
+          return isProbe
+            ? new Response("")
+            : Response.json({ error: "invalid_api_key", message: "no" }, { status: 401 });
+        },
+      });
+    const [note, settings] = [listen("note"), listen("settings")];
+    try {
+      const paths = new DataDirectory(join(parent.path, "data"));
+      const server = { pid: 1, version: "0", origin: note.url.origin, modelSetting: "", certificate: null };
+      writeFileSync(join(paths.state, "server.json"), JSON.stringify(server));
+      chownSync(join(paths.state, "server.json"), owner, owner);
+      chmodSync(join(paths.state, "server.json"), 0o644);
+      const child = Bun.spawn(programCommand("list"), {
+        cwd: parent.path,
+        env: {
+          PATH: process.env.PATH,
+          TRANSCRIBE_CONFIG: "",
+          TRANSCRIBE_API_KEY: "trs_secret",
+          TRANSCRIBE_PORT: String(settings.port),
+        },
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      expect(await child.exited).toBe(5);
+      expect(asked).toEqual([expected]);
+    } finally {
+      await Promise.all([note.stop(true), settings.stop(true)]);
+    }
+  });
+});
+
+test("what a file's name says can't steer the terminal", async () => {
+  using parent = temporaryDirectory();
+  const { exitCode, stderr } = await new Commands(parent.path).run(
+    "restore",
+    join(parent.path, "a\u001b[2J\u009b1m.db"),
+  );
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("a\u{fffd}[2J\u{fffd}1m.db");
+  for (const control of ["\u001b", "\u009b"]) expect(stderr).not.toContain(control);
+});
