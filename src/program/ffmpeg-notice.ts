@@ -21,7 +21,7 @@ ${licence}
 Its source
   FFmpeg: https://github.com/FFmpeg/FFmpeg${revision === undefined ? `, release ${ffmpeg}` : `, commit ${revision}`}
   The scripts that build it, with the sources of the libraries in it: https://github.com/BtbN/FFmpeg-Builds
-  The package that it was taken from: https://pypi.org/project/imageio-ffmpeg/ (https://github.com/imageio/imageio-ffmpeg)
+  What it was taken from: the PyPI package imageio-ffmpeg (https://github.com/imageio/imageio-ffmpeg)
 
 Whoever passes this product on passes ffmpeg on in object form and owes its complete corresponding source (GPL-3.0, section
 6): for at least three years they give it, on request and for no more than the cost of doing so, to everyone who has this

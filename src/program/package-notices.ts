@@ -64,7 +64,7 @@ function noticeOf(directory: string): Notice {
   return {
     ...{ name, version },
     licence: license ?? "see its text",
-    source: url ?? homepage ?? `https://www.npmjs.com/package/${name}`,
+    source: url ?? homepage ?? `the npm package ${name}`,
     text: texts.join("\n\n"),
   };
 }
