@@ -9,7 +9,7 @@ export {
   requireAccount,
   type Standing,
 } from "./accounts.ts";
-export { type AuditEntry, type Auditor, audit, readAudit } from "./audit.ts";
+export { type Auditor, audit, readAudit } from "./audit.ts";
 export { AccountsError } from "./errors.ts";
 export {
   type ApiKey,
@@ -24,7 +24,7 @@ export {
 export { LastUse } from "./last-use.ts";
 export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
 export { parseScopes, type Scope, scopes } from "./scopes.ts";
-export { createWindows, Usage, type WindowLimit, type WindowState } from "./usage.ts";
+export { createWindows, Usage, type WindowState } from "./usage.ts";
 export {
   createWorkspace,
   deleteWorkspace,

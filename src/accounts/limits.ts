@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 const amount = Type.Optional(Type.Integer({ minimum: 0 }));
 
 /** What an account may have in place of the settings' limits. */
-export const accountLimitsSchema = Type.Object(
+const accountLimitsSchema = Type.Object(
   {
     audio_minutes_per_day: amount,
     recordings_per_account: amount,

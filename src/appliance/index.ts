@@ -1,8 +1,8 @@
 export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
-export { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
+export { workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
-export { openProgramParts, type ProgramParts } from "./program-parts.ts";
+export { openProgramParts } from "./program-parts.ts";
 export {
   baseUrlOf,
   findRunningServer,

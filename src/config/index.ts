@@ -1,6 +1,6 @@
-export { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
-export { faultText, locate, type Origin, originText, type SettingFault, SettingsError } from "./fault.ts";
-export { loadSettings, readSettings, type SettingsReading, type SettingsSources } from "./load.ts";
+export { settingEntries } from "./entries.ts";
+export { faultText, locate, originText, type SettingFault, SettingsError } from "./fault.ts";
+export { loadSettings, readSettings, type SettingsSources } from "./load.ts";
 export { settingValue } from "./paths.ts";
 export { type ReloadedSettings, reloadSettings } from "./reload-settings.ts";
 export type { Settings } from "./schema/index.ts";

@@ -1,6 +1,5 @@
 export {
   areVerdicts,
-  type CpuVariant,
   chooseCpuLibraryFor,
   chooseGpuLibraries,
   leaveOutCpuLibrary,
@@ -11,8 +10,8 @@ export {
   tryOnnx,
 } from "./devices/index.ts";
 export { blockCount } from "./diarization/grid.ts";
-export { Engine, type EngineOptions, type EngineState, type WorkerDeath } from "./engine.ts";
-export { EngineCrashError, EngineOperationError } from "./errors.ts";
+export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
+export { EngineCrashError } from "./errors.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {
   type EngineWord,
@@ -23,7 +22,6 @@ export {
   spanSchema,
   type Turn,
   turnSchema,
-  type Utterance,
   utteranceSchema,
 } from "./protocol.ts";
 export { gpuLibraries } from "./whisper/libraries.ts";

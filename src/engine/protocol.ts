@@ -9,7 +9,7 @@ const seconds = Type.Number({ minimum: 0 });
 const path = Type.String({ minLength: 1 });
 
 /** A 16 kHz, mono, 16-bit little-endian raw file. */
-export const pcmFileSchema = Type.Object({ path, sampleCount: Type.Integer({ minimum: 0 }) });
+const pcmFileSchema = Type.Object({ path, sampleCount: Type.Integer({ minimum: 0 }) });
 export type PcmFile = Static<typeof pcmFileSchema>;
 
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
@@ -22,7 +22,7 @@ export const turnSchema = Type.Object({
 });
 export type Turn = Static<typeof turnSchema>;
 
-export const wordSchema = Type.Object({
+const wordSchema = Type.Object({
   /** With the space before it, where the language writes one. */
   text: Type.String(),
   startSeconds: seconds,
@@ -97,7 +97,7 @@ const operationNames = Object.fromEntries(Object.keys(operations).map((name) => 
 };
 
 /** The first message to a worker: what it shall load. */
-export const startSchema = Type.Object({
+const startSchema = Type.Object({
   type: Type.Literal("start"),
   nativeDirectory: path,
   /** File name of the CPU variant to load; empty takes the best. */

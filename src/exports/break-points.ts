@@ -12,7 +12,7 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
  * Where a line of a text may end (UAX #14, with dictionaries where the script needs one), as UTF-16 offsets in ascending
  * order; the last is the text's length. Spaces belong to the piece before them.
  */
-export function breakPoints(text: string): number[] {
+function breakPoints(text: string): number[] {
   const points: number[] = [];
   const breaker = new LineBreaker(text);
   for (let point = breaker.nextBreak(); point; point = breaker.nextBreak()) points.push(point.position);

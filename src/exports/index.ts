@@ -1,10 +1,6 @@
-export {
-  type ExportDocument,
-  type ExportHead,
-  type ExportSegment,
-  type ExportWord,
-  exportSegmentSchema,
-  exportWordSchema,
+export type {
+  ExportDocument,
+  ExportSegment,
 } from "./document.ts";
 export { ExportError } from "./export-error.ts";
 export { type ExportOptions, exportTranscript } from "./export-transcript.ts";

@@ -42,7 +42,7 @@ export const accountCodes = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Field name → what is wrong with it. */
-export const fieldErrorsSchema = Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+const fieldErrorsSchema = Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
   description: "What is wrong, by the name of the field, parameter or header. With `validation_failed` alone.",
 });
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;

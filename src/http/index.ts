@@ -1,6 +1,6 @@
 export { basePath } from "./access.ts";
-export { type App, type AppOptions, createApp } from "./app.ts";
-export { type CreateServices, TranscriptionCreator } from "./create-transcription.ts";
+export { type AppOptions, createApp } from "./app.ts";
+export { TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { errorCodes } from "./errors.ts";
 export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";

@@ -1,6 +1,5 @@
 export { findConfinementTools } from "./confinement.ts";
 export {
-  type DecodedRecording,
   type DecodeRequest,
   decodeRecording,
   PCM_BYTES_PER_SAMPLE,
@@ -8,16 +7,11 @@ export {
 } from "./decode.ts";
 export {
   type AllowList,
-  AllowListError,
-  type CheckedUrl,
   checkRecordingUrl,
   FetchError,
-  type FetchedRecording,
-  type FetchFault,
   type FetchRequest,
   fetchRecording,
   parseAllowList,
-  type ResolveHost,
 } from "./fetch/index.ts";
-export { MediaError, type MediaFault } from "./media-error.ts";
-export { type ProbedRecording, probeRecording, type RefusedRecording } from "./probe.ts";
+export { MediaError } from "./media-error.ts";
+export { probeRecording } from "./probe.ts";

@@ -11,14 +11,14 @@ export {
   readCatalogue,
   type Wheel,
 } from "./catalogue.ts";
-export { ConversionError, type ConversionInput, convertCtranslate2 } from "./convert/index.ts";
-export { digestFile, publishedDigests } from "./digest.ts";
+export { ConversionError, convertCtranslate2 } from "./convert/index.ts";
+export { digestFile } from "./digest.ts";
 export { requireAnswer } from "./download.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
 export { LibraryError } from "./library-error.ts";
-export { ModelUnavailableError, type ObtainOptions, obtainModel } from "./obtain-model.ts";
-export { type Pulled, type PullOptions, pullModel } from "./pull.ts";
+export { ModelUnavailableError, obtainModel } from "./obtain-model.ts";
+export { type PullOptions, pullModel } from "./pull.ts";
 export { CommandError, runCommand } from "./run-command.ts";
 export { builtInSpeechModel, type SpeechModel, SpeechModels } from "./speech-models.ts";
 export { type Damage, verifyBuiltIn, verifyInstalled } from "./verify.ts";

@@ -1,4 +1,4 @@
-export { type BuildInfo, buildInfo } from "./build-info.ts";
+export { buildInfo } from "./build-info.ts";
 export { checkoutNotices } from "./checkout-notices.ts";
 export { describeCheckout } from "./describe-checkout.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";

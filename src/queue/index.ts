@@ -1,1 +1,1 @@
-export { type ProcessRecording, QueueStoppedError, RecordingEndedError, RecordingQueue } from "./queue.ts";
+export { QueueStoppedError, RecordingEndedError, RecordingQueue } from "./queue.ts";

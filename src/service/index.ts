@@ -1,4 +1,4 @@
-export { type InstalledProgram, type InstallOptions, installSteps, serviceSettings } from "./install.ts";
+export { installSteps, serviceSettings } from "./install.ts";
 export {
   checkPath,
   defaultConfigFile,
@@ -9,11 +9,11 @@ export {
   type ServiceLayout,
   serviceName,
 } from "./layout.ts";
-export { type Ended, type Machine, runTool, textOf } from "./machine.ts";
-export { reloadUnits, restartService, type UnitState, unitState } from "./manager.ts";
+export { type Machine, runTool, textOf } from "./machine.ts";
+export { reloadUnits, restartService, unitState } from "./manager.ts";
 export { ServiceError } from "./service-error.ts";
 export { readStatus, type ServiceStatus } from "./status.ts";
 export { type Step, type StepReport, takeSteps } from "./steps.ts";
-export { findSupervisor, type ReadStanding, Supervisor } from "./supervisor.ts";
+export { findSupervisor, Supervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
 export { readUnit, unitFile } from "./unit.ts";

@@ -1,7 +1,7 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
-export { type NewRecording, type Recording, type RecordingFilter, Recordings, type Writer } from "./recordings.ts";
-export { applyRetention, type RetentionRules } from "./retention.ts";
+export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
+export { applyRetention } from "./retention.ts";
 export {
   readSegments,
   readWholeSegments,
@@ -9,12 +9,10 @@ export {
   type StoredSegment,
   speakerLabel,
   speakersOf,
-  type WholeSegment,
   type Word,
 } from "./segments.ts";
 export {
   type Failure,
-  type FailureReason,
   failureKinds,
   failureReasonSchema,
   type InternalCause,

@@ -34,7 +34,7 @@ export const failureReasonSchema = Type.Union([
 export type FailureReason = Static<typeof failureReasonSchema>;
 
 /** The causes that may stand behind `internal`, for the operator: in the log and the CLI, never in the API. */
-export const internalCauses = [
+const internalCauses = [
   "ffmpeg_unusable",
   "ffmpeg_crashed",
   "ffmpeg_out_of_memory",

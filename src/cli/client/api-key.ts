@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommandError, exitCodes } from "../command-error.ts";
 
 /** Where the key of a user lies (XDG base directories). */
-export function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
+function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_CONFIG_HOME || join(environment.HOME || homedir(), ".config"), "transcribe", "key");
 }
 

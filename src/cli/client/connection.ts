@@ -44,7 +44,7 @@ export async function connect(command: Command): Promise<ApiClient> {
  * The API's base address for what a user may give as a server: its origin, one under a path, or the base address itself.
  * @throws {CommandError}
  */
-export function parseServer(text: string): string {
+function parseServer(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
     // Not repeated: a password may stand in it.

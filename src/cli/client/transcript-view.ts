@@ -11,7 +11,7 @@ export function clock(seconds: number): string {
 }
 
 /** One segment as lines of at most `width` columns: time, speaker, text; the text's later lines are indented under it. */
-export function segmentLines(segment: SegmentResource, width: number): string {
+function segmentLines(segment: SegmentResource, width: number): string {
   const speaker = printable(segment.speaker);
   const head = `${clock(segment.start).padStart(7)} – ${clock(segment.end).padEnd(7)}  ${speaker}  `;
   const room = Math.max(20, width - head.length);

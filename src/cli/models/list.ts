@@ -17,7 +17,7 @@ export function listCommand(): Command {
 }
 
 /** A model as `models list --json` shows it. */
-export function modelRows({ catalogue, library, speech }: ModelsContext) {
+function modelRows({ catalogue, library, speech }: ModelsContext) {
   const inUse = speech.current().id;
   const installed = new Map(library.list().map((model) => [model.id, model]));
   const known = catalogue.map((entry) => row(entry.id, entry, installed.get(entry.id), inUse));

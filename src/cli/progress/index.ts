@@ -1,2 +1,2 @@
 export { ProgressBoard, type ProgressRow } from "./board.ts";
-export { type ScreenStream, terminalKind } from "./terminal.ts";
+export type { ScreenStream } from "./terminal.ts";

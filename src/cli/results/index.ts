@@ -1,2 +1,2 @@
-export { type Output, type OutputOptions, planOutputs, standardOutput } from "./plan-outputs.ts";
+export { type Output, planOutputs, standardOutput } from "./plan-outputs.ts";
 export { writeOutput } from "./write-output.ts";

@@ -23,7 +23,7 @@ export const LOCAL_SPEAKERS = 3;
  */
 export const HOP_FRAMES = 60;
 /** Windows of a block, the unit of checkpointing: a block starts every 121.5 s. */
-export const WINDOWS_PER_BLOCK = 120;
+const WINDOWS_PER_BLOCK = 120;
 
 const HOP_SAMPLES = HOP_FRAMES * FRAME_SAMPLES;
 
@@ -46,7 +46,7 @@ export function windowSample(window: number): number {
 }
 
 /** Windows needed so that every sample of a recording lies in one; the last one may reach beyond its end. */
-export function windowCount(sampleCount: number): number {
+function windowCount(sampleCount: number): number {
   return Math.max(1, Math.ceil((sampleCount - WINDOW_SAMPLES) / HOP_SAMPLES) + 1);
 }
 
@@ -62,9 +62,4 @@ export function blockWindows(sampleCount: number, block: number): { first: numbe
   }
   const first = block * WINDOWS_PER_BLOCK;
   return { first, end: Math.min(first + WINDOWS_PER_BLOCK, windowCount(sampleCount)) };
-}
-
-/** Frames that windows `[0, count)` cover. */
-export function coveredFrames(windows: number): number {
-  return windows === 0 ? 0 : (windows - 1) * HOP_FRAMES + WINDOW_FRAMES;
 }

@@ -1,5 +1,5 @@
 /** whisper.cpp through the native addon: load it, open a model, transcribe with a state. */
 export { gpuLibraries, isCpuLibrary } from "./libraries.ts";
 export { readModelHeader } from "./model-header.ts";
-export { type LoadWhisperOptions, loadWhisper, rateCpuLibrary } from "./runtime.ts";
+export { loadWhisper, rateCpuLibrary } from "./runtime.ts";
 export type * from "./types.ts";

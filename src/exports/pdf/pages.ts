@@ -6,7 +6,7 @@ import type { Structure, StructureElement } from "./structure.ts";
 
 /** Sizes are points; A4, upright. */
 export const pageSize = { width: 595.28, height: 841.89 } as const;
-export const margins = { side: 64, top: 64, bottom: 68 } as const;
+const margins = { side: 64, top: 64, bottom: 68 } as const;
 export const textWidth = pageSize.width - 2 * margins.side;
 const footerBaseline = 38;
 

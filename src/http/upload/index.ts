@@ -1,2 +1,2 @@
 export { receiveUpload, type UploadOptions } from "./receive-upload.ts";
-export type { KnownPart, ReceivedFile, ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";
+export type { ReceivedFile, ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";

@@ -1,2 +1,2 @@
-export { readBundle, type UnpackedModel } from "./read-bundle.ts";
+export { readBundle } from "./read-bundle.ts";
 export { writeBundle } from "./write-bundle.ts";

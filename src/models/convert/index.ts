@@ -1,2 +1,2 @@
 export { ConversionError } from "./conversion-error.ts";
-export { type ConversionInput, convertCtranslate2 } from "./convert-ctranslate2.ts";
+export { convertCtranslate2 } from "./convert-ctranslate2.ts";
