@@ -27,7 +27,8 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     here = temporaryDirectory();
     temporary = join(here.path, "tmp");
     mkdirSync(temporary);
-    environment = { HOME: join(here.path, "home"), XDG_CACHE_HOME: "", TMPDIR: temporary };
+    // An empty XDG_CACHE_HOME is the runtime's working directory to it, which is the checkout.
+    environment = { HOME: join(here.path, "home"), XDG_CACHE_HOME: join(here.path, "home/.cache"), TMPDIR: temporary };
   });
   afterAll(() => here[Symbol.dispose]());
 
