@@ -60,11 +60,19 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const limits = () => running.values.limits;
   const certificate = serverCertificate(settings.server, log, now);
   const files = await programFilesFor(settings);
+  // What is taken and started is given back last to first: when the server stops, and when it can't start.
+  await using taken = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
-  const unlock = dataDirectory.lock();
+  taken.defer(dataDirectory.lock());
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
   );
+  taken.defer(() => store.$client.close());
+  taken.defer(() => withdrawServer(dataDirectory));
+  const chores = new Chores(log);
+  const lastUse = new LastUse(store);
+  const flushLastUse = () => lastUse.flush();
+  taken.defer(() => chores.run("last use of keys", flushLastUse));
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = () => {
@@ -100,6 +108,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;
+  taken.defer(() => engine.close());
   const usage = new Usage(store);
 
   const services = pipelineServices({
@@ -112,12 +121,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
   });
+  taken.defer(() => queue.stop());
   const recovered = queue.recover();
 
   let stopping = false;
   const trouble = () => (stopping ? "the server is stopping" : engineTrouble(engine));
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
-  const lastUse = new LastUse(store);
   const creator = new TranscriptionCreator({
     ...{ recordings, usage, queue, dataDirectory, limits, toTranscription, metrics, now },
     speechModel: modelInUse,
@@ -136,15 +145,11 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     secure: certificate !== null,
   });
   const { host, port } = settings.server;
-  const server = asError(StartError, `can't listen on ${host}, port ${port}`, () => {
-    try {
-      const credentials = certificate?.current ?? null;
-      return startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now });
-    } catch (error) {
-      void queue.stop().then(() => engine.close());
-      throw error;
-    }
-  });
+  const credentials = certificate?.current ?? null;
+  const server = asError(StartError, `can't listen on ${host}, port ${port}`, () =>
+    startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
+  );
+  taken.defer(() => server.stop());
 
   const clean = () => {
     const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
@@ -175,8 +180,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   };
   // Not a chore: should the port be lost over it, the process has to end.
   const renewing = setInterval(renewCertificate, minute);
-  const chores = new Chores(log);
-  const flushLastUse = () => lastUse.flush();
+  taken.defer(() => clearInterval(renewing));
+  taken.defer(() => chores.stop());
   chores.every(minute, "last use of keys", flushLastUse);
   chores.every(60 * minute, "retention", clean);
   chores.run("retention", clean);
@@ -184,6 +189,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   announce();
   log.info({ event: "server.listening", origin, recovered });
 
+  const held = taken.move();
   return {
     origin,
     standing: () => ({ trouble: trouble(), ...recordings.countsOpen() }),
@@ -199,15 +205,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     },
     async stop() {
       stopping = true;
-      clearInterval(renewing);
-      chores.stop();
-      await server.stop();
-      await queue.stop();
-      await engine.close();
-      chores.run("last use of keys", flushLastUse);
-      withdrawServer(dataDirectory);
-      store.$client.close();
-      unlock();
+      await held.disposeAsync();
       log.info({ event: "server.stopped" });
     },
   };

@@ -7,7 +7,6 @@ import { type Engine, readModelLanguages } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { type SegmentResource, toSegment } from "../http/index.ts";
 import { probeRecording } from "../media/index.ts";
-import { ModelLibrary, SpeechModels } from "../models/index.ts";
 import { processRecording } from "../pipeline/index.ts";
 import { programFiles } from "../program/index.ts";
 import { DataPaths, openDatabase } from "../storage/index.ts";
@@ -16,9 +15,10 @@ import { type Recording, Recordings, readSegments } from "../transcriptions/inde
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
+import { speechModelsFor } from "./speech-models-for.ts";
 import { StartError } from "./start-error.ts";
+import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { userCache } from "./user-cache.ts";
-import { temporaryDataDirectory } from "./work-folder.ts";
 import { WorkerModels } from "./worker-models.ts";
 
 /** One recording to be transcribed here. */
@@ -63,12 +63,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const store = openDatabase(dataDirectory.databasePath);
   stack.defer(() => store.$client.close());
   const recordings = new Recordings(store, now);
-  const speech = new SpeechModels({
-    store,
-    library: new ModelLibrary(new DataPaths(settings.storage.data_dir).models),
-    builtInPath: files.whisperModel,
-    setting: settings.engine.whisper_model,
-  });
+  const speech = speechModelsFor(settings, { files, dataDirectory: new DataPaths(settings.storage.data_dir), store });
   const model = speech.current();
   const languages = languagesOf(model.path);
   const metrics = createMetrics({
