@@ -123,7 +123,14 @@ describe("unpacking", () => {
 
   test.each([
     ["a part is missing", (directory: string) => rmSync(join(directory, "models/large.bin"))],
-    ["a part is cut short", (directory: string) => truncateSync(join(directory, "models/large.bin"), 10)],
+    [
+      "a part is cut short",
+      (directory: string) => {
+        const part = join(directory, "models/large.bin");
+        chmodSync(part, 0o600);
+        truncateSync(part, 10);
+      },
+    ],
     ["it was not finished", (directory: string) => rmSync(join(directory, "parts.json"))],
   ])("is done again when %s", async (_, damage) => {
     const directory = await unpackOnce();
