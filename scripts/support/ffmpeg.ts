@@ -1,7 +1,6 @@
 import { chmod, readdir, realpath, rename } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  digestFile,
   dropCacheEntry,
   makeCacheEntry,
   requireAnswer,
@@ -10,6 +9,7 @@ import {
   type Wheel,
   withTemporaryFolder,
 } from "../../src/models/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 
 const FFMPEG_STATIC = "ffmpeg-static@5.3.0";

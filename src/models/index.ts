@@ -12,7 +12,6 @@ export {
   type Wheel,
 } from "./catalogue.ts";
 export { ConversionError, convertCtranslate2 } from "./convert/index.ts";
-export { digestFile } from "./digest.ts";
 export { requireAnswer } from "./download.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";

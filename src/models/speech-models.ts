@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { eq } from "drizzle-orm";
+import { digestFile } from "../program/index.ts";
 import { type Store, tables } from "../storage/index.ts";
-import { digestFile } from "./digest.ts";
 import type { ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 

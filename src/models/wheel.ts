@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { digestFile } from "../program/index.ts";
 import type { Wheel } from "./catalogue.ts";
-import { digestFile } from "./digest.ts";
 import { runCommand } from "./run-command.ts";
 
 /**

@@ -22,7 +22,7 @@ export async function describeCheckout(): Promise<BuildInfo> {
     models: await Promise.all(
       [whisperModel, segmentationModel, embeddingModel].map(async (path) => ({
         file: basename(path),
-        sha256: (await digestFile(path)) ?? "unknown",
+        sha256: await digestFile(path, "sha256").catch(() => "unknown"),
       })),
     ),
   };

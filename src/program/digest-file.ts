@@ -1,10 +1,8 @@
-/** SHA-256 of a file, in lower-case hexadecimal; null where it can't be read. */
-export async function digestFile(path: string): Promise<string | null> {
-  const hasher = new Bun.CryptoHasher("sha256");
-  try {
-    for await (const piece of Bun.file(path).stream()) hasher.update(piece);
-  } catch {
-    return null;
-  }
+import { createReadStream } from "node:fs";
+
+/** A file's digest, read in pieces, in lower-case hexadecimal. @throws what the file system says where it can't be read */
+export async function digestFile(path: string, algorithm: "sha256" | "sha1"): Promise<string> {
+  const hasher = new Bun.CryptoHasher(algorithm);
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(piece);
   return hasher.digest("hex");
 }

@@ -1,6 +1,7 @@
 export { buildInfo } from "./build-info.ts";
 export { checkoutNotices } from "./checkout-notices.ts";
 export { describeCheckout } from "./describe-checkout.ts";
+export { digestFile } from "./digest-file.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
 export { type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { type Notice, notices } from "./notices.ts";

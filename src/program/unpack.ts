@@ -87,7 +87,7 @@ export interface PartFault {
 export async function verifyParts(directory: string, parts: readonly EmbeddedPart[]): Promise<PartFault[]> {
   const faults: PartFault[] = [];
   for (const { path, sha256 } of parts) {
-    const found = await digestFile(join(directory, path));
+    const found = await digestFile(join(directory, path), "sha256").catch(() => null);
     if (found !== sha256) faults.push({ path, fault: found === null ? "missing" : "changed" });
   }
   return faults;

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { downloadOf, productCatalogue, publishedSize } from "../../src/models/catalogue.ts";
-import { digestFile, findModel, readCatalogue } from "../../src/models/index.ts";
+import { findModel, readCatalogue } from "../../src/models/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { root } from "../support/checkout.ts";
 
 const models = resolve(import.meta.dir, "../../models");

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { digestFile, runCommand, unpackWheel } from "../../src/models/index.ts";
+import { runCommand, unpackWheel } from "../../src/models/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 
 const FILE = "transcribe_test_wheel-1.0.0-py3-none-any.whl";
 /** A wheel with one data file, made by Python as the registry's are. */

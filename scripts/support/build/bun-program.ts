@@ -1,6 +1,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import { digestFile, makeCacheEntry } from "../../../src/models/index.ts";
+import { makeCacheEntry } from "../../../src/models/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
 
 /**
  * Variables by which whoever starts a compiled program could make it another one: BUN_BE_BUN turns it into plain Bun

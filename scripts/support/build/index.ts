@@ -2,8 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { digestFile } from "../../../src/models/index.ts";
-import { checkoutNotices, describeCheckout } from "../../../src/program/index.ts";
+import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
 import { compile } from "./compile.ts";

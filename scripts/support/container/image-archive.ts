@@ -1,6 +1,6 @@
 import { link, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { digestFile } from "../../../src/models/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
 import type { ImagePlan } from "./containerfile.ts";
 import { packTree } from "./pack-tree.ts";
 

