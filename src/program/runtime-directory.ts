@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, lstatSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UnpackError } from "./unpack-error.ts";
 
@@ -25,14 +25,17 @@ const overflowUserId = 65_534;
 /**
  * Who owns a directory or a link on the way may put another in the place of what is below, even while it is used.
  * @param directory absolute; it may not be there yet
- * @throws {UnpackError} when one belongs to another user than this one and root
+ * @throws {UnpackError} when one belongs to a stranger: not to this user, nor root, nor the owner of the program's own file,
+ * nor whoever became root by sudo for this, who all decide what runs here anyway
  */
 export function requirePrivateWay(directory: string): void {
   const me = process.getuid?.() ?? 0;
+  const invoker = me === 0 && process.env.SUDO_UID ? Number(process.env.SUDO_UID) : me;
+  const known = [me, 0, overflowUserId, invoker, statSync(process.execPath).uid];
   const there = waysUp(dirname(directory)).filter((path) => existsSync(path));
   for (const path of [...there, ...waysUp(realpathSync(there[0] ?? "/"))]) {
     const { uid } = lstatSync(path);
-    if (uid !== me && uid !== 0 && uid !== overflowUserId) {
+    if (!known.includes(uid)) {
       throw new UnpackError(`${path}, on the way to ${directory}, belongs to another user (uid ${uid}); ${advice}`);
     }
   }

@@ -207,6 +207,13 @@ describe.skipIf(!isRoot)("in a stranger's directory", () => {
     }
   });
 
+  test("it is done for one who became root to have it done there", async () => {
+    chownSync(strangers, 54_321, 54_321);
+    runtime = join(strangers, "runtime");
+    expect(await directoryOf(start(parts, ["env", "SUDO_UID=54321"]))).toStartWith(runtime);
+    expect(await refusal(["env", "SUDO_UID=12345"])).toMatch(/belongs to another user/);
+  });
+
   test("nothing is taken for ours that lies there whole", async () => {
     runtime = join(strangers, "runtime");
     const directory = await unpackOnce();
