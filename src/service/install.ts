@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { exampleFile, loadSettings } from "../config/index.ts";
-import { checkPath, defaultDataDirectory, places, reach, type ServiceLayout } from "./layout.ts";
+import { checkPath, defaultDataDirectory, places, reach, requireInside, type ServiceLayout } from "./layout.ts";
 import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
 import { ServiceError } from "./service-error.ts";
@@ -65,6 +65,7 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
 export function installSteps(options: InstallOptions): Step[] {
   const { layout, machine, program, user } = options;
   const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
+  requireInside(layout, [...Object.values(places), layout.configFile, join(dataDirectory, "x")]);
   const at = (path: string) => reach(layout, path);
   const account = () => {
     const found = findUser(layout, machine, user);

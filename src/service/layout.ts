@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { defaultSettingsFile } from "../config/index.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -31,6 +32,24 @@ export const places = {
 /** A path of the layout as this process reaches it. */
 export function reach({ root }: ServiceLayout, path: string): string {
   return join(root, path);
+}
+
+/**
+ * Sees that paths of a tree lie in it: an absolute link there is meant for the machine that the tree is to be, and would lead
+ * into this one's files.
+ * @throws {ServiceError}
+ */
+export function requireInside(layout: ServiceLayout, paths: readonly string[]): void {
+  if (layout.root === "/" || !existsSync(layout.root)) return;
+  const root = realpathSync(layout.root);
+  for (const path of paths) {
+    let there = dirname(reach(layout, path));
+    while (lstatSync(there, { throwIfNoEntry: false }) === undefined) there = dirname(there);
+    const real = existsSync(there) ? realpathSync(there) : null;
+    if (real !== root && real?.startsWith(`${root}/`) !== true) {
+      throw new ServiceError(`${there} leads out of ${layout.root}; put a directory in the place of that link`);
+    }
+  }
 }
 
 /** Directories that the unit closes to the service, or empties. */

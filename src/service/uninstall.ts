@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { places, reach, type ServiceLayout } from "./layout.ts";
+import { places, reach, requireInside, type ServiceLayout } from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
 import { stopService, unitState } from "./manager.ts";
 import { ServiceError } from "./service-error.ts";
@@ -15,6 +15,8 @@ export interface UninstallOptions {
 
 /** What removes the service, in order; what is gone already is no fault. */
 export function uninstallSteps({ layout, machine, purged }: UninstallOptions): Step[] {
+  const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
+  requireInside(layout, [...Object.values(places), layout.configFile, ...dataPath]);
   const at = (path: string) => reach(layout, path);
   const gone = (what: string, ...paths: readonly string[]): Step => ({
     what,

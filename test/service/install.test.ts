@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadSettings } from "../../src/config/index.ts";
 import {
   checkPath,
@@ -198,6 +198,27 @@ describe.skipIf(!isRoot)("installing", () => {
       expect(refusal).toBeInstanceOf(ServiceError);
       expect(String(refusal)).toContain(why);
       expect(existsSync(at(places.unit))).toBe(false);
+    });
+  }
+
+  const links: [string, string, string][] = [
+    ["the units", "/etc/systemd", "outside"],
+    ["the program", "/usr/local/bin", "outside"],
+    ["the data", usualData, "outside"],
+    ["a directory that isn't there yet", "/usr/local", "outside/usr"],
+  ];
+  for (const [what, path, target] of links) {
+    test(`into another machine's tree refuses a link of ${what} that leads into this machine`, async () => {
+      const outside = join(directory.path, "outside");
+      rmSync(outside, { recursive: true, force: true });
+      mkdirSync(outside);
+      mkdirSync(dirname(at(path)), { recursive: true });
+      symlinkSync(join(directory.path, target), at(path));
+      const before = everything();
+      await expect(Promise.resolve().then(() => install())).rejects.toThrow(`${at(path)} leads out of ${root}`);
+      const purge = () => uninstall({ user: "transcribe", dataDirectory: usualData });
+      await expect(Promise.resolve().then(purge)).rejects.toThrow(ServiceError);
+      expect([everything(), readdirSync(outside)]).toEqual([before, []]);
     });
   }
 
