@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDiskFull, requireSpace } from "./disk-space.ts";
@@ -100,7 +101,9 @@ async function receive(
     const otherSize = () => new LibraryError(`${host} has a file of another size than that of the model`);
     if (total !== null && !sizeFits(total)) throw otherSize();
     await requireSpace(dirname(path), (total ?? expectedBytes) - start);
-    const output = await open(path, start === 0 ? "w" : "a");
+    // Never through a link: root downloads into a directory that the server's user can change.
+    const begin = start === 0 ? constants.O_TRUNC : constants.O_APPEND;
+    const output = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | begin);
     let received = start;
     try {
       for await (const piece of response.body) {

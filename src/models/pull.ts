@@ -80,7 +80,8 @@ function mirrored(url: string, mirror: string): string {
   if (mirror === "") return url;
   const base = URL.parse(mirror.endsWith("/") ? mirror : `${mirror}/`);
   if (base === null || !/^https?:$/.test(base.protocol)) {
-    throw new LibraryError(`models.mirror is no http or https address: ${mirror}`);
+    // Not repeated: a password may stand in it.
+    throw new LibraryError("models.mirror is no http or https address");
   }
   return new URL(url.slice(url.lastIndexOf("/") + 1), base).href;
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { LibraryError, type PullOptions, pullModel } from "../../src/models/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
 
@@ -202,12 +203,22 @@ describe("a model that is pulled", () => {
     expect((await first).fetched).toBe(true);
   });
 
-  test("comes by a mirror of http or https alone", async () => {
+  test("comes by a mirror of http or https alone, whose password is not repeated", async () => {
     using made = new TestLibrary();
-    for (const mirror of ["ftp://example.org", "nonsense", "file:///models"]) {
+    for (const mirror of ["ftp://user:password@example.org", "nonsense", "file:///models"]) {
       await expect(pullModel(entry, options(made, mirror))).rejects.toThrow(
-        "models.mirror is no http or https address",
+        /^models\.mirror is no http or https address$/,
       );
     }
+  });
+
+  test("is written through no link that somebody put in its place", async () => {
+    using made = new TestLibrary();
+    const victim = made.file("victim", "mine");
+    mkdirSync(dirname(partOf(made)), { recursive: true });
+    symlinkSync(victim, partOf(made));
+    const { mirror } = serve(() => new Response(CONTENT));
+    await expect(pullModel(entry, options(made, mirror))).rejects.toThrow("ELOOP");
+    expect(await Bun.file(victim).text()).toBe("mine");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   DataDirectory,
@@ -38,6 +38,14 @@ describe("the data directory", () => {
     mkdirSync(directory.databasePath);
     expect(() => openDatabase(directory.databasePath)).toThrow(MigrationError);
     expect(() => openDatabaseOf(directory)).toThrow("can't be opened");
+  });
+
+  test("is locked by a file of its own, not by what a link makes elsewhere", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    symlinkSync(join(parent.path, "elsewhere"), directory.lockPath);
+    expect(() => directory.lock()).toThrow("is a link");
+    expect(existsSync(join(parent.path, "elsewhere"))).toBe(false);
   });
 
   test("is refused to a second server, and free again when the first one was killed", async () => {

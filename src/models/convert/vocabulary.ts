@@ -45,7 +45,9 @@ function readTokens(directory: string): string[] {
 }
 
 function readLimited(path: string): string {
-  const { size } = statSync(path);
+  const found = statSync(path);
+  if (!found.isFile()) throw new ConversionError(`${path} is no plain file`);
+  const { size } = found;
   if (size > MAX_FILE_BYTES) throw new ConversionError(`${path} has ${size} bytes: that is no vocabulary`);
   return readFileSync(path, "utf8");
 }

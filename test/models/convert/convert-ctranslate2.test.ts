@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConversionError, convertCtranslate2 } from "../../../src/models/index.ts";
@@ -218,6 +218,14 @@ describe("a model that can't be converted is refused:", () => {
     const conversion = convertBytes([serialise(model)]);
     await expect(conversion).rejects.toThrow(ConversionError);
     await expect(conversion).rejects.toThrow(message);
+  });
+
+  test("a vocabulary that is no file, and may be without an end", async () => {
+    const directory = await mkdtemp(join(folder, "model-"));
+    await symlink("/dev/zero", join(directory, "vocabulary.txt"));
+    await Bun.write(join(directory, "model.bin"), serialise(fakeWhisper("float16")));
+    const input = { modelFiles: [join(directory, "model.bin")], vocabularyDirectory: directory };
+    await expect(convertCtranslate2(input, join(directory, "ggml.bin"))).rejects.toThrow("is no plain file");
   });
 
   test("a vocabulary of another size, without an end, or not in byte-level form", async () => {
