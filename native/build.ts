@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nativeKey } from "./steps/key.ts";
 import { prepareSource } from "./steps/source.ts";
+import { type CrossTarget, type NativeTarget, targetsOf } from "./steps/target.ts";
 import { findTools, type NativeTools, runTool } from "./steps/tools.ts";
 import { buildWhisperCli } from "./steps/whisper-cli.ts";
 
@@ -18,18 +19,36 @@ export interface BuildNativeOptions {
   log: (line: string) => void;
 }
 
+/** The kinds of machine that `buildNative` compiles for on this one, by Node's names; this one's first. */
+export const nativeArchitectures: readonly string[] = targetsOf(process.arch).map(({ architecture }) => architecture);
+
 /**
  * Builds the whisper addon and its libraries, unless the cache has them.
  *
  * Returns the directory that holds whisper.node, libwhisper.so, libggml*.so and a libggml-cpu-<variant>.so per
- * kind of CPU. It appears at once and whole, under a name made of everything that went in, so that two builds at
+ * kind of CPU of an architecture, this machine's by default. It appears at once and whole, under a name made of everything that went in, so that two builds at
  * the same time and a build that was cut short do no harm. Throws an Error that names a missing tool, or the end
  * of the compiler's output.
  */
-export async function buildNative({ cacheRoot, log }: BuildNativeOptions): Promise<string> {
-  const tools = await findTools();
-  const key = await nativeKey({ nativeDirectory, repository, tools });
-  return await inCache(join(cacheRoot, "native", key), log, (work) => compile(work, tools, log));
+export async function buildNative(
+  { cacheRoot, log }: BuildNativeOptions,
+  architecture: string = process.arch,
+): Promise<string> {
+  const target = targetOf(architecture);
+  const tools = await findTools(target);
+  const key = await nativeKey({ nativeDirectory, repository, tools, architecture });
+  return await inCache(join(cacheRoot, "native", key), log, (work) => compile(work, tools, target.cross, log));
+}
+
+/** An architecture that `buildNative` compiles for on another machine, as `uname -m` says it there. */
+export function targetMachine(architecture: string): string | undefined {
+  return targetOf(architecture).cross?.processor;
+}
+
+function targetOf(architecture: string): NativeTarget {
+  const target = targetsOf(process.arch).find((known) => known.architecture === architecture);
+  if (target === undefined) throw new Error(`a machine of ${process.arch} can't compile for ${architecture}`);
+  return target;
 }
 
 /**
@@ -39,7 +58,7 @@ export async function buildNative({ cacheRoot, log }: BuildNativeOptions): Promi
  */
 export async function buildNativeWhisperCli({ cacheRoot, log }: BuildNativeOptions): Promise<string> {
   const libraries = await buildNative({ cacheRoot, log });
-  const tools = await findTools();
+  const tools = await findTools(targetOf(process.arch));
   const directory = await inCache(`${libraries}-cli`, log, (work) =>
     buildWhisperCli({ repository, libraries, into: join(work, "cli"), tools }),
   );
@@ -72,7 +91,12 @@ async function inCache(
   }
 }
 
-async function compile(work: string, tools: NativeTools, log: (line: string) => void): Promise<string> {
+async function compile(
+  work: string,
+  tools: NativeTools,
+  cross: CrossTarget | undefined,
+  log: (line: string) => void,
+): Promise<string> {
   log("native: preparing the source of whisper.cpp");
   const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source") });
   const out = join(work, "out");
@@ -82,6 +106,7 @@ async function compile(work: string, tools: NativeTools, log: (line: string) => 
       tools.cmake,
       ...["-S", nativeDirectory, "-B", out],
       ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
+      ...(cross === undefined ? [] : crossArguments(cross)),
       `-DWHISPER_SOURCE=${source}`,
       `-DNODE_ADDON_API=${join(modules, "node-addon-api")}`,
       `-DNODE_API_HEADERS=${join(modules, "node-api-headers", "include")}`,
@@ -94,6 +119,13 @@ async function compile(work: string, tools: NativeTools, log: (line: string) => 
     progressLines(log),
   );
   return join(out, "bin");
+}
+
+function crossArguments({ processor, cCompiler, compiler }: CrossTarget): string[] {
+  return [
+    ...["-DCMAKE_SYSTEM_NAME=Linux", `-DCMAKE_SYSTEM_PROCESSOR=${processor}`],
+    ...[`-DCMAKE_C_COMPILER=${cCompiler}`, `-DCMAKE_CXX_COMPILER=${compiler}`],
+  ];
 }
 
 /** Passes on every tenth step of a build: "[57/150] …" of Ninja, "[ 38%] …" of Make. */

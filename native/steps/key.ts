@@ -9,17 +9,19 @@ import type { NativeTools } from "./tools.ts";
  * makes another one.
  *
  * Part of it are the files of native/ but for these scripts, which decide on no flag, the version of the package that
- * brings whisper.cpp, the compiler and the kind of machine.
+ * brings whisper.cpp, the compiler and the kind of machine that is compiled for.
  */
 export async function nativeKey(options: {
   nativeDirectory: string;
   repository: string;
   tools: NativeTools;
+  /** What is compiled for, by Node's name. */
+  architecture: string;
 }): Promise<string> {
   const hash = createHash("sha256");
   const packageFile = join(whisperSource(options.repository), "..", "..", "package.json");
   const { version }: { version: string } = JSON.parse(await readFile(packageFile, "utf8"));
-  hash.update(JSON.stringify([process.arch, process.platform, options.tools.compilerVersion, version]));
+  hash.update(JSON.stringify([options.architecture, process.platform, options.tools.compilerVersion, version]));
   const names = await readdir(options.nativeDirectory, { recursive: true, withFileTypes: true });
   const files = names
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".ts"))

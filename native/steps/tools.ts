@@ -1,3 +1,5 @@
+import type { NativeTarget } from "./target.ts";
+
 /** What a build needs on the machine. */
 export interface NativeTools {
   cmake: string;
@@ -8,19 +10,26 @@ export interface NativeTools {
   compilerVersion: string;
 }
 
-/** Finds the tools on PATH; throws an Error that names what is missing and the packages that bring it. */
-export async function findTools(): Promise<NativeTools> {
-  const cmake = Bun.which("cmake");
-  const compiler = Bun.which("c++");
-  const ninja = Bun.which("ninja") ?? undefined;
-  const builder = ninja ?? Bun.which("make");
+/**
+ * Finds the tools that compile for a kind of machine, on PATH by default; throws an Error that names what is missing and the
+ * packages that bring it.
+ */
+export async function findTools(
+  { architecture, cross }: NativeTarget,
+  which: (program: string) => string | null = Bun.which,
+): Promise<NativeTools> {
+  const compilerName = cross?.compiler ?? "c++";
+  const cmake = which("cmake");
+  const compiler = which(compilerName);
+  const ninja = which("ninja") ?? undefined;
+  const builder = ninja ?? which("make");
   if (cmake === null || compiler === null || builder === null) {
-    const missing = Object.entries({ cmake, "c++": compiler, "ninja or make": builder })
+    const missing = Object.entries({ cmake, [compilerName]: compiler, "ninja or make": builder })
       .filter(([, path]) => path === null)
       .map(([name]) => name);
     throw new Error(
-      `cannot build the whisper addon without ${missing.join(", ")}: ` +
-        "install a C++17 compiler, CMake 3.18 and Ninja (Debian: apt install g++ cmake ninja-build)",
+      `cannot build the whisper addon for ${architecture} without ${missing.join(", ")}: install a C++17 compiler, ` +
+        `CMake 3.18 and Ninja (Debian: apt install ${cross?.debianPackage ?? "g++"} cmake ninja-build)`,
     );
   }
   const version = await runTool([compiler, "--version"], () => {});

@@ -19,14 +19,16 @@ const FFMPEG_STATIC_DOWNLOADS =
 /** The install script tries again and again where a server accepts a connection and then says nothing. */
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
-/** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor. */
-const IMAGEIO_WHEELS: Partial<Record<NodeJS.Architecture, Wheel>> = {
+/** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor, with pip's. */
+const IMAGEIO_WHEELS: Readonly<Record<string, Wheel & { platform: string }>> = {
   x64: {
+    platform: "manylinux_2_28_x86_64",
     requirement: "imageio-ffmpeg==0.8.1",
     file: "imageio_ffmpeg-0.8.1-py3-none-manylinux_2_28_x86_64.whl",
     sha256: "050d6850601c3b3890bd2b28306f3b842b3daea390a561101174375a1c460bda",
   },
   arm64: {
+    platform: "manylinux_2_28_aarch64",
     requirement: "imageio-ffmpeg==0.8.1",
     file: "imageio_ffmpeg-0.8.1-py3-none-manylinux_2_28_aarch64.whl",
     sha256: "fad3176f859b25869e60a8ed79957d4e3ed74a97a95e5f0cdcb91455f6c6d00e",
@@ -42,21 +44,35 @@ type FetchFfmpeg = (temporary: string) => Promise<string>;
  */
 export async function setUpFfmpeg(context: SetupContext): Promise<void> {
   const path =
-    (await findCached(context)) ?? (await findLinked()) ?? (await fetchStatic(context)) ?? (await findSystem(context));
+    (await findCached(context, "ffmpeg")) ??
+    (await findLinked()) ??
+    (await fetchStatic(context)) ??
+    (await findSystem(context));
   if (!path) throw new Error("ffmpeg can't be had from any source; install it (on Debian: apt install ffmpeg)");
   await makeBuildFolder("ffmpeg");
   await linkIntoBuild("ffmpeg/ffmpeg", path);
   context.log(`ffmpeg: ${await versionOf(path)}`);
 }
 
-async function findCached({ cacheRoot, log }: SetupContext): Promise<string | undefined> {
-  const names: string[] = await readdir(join(cacheRoot, "ffmpeg")).catch(() => []);
+/** The static build for another kind of machine, by Node's name of it: from the cache, else from imageio-ffmpeg. */
+export async function foreignFfmpeg(context: SetupContext, architecture: string): Promise<string> {
+  const folder = `ffmpeg-${architecture}`;
+  const cached = await findCached(context, folder);
+  if (cached) return cached;
+  context.log(`ffmpeg: fetching the one for ${architecture}`);
+  return await withTemporaryFolder(context.cacheRoot, async (temporary) =>
+    keep(context, folder, await fromImageio(temporary, architecture)),
+  );
+}
+
+async function findCached({ cacheRoot, log }: SetupContext, folder: string): Promise<string | undefined> {
+  const names: string[] = await readdir(join(cacheRoot, folder)).catch(() => []);
   for (const sha256 of names.sort()) {
-    const path = join(cacheRoot, "ffmpeg", sha256, "ffmpeg");
+    const path = join(cacheRoot, folder, sha256, "ffmpeg");
     const found = await digestFile(path, "sha256").catch(() => undefined);
     if (found === sha256) return path;
     log("ffmpeg: the copy in the cache is damaged, it is thrown away");
-    await dropCacheEntry(cacheRoot, join("ffmpeg", sha256));
+    await dropCacheEntry(cacheRoot, join(folder, sha256));
   }
   return undefined;
 }
@@ -70,10 +86,11 @@ async function findLinked(): Promise<string | undefined> {
   return linked;
 }
 
-async function fetchStatic({ cacheRoot, log }: SetupContext): Promise<string | undefined> {
+async function fetchStatic(context: SetupContext): Promise<string | undefined> {
+  const { cacheRoot, log } = context;
   const sources: [string, FetchFfmpeg][] = [
     [`the npm package ${FFMPEG_STATIC}`, fromFfmpegStatic],
-    ["the Python wheel imageio-ffmpeg", fromImageio],
+    ["the Python wheel imageio-ffmpeg", (temporary) => fromImageio(temporary, process.arch)],
   ];
   for (const [name, fetchFfmpeg] of sources) {
     try {
@@ -81,11 +98,7 @@ async function fetchStatic({ cacheRoot, log }: SetupContext): Promise<string | u
         const fetched = await fetchFfmpeg(temporary);
         await chmod(fetched, 0o755);
         await versionOf(fetched);
-        const entry = join("ffmpeg", await digestFile(fetched, "sha256"));
-        return join(
-          await makeCacheEntry(cacheRoot, entry, (folder) => rename(fetched, join(folder, "ffmpeg"))),
-          "ffmpeg",
-        );
+        return await keep(context, "ffmpeg", fetched);
       });
       log(`ffmpeg: from ${name}`);
       return path;
@@ -94,6 +107,12 @@ async function fetchStatic({ cacheRoot, log }: SetupContext): Promise<string | u
     }
   }
   return undefined;
+}
+
+async function keep({ cacheRoot }: SetupContext, folder: string, fetched: string): Promise<string> {
+  await chmod(fetched, 0o755);
+  const entry = join(folder, await digestFile(fetched, "sha256"));
+  return join(await makeCacheEntry(cacheRoot, entry, (path) => rename(fetched, join(path, "ffmpeg"))), "ffmpeg");
 }
 
 async function fromFfmpegStatic(temporary: string): Promise<string> {
@@ -107,11 +126,14 @@ async function fromFfmpegStatic(temporary: string): Promise<string> {
   return join(folder, "ffmpeg");
 }
 
-async function fromImageio(temporary: string): Promise<string> {
-  const wheel = IMAGEIO_WHEELS[process.arch];
-  if (!wheel) throw new Error(`it has no build for ${process.arch}`);
+async function fromImageio(temporary: string, architecture: string): Promise<string> {
+  const wheel = IMAGEIO_WHEELS[architecture];
+  if (!wheel) throw new Error(`it has no build for ${architecture}`);
+  const { platform } = wheel;
   const unpacked = join(temporary, "unpacked");
-  await unpackWheel(wheel, { downloads: temporary, unpacked });
+  // pip asks the machine what it can run, except where another one is meant.
+  const foreign = architecture === process.arch ? {} : { platform };
+  await unpackWheel(wheel, { downloads: temporary, unpacked, ...foreign });
   const folder = join(unpacked, "imageio_ffmpeg/binaries");
   const binary = (await readdir(folder)).find((name) => name.startsWith("ffmpeg-linux-"));
   if (!binary) throw new Error("the wheel has no ffmpeg in it");

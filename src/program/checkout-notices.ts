@@ -2,19 +2,21 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildInfo } from "./build-info.ts";
 import { checkout } from "./checkout.ts";
-import { describeCheckout, whisperCppSource } from "./describe-checkout.ts";
+import { checkoutFiles } from "./checkout-files.ts";
+import { describeCheckout, type ForeignParts, whisperCppSource } from "./describe-checkout.ts";
 import { ffmpegNotice } from "./ffmpeg-notice.ts";
+import { askFfmpeg } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
 import { packageNotices } from "./package-notices.ts";
 
 /** The notices of all that a program compiled from this checkout is made of. @throws Error for a package without a licence */
-export async function checkoutNotices(): Promise<Notice[]> {
-  const build = await describeCheckout();
+export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]> {
+  const build = await describeCheckout(foreign);
   return [
     bunNotice(build),
     whisperCppNotice(build),
     onnxRuntimeNotice(build),
-    await ffmpegNotice(build),
+    ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(checkoutFiles.ffmpeg))),
     ...modelNotices(build),
     ...packageNotices(),
   ];

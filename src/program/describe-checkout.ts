@@ -4,21 +4,29 @@ import type { BuildInfo } from "./build-info.ts";
 import { checkout } from "./checkout.ts";
 import { checkoutFiles } from "./checkout-files.ts";
 import { digestFile } from "./digest-file.ts";
+import { askFfmpeg, type FfmpegWords } from "./ffmpeg-words.ts";
 import { outputOf } from "./output-of.ts";
 import { programVersion } from "./version.ts";
 
+/** What a program for another kind of machine than this one has in the place of this one's. */
+export interface ForeignParts {
+  /** e.g. `linux-arm64` */
+  readonly target: string;
+  readonly ffmpeg: FfmpegWords;
+}
+
 /** Describes what a checkout that scripts/setup was run in is made of; `unknown` is what it has not. */
-export async function describeCheckout(): Promise<BuildInfo> {
+export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
   const { ffmpeg, whisperModel, segmentationModel, embeddingModel } = checkoutFiles;
-  const ffmpegSays = await outputOf([ffmpeg, "-hide_banner", "-version"], checkout);
+  const words = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   return {
     version: programVersion,
     commit: await commit(),
-    target: `${process.platform}-${process.arch}`,
+    target: foreign?.target ?? `${process.platform}-${process.arch}`,
     bun: Bun.version,
     whisperCpp: match(whisperCppSource("CMakeLists.txt"), /project\("whisper\.cpp" VERSION ([\d.]+)\)/),
     onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
-    ffmpeg: ffmpegSays?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
+    ffmpeg: words.made?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
     models: await Promise.all(
       [whisperModel, segmentationModel, embeddingModel].map(async (path) => ({
         file: basename(path),

@@ -2,14 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildInfo } from "./build-info.ts";
 import { checkout } from "./checkout.ts";
-import { checkoutFiles } from "./checkout-files.ts";
+import type { FfmpegWords } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
-import { outputOf } from "./output-of.ts";
 
-/** The notice of the ffmpeg that the checkout uses: how it was built, its licence by its own word, and its source. */
-export async function ffmpegNotice({ ffmpeg }: BuildInfo): Promise<Notice> {
-  const made = await outputOf([checkoutFiles.ffmpeg, "-hide_banner", "-version"], checkout);
-  const licence = await outputOf([checkoutFiles.ffmpeg, "-hide_banner", "-L"], checkout);
+/** The notice of an ffmpeg: how it was built, its licence by its own word, and its source. */
+export function ffmpegNotice({ ffmpeg }: BuildInfo, { made, licence }: FfmpegWords): Notice {
   const gpl = licence?.includes("version 3") === true;
   const revision = ffmpeg.match(/-g([0-9a-f]+)/)?.[1];
   const text = `ffmpeg is a program of its own that this product starts; it is not linked with it. This copy says of itself:

@@ -1,8 +1,9 @@
 export { buildInfo } from "./build-info.ts";
 export { checkoutNotices } from "./checkout-notices.ts";
-export { describeCheckout } from "./describe-checkout.ts";
+export { describeCheckout, type ForeignParts } from "./describe-checkout.ts";
 export { digestFile } from "./digest-file.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
+export type { FfmpegWords } from "./ffmpeg-words.ts";
 export { type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { type Notice, notices } from "./notices.ts";
 export { ownCommand } from "./own-command.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
 import { nativeKey } from "../../native/steps/key.ts";
 import { patchFiles, prepareSource, whisperSource } from "../../native/steps/source.ts";
+import { targetsOf } from "../../native/steps/target.ts";
 import { findTools, runTool } from "../../native/steps/tools.ts";
 import { available, root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -28,14 +29,15 @@ describe.skipIf(!canBuild)("the native source", () => {
 
   test("makes another build of any change, and the same of none", async () => {
     using directory = temporaryDirectory();
-    const tools = await findTools();
+    const tools = await findTools({ architecture: process.arch, cross: undefined });
     const copy = join(directory.path, "native");
     cpSync(nativeDirectory, copy, { recursive: true });
-    const keyOf = (compilerVersion: string) =>
-      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion } });
+    const keyOf = (compilerVersion: string, architecture = "x64") =>
+      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion }, architecture });
     const key = await keyOf("one");
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);
+    expect(await keyOf("one", "arm64")).not.toBe(key);
     writeFileSync(join(copy, "src", "addon.cpp"), "changed");
     expect(await keyOf("one")).not.toBe(key);
   });
@@ -48,6 +50,17 @@ describe.skipIf(!canBuild)("the native source", () => {
     await applyPatch(directory.path, patch);
     expect(readFileSync(file, "utf8")).toBe("zero\nhalf\none\ntwo\n3\nthree and a half\nfour\n");
     expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c at line 2");
+  });
+
+  test.each([
+    [undefined, /for riscv64 without c\+\+: .*apt install g\+\+ cmake/],
+    [
+      targetsOf("x64")[1]?.cross,
+      /for riscv64 without aarch64-linux-gnu-g\+\+: .*apt install g\+\+-aarch64-linux-gnu cmake/,
+    ],
+  ])("names the compiler that is missing, and its package: %#", async (cross, complaint) => {
+    const which = (name: string) => (name.endsWith("++") ? null : `/usr/bin/${name}`);
+    await expect(findTools({ architecture: "riscv64", cross }, which)).rejects.toThrow(complaint);
   });
 
   test("a tool that fails says why", async () => {

@@ -1,18 +1,75 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { targetsOf } from "../../native/steps/target.ts";
 import { deafBun } from "../../scripts/support/build/bun-program.ts";
-import { targetOf } from "../../scripts/support/build/target.ts";
+import { renewChecksums } from "../../scripts/support/build/checksums.ts";
+import { readFfmpeg } from "../../scripts/support/build/read-ffmpeg.ts";
+import { type Target, targetOf } from "../../scripts/support/build/target.ts";
 import { requireNotices } from "../../scripts/support/build/write-notices.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const here = `${process.platform}-${process.arch}`;
-
 describe("scripts/build", () => {
-  test("builds for this machine, and says where another target can be built", () => {
-    expect([targetOf([]), targetOf(["--target", here])]).toEqual([here, here]);
-    expect(() => targetOf(["--target", "linux-riscv64"])).toThrow(/on one of linux-riscv64/);
-    expect(() => targetOf(["--tarmac"])).toThrow(/--tarmac/);
+  const linux = (architecture: "x64" | "arm64"): Target => ({ name: `linux-${architecture}`, architecture });
+
+  test.each<[string[], string[], Target | RegExp]>([
+    [[], ["x64", "arm64"], linux("x64")],
+    [[], ["arm64"], linux("arm64")],
+    [["--target", "linux-x64"], ["x64", "arm64"], linux("x64")],
+    [["--target=linux-arm64"], ["x64", "arm64"], linux("arm64")],
+    [["--target", "linux-x64"], ["arm64"], /builds for linux-arm64, not for linux-x64: /],
+    [["--target", "linux-riscv64"], ["x64", "arm64"], /builds for linux-x64 and linux-arm64, not for linux-riscv64: /],
+    [["--target", "arm64"], ["x64", "arm64"], /not for arm64/],
+    [["--target", ""], ["x64"], /not for /],
+    [["--target"], ["x64"], /argument missing/],
+    [["--tarmac"], ["x64"], /--tarmac/],
+    [["linux-arm64"], ["x64", "arm64"], /linux-arm64/],
+  ])("asked for %j where %j can be compiled for, chooses or refuses", (args, architectures, expected) => {
+    if (expected instanceof RegExp) expect(() => targetOf(args, architectures)).toThrow(expected);
+    else expect(targetOf(args, architectures)).toEqual(expected);
+  });
+
+  test("builds for this machine, whatever else", () => {
+    expect<string>(targetOf([]).architecture).toBe(process.arch);
+    expect(targetsOf("x64").map(({ architecture }) => architecture)).toEqual(["x64", "arm64"]);
+    expect(targetsOf("arm64").map(({ architecture }) => architecture)).toEqual(["arm64"]);
+  });
+
+  const sum = (digit: string, name: string) => `${digit.repeat(64)}  ${name}\n`;
+
+  test.each([
+    ["", sum("a", "t-x64")],
+    [sum("1", "t-x64"), sum("a", "t-x64")],
+    [sum("1", "t-x64") + sum("2", "t-x64.oci.tar"), sum("a", "t-x64")],
+    [sum("1", "t-arm64") + sum("2", "t-x64"), sum("1", "t-arm64") + sum("a", "t-x64")],
+    [sum("1", "t-x640"), sum("1", "t-x640") + sum("a", "t-x64")],
+    [sum("1", "gone"), sum("a", "t-x64")],
+    ["cut sho", sum("a", "t-x64")],
+  ])("keeps in the list of checksums what is still true: %j", (list, expected) => {
+    expect(renewChecksums(list, { name: "t-x64", sha256: "a".repeat(64) }, (name) => name !== "gone")).toBe(expected);
+  });
+
+  const ffmpeg = [
+    "\0xFFmpeg version n9.0-1-gab\0%s version %s\0FFmpeg version n9.0-1-gab\0",
+    "--prefix=/p --enable-gpl\0%s is free software; you can\nversion 3 of it\n\0",
+  ];
+
+  test("reads from an ffmpeg that can't run what it would say", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "ffmpeg");
+    await Bun.write(path, ffmpeg.join("\0"));
+    expect(await readFfmpeg(path)).toEqual({
+      made: "ffmpeg version n9.0-1-gab\nconfiguration: --prefix=/p --enable-gpl",
+      licence: "ffmpeg is free software; you can\nversion 3 of it",
+    });
+    for (const [content, complaint] of [
+      ["nothing", "0 strings that tell its version"],
+      [`FFmpeg version 8.1\0${ffmpeg.join("\0")}`, "2 strings that tell its version"],
+      [ffmpeg[0] ?? "", "0 strings that tell how it was configured"],
+    ] as const) {
+      await Bun.write(path, content);
+      await expect(readFfmpeg(path)).rejects.toThrow(complaint);
+    }
   });
 
   const notices = ["elysia", "@fastify/busboy"].map((name) => ({

@@ -54,6 +54,19 @@ describe("scripts/setup", () => {
   });
 });
 
+describe("scripts/support/fetch-bun", () => {
+  test("refuses a kind of machine that there is no Bun for, before it makes anything", async () => {
+    const cache = join(checkout, "cache");
+    const { output, errors, status } = await run("support/fetch-bun", ["Linux-riscv64", cache]);
+    expect([output, errors, status]).toEqual([
+      "",
+      "fetch-bun: Linux on riscv64 is not supported: Linux on x86_64 or aarch64 is\n",
+      1,
+    ]);
+    expect(await readdir(checkout)).not.toContain("cache");
+  });
+});
+
 describe("scripts/transcribe", () => {
   test("says what to do where the checkout is not set up", async () => {
     const { errors, status } = await run("transcribe", ["version"]);

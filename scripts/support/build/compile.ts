@@ -6,6 +6,8 @@ import { embedding, onnxBinding } from "./plugins.ts";
 
 export interface CompileOptions {
   readonly embedded: Embedded;
+  /** What `process.platform` and `process.arch` are in it, which the compiler writes out. */
+  readonly target: Bun.Build.CompileTarget;
   /** The Bun program that becomes part of the file. */
   readonly bun: string;
   /** Replaced in one step when all is done. */
@@ -15,7 +17,7 @@ export interface CompileOptions {
 }
 
 /** Compiles the program into one file. */
-export async function compile({ embedded, bun, outfile, check }: CompileOptions): Promise<void> {
+export async function compile({ embedded, target, bun, outfile, check }: CompileOptions): Promise<void> {
   // The file's name is part of what is written, so it is the same while it is written.
   const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
   await mkdir(dirname(temporary), { recursive: true });
@@ -39,6 +41,7 @@ export async function compile({ embedded, bun, outfile, check }: CompileOptions)
       plugins: [embedding(embedded), onnxBinding()],
       compile: {
         outfile: temporary,
+        target,
         executablePath: bun,
         // What lies in the directory that it is started in has no say.
         autoloadDotenv: false,

@@ -1,14 +1,16 @@
 // The part of scripts/build that needs Bun: packs the parts, compiles, and writes the checksum.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
+import { renewChecksums } from "./checksums.ts";
 import { compile } from "./compile.ts";
+import { foreignTarget } from "./foreign-target.ts";
 import { packPart } from "./pack.ts";
 import { partSources } from "./parts.ts";
-import { targetOf } from "./target.ts";
+import { type Target, targetOf } from "./target.ts";
 import { requireNotices, writeNotices } from "./write-notices.ts";
 
 try {
@@ -18,27 +20,38 @@ try {
   process.exitCode = 1;
 }
 
-async function build(target: string): Promise<void> {
+async function build({ name: target, architecture }: Target): Promise<void> {
   const cacheRoot = defaultCacheRoot();
   const dist = join(root, "dist");
   mkdirSync(dist, { recursive: true });
 
-  const made = await describeCheckout();
+  const context = { cacheRoot, log: (line: string) => console.log(line) };
+  const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
+  const words = foreign && { target, ffmpeg: foreign.ffmpeg };
+  const made = await describeCheckout(words);
   const name = `transcribe-${target}`;
   const outfile = join(dist, name);
   console.log(`build: ${name} ${made.version}, commit ${made.commit}`);
 
   const parts = [];
-  for (const source of await partSources(cacheRoot)) parts.push(await packPart(source, cacheRoot));
-  const notices = await checkoutNotices();
+  for (const source of await partSources(cacheRoot, foreign?.files)) parts.push(await packPart(source, cacheRoot));
+  const notices = await checkoutNotices(words);
   await compile({
     embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot) },
-    bun: await deafBun(process.execPath, cacheRoot),
+    target: `bun-${target}`,
+    bun: await deafBun(foreign?.bun ?? process.execPath, cacheRoot),
     outfile,
     check: (inputs) => requireNotices(inputs, notices),
   });
 
   const sha256 = await digestFile(outfile, "sha256");
-  await Bun.write(join(dist, "SHA256SUMS"), `${sha256}  ${name}\n`);
+  const sums = join(dist, "SHA256SUMS");
+  const list = await Bun.file(sums)
+    .text()
+    .catch(() => "");
+  await Bun.write(
+    sums,
+    renewChecksums(list, { name, sha256 }, (file) => existsSync(join(dist, file))),
+  );
   console.log(`build: dist/${name}, ${(Bun.file(outfile).size / 1e6).toFixed(0)} MB, SHA-256 ${sha256}`);
 }

@@ -13,23 +13,22 @@ export interface PartSource {
 /**
  * Everything that the program carries beside code, ordered by path.
  * @param cacheRoot where setup keeps what it fetched
+ * @param files the parts; this machine's by default
  * @throws Error where the checkout uses the system's ffmpeg, which needs the system's libraries
  */
-export async function partSources(cacheRoot: string): Promise<PartSource[]> {
-  const files = await programFiles("");
-  if (!realpathSync(files.ffmpeg).startsWith(join(realpathSync(cacheRoot), "ffmpeg/"))) {
+export async function partSources(cacheRoot: string, files?: ProgramFiles): Promise<PartSource[]> {
+  const { nativeDirectory: native, onnxBinding: onnx, ...single } = files ?? (await programFiles(""));
+  if (!realpathSync(single.ffmpeg).startsWith(join(realpathSync(cacheRoot), "ffmpeg"))) {
     throw new Error(
       "the program can't carry the system's ffmpeg: run scripts/setup where it can fetch the static build",
     );
   }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
-  const single: (keyof ProgramFiles)[] = [
-    ...(["ffmpeg", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const),
-  ];
+  const names = ["ffmpeg", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
   const parts = [
-    ...directoryParts(files.nativeDirectory, nativeDirectory),
-    ...directoryParts(dirname(files.onnxBinding), dirname(onnxBinding)),
-    ...single.map((name) => part(files[name], unpackedLayout[name])),
+    ...directoryParts(native, nativeDirectory),
+    ...directoryParts(dirname(onnx), dirname(onnxBinding)),
+    ...names.map((name) => part(single[name], unpackedLayout[name])),
   ];
   return parts.sort((a, b) => (a.path < b.path ? -1 : 1));
 }

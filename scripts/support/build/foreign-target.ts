@@ -1,0 +1,34 @@
+import { basename, dirname, join } from "node:path";
+import { buildNative, targetMachine } from "../../../native/build.ts";
+import { runCommand } from "../../../src/models/index.ts";
+import { type FfmpegWords, type ProgramFiles, programFiles } from "../../../src/program/index.ts";
+import { root, type SetupContext } from "../checkout.ts";
+import { foreignFfmpeg } from "../ffmpeg.ts";
+import { readFfmpeg } from "./read-ffmpeg.ts";
+
+/** What the program is made of where it is built for another kind of machine than this one. */
+export interface ForeignTarget {
+  readonly files: ProgramFiles;
+  readonly bun: string;
+  readonly ffmpeg: FfmpegWords;
+}
+
+/**
+ * Fetches and compiles the parts for another kind of machine, unless the cache has them.
+ * @param architecture by Node's name
+ * @throws Error that names what is missing on this machine
+ */
+export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
+  const files = await programFiles("");
+  // Where the compiler is missing, it is said before anything is fetched.
+  const nativeDirectory = await buildNative(context, architecture);
+  const ffmpeg = await foreignFfmpeg(context, architecture);
+  const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
+  const fetchBun = join(root, "scripts/support/fetch-bun");
+  const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
+  return {
+    files: { ...files, nativeDirectory, onnxBinding, ffmpeg },
+    bun: bun.trim(),
+    ffmpeg: await readFfmpeg(ffmpeg),
+  };
+}
