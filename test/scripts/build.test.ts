@@ -51,7 +51,7 @@ describe("scripts/build", () => {
 
   const ffmpeg = [
     "\0xFFmpeg version n9.0-1-gab\0%s version %s\0FFmpeg version n9.0-1-gab\0",
-    "--prefix=/p --enable-gpl\0%s is free software; you can\nversion 3 of it\n\0",
+    "--prefix=/p --enable-gpl\0%s is free software; you can\nversion 3 of %s\n\0",
   ];
 
   test("reads from an ffmpeg that can't run what it would say", async () => {
@@ -60,7 +60,7 @@ describe("scripts/build", () => {
     await Bun.write(path, ffmpeg.join("\0"));
     expect(await readFfmpeg(path)).toEqual({
       made: "ffmpeg version n9.0-1-gab\nconfiguration: --prefix=/p --enable-gpl",
-      licence: "ffmpeg is free software; you can\nversion 3 of it",
+      licence: "ffmpeg is free software; you can\nversion 3 of ffmpeg",
     });
     for (const [content, complaint] of [
       ["nothing", "0 strings that tell its version"],

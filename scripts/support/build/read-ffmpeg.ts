@@ -16,6 +16,9 @@ export async function readFfmpeg(path: string): Promise<FfmpegWords> {
   };
   const version = only("its version", /FFmpeg version ([\w.-]+)\0/g);
   const configuration = only("how it was configured", /\0(--prefix=[\x20-\x7e]+)\0/g);
-  const licence = only("its licence", /\0%s (is free software; [\x20-\x7e\n]+)\0/g);
-  return { made: `ffmpeg version ${version}\nconfiguration: ${configuration}`, licence: `ffmpeg ${licence}`.trim() };
+  const licence = only("its licence", /\0(%s is free software; [\x20-\x7e\n]+)\0/g);
+  return {
+    made: `ffmpeg version ${version}\nconfiguration: ${configuration}`,
+    licence: licence.replaceAll("%s", "ffmpeg").trim(),
+  };
 }
