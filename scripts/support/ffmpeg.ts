@@ -60,9 +60,11 @@ export async function foreignFfmpeg(context: SetupContext, architecture: string)
   const cached = await findCached(context, folder);
   if (cached) return cached;
   context.log(`ffmpeg: fetching the one for ${architecture}`);
-  return await withTemporaryFolder(context.cacheRoot, async (temporary) =>
-    keep(context, folder, await fromImageio(temporary, architecture)),
-  );
+  return await withTemporaryFolder(context.cacheRoot, async (temporary) => {
+    const fetched = await fromImageio(temporary, architecture);
+    await chmod(fetched, 0o755);
+    return await keep(context, folder, fetched);
+  });
 }
 
 async function findCached({ cacheRoot, log }: SetupContext, folder: string): Promise<string | undefined> {
@@ -110,7 +112,6 @@ async function fetchStatic(context: SetupContext): Promise<string | undefined> {
 }
 
 async function keep({ cacheRoot }: SetupContext, folder: string, fetched: string): Promise<string> {
-  await chmod(fetched, 0o755);
   const entry = join(folder, await digestFile(fetched, "sha256"));
   return join(await makeCacheEntry(cacheRoot, entry, (path) => rename(fetched, join(path, "ffmpeg"))), "ffmpeg");
 }
