@@ -16,6 +16,7 @@ const layers = [
   ["transcriptions", "accounts"],
   ["storage"],
   ["config", "program", "telemetry"],
+  ["wording"],
 ];
 const layerOf = (part: string) => layers.findIndex((layer) => layer.includes(part));
 

@@ -10,6 +10,7 @@ import { RecordingQueue } from "../queue/index.ts";
 import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
@@ -175,7 +176,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       announce();
     } catch (error) {
       // A full disk: commands on this machine don't know the new certificate and refuse it; all others go on.
-      log.error({ event: "server.not_announced", trouble: error instanceof Error ? error.message : String(error) });
+      log.error({ event: "server.not_announced", trouble: messageOf(error) });
     }
   };
   // Not a chore: should the port be lost over it, the process has to end.
@@ -216,7 +217,7 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
   try {
     return make();
   } catch (error) {
-    throw new Kind(`${what}: ${error instanceof Error ? error.message : error}`);
+    throw new Kind(`${what}: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../wording/index.ts";
 
 /** What a server does again and again beside its work. One that fails is logged, and tried again at its next time. */
 export class Chores {
@@ -18,7 +19,7 @@ export class Chores {
     try {
       chore();
     } catch (error) {
-      const trouble = error instanceof Error ? error.message : String(error);
+      const trouble = messageOf(error);
       this.#log.error({ event: "server.chore_failed", chore: name, trouble });
     }
   }

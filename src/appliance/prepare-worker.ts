@@ -9,6 +9,7 @@ import {
 } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../wording/index.ts";
 
 export interface PrepareWorkerOptions {
   /** What a worker loads. */
@@ -52,7 +53,7 @@ export function workerPreparation(
     const { leftOut, ...chosen } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
       if (others.length === 0 || signal?.aborted === true) throw error;
       // A model that only a few recordings still need must not keep the others from theirs.
-      log.error({ event: "engine.models_unusable", detail: error instanceof Error ? error.message : String(error) });
+      log.error({ event: "engine.models_unusable", detail: messageOf(error) });
       return chooseCpuLibraryFor(choice, [whisperModel]);
     });
     cpuLibrary = chosen.cpuLibrary;

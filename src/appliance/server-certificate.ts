@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Settings } from "../config/index.ts";
 import { type Credentials, readCredentials } from "../http/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { StartError } from "./start-error.ts";
 
 /** The certificate that the server shows, as its files hold it now or, while they are no good, as they held it last. */
@@ -92,8 +93,4 @@ function contentOf(path: string): string {
   } catch (error) {
     return messageOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

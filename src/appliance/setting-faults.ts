@@ -1,6 +1,7 @@
 import { type SettingFault, type Settings, withoutPassword } from "../config/index.ts";
 import { parseTrustedProxies } from "../http/index.ts";
 import { parseAllowList } from "../media/index.ts";
+import { messageOf } from "../wording/index.ts";
 
 /** What is wrong with settings that their types allow: texts that say nothing, and one that needs another. */
 export function settingFaults({ fetch, server }: Settings): SettingFault[] {
@@ -19,7 +20,7 @@ function faultOf(setting: string, read: () => unknown): SettingFault[] {
     read();
     return [];
   } catch (error) {
-    return [fault(setting, error instanceof Error ? error.message : String(error))];
+    return [fault(setting, messageOf(error))];
   }
 }
 

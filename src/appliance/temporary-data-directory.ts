@@ -1,6 +1,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DataDirectory, DataPaths } from "../storage/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { StartError } from "./start-error.ts";
 
 const prefix = "transcribe-run-";
@@ -34,7 +35,7 @@ export function temporaryDataDirectory(parent: string, now: number): { directory
     };
   } catch (error) {
     if (path !== null) rmSync(path, { recursive: true, force: true });
-    const reason = error instanceof Error ? error.message : error;
+    const reason = messageOf(error);
     throw new StartError(`can't work in ${parent} (${reason}); name a directory with room: TMPDIR=DIRECTORY`);
   }
 }

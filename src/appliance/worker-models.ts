@@ -3,6 +3,7 @@ import type { SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { ownCommand } from "../program/index.ts";
 import type { Recordings } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 
 export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisperModels"> {
@@ -65,7 +66,7 @@ export class WorkerModels implements RecordingModels {
       if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorker();
     } catch (error) {
       // The worker may manage all the same; if it dies of it, the recording fails and the others go on.
-      log.error({ event: "engine.models_unusable", detail: error instanceof Error ? error.message : String(error) });
+      log.error({ event: "engine.models_unusable", detail: messageOf(error) });
     }
   }
 

@@ -12,6 +12,7 @@ import { programFiles } from "../program/index.ts";
 import { DataPaths, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type Recording, Recordings, readSegments } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
@@ -131,7 +132,7 @@ function languagesOf(modelPath: string) {
   try {
     return readModelLanguages(modelPath);
   } catch (error) {
-    throw new StartError(`${modelPath}: ${error instanceof Error ? error.message : error}`);
+    throw new StartError(`${modelPath}: ${messageOf(error)}`);
   }
 }
 

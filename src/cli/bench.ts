@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type Benchmark, type BenchmarkRow, runBenchmark } from "../benchmark/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError, InterruptedError } from "./command-error.ts";
 import { print, table } from "./output.ts";
@@ -32,7 +33,7 @@ export function benchCommand(): Command {
 
 function explain(error: unknown): never {
   if (error instanceof InterruptedError) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   throw new CommandError(`nothing can be measured: ${reason} (transcribe doctor looks for the cause)`);
 }
 

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
 import type { Origin, SettingFault } from "./fault.ts";
 import { readFileValue } from "./read-value.ts";
@@ -33,7 +34,7 @@ export function readFile(file: string): SourceReading {
   try {
     text = readSettingsFile(file);
   } catch (error) {
-    const message = `${file}: ${error instanceof Error ? error.message : error}`;
+    const message = `${file}: ${messageOf(error)}`;
     return { values: [], faults: [{ origin: null, setting: null, message }] };
   }
   const { entries, faults } = readToml(text);

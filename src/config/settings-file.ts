@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { messageOf } from "../wording/index.ts";
 
 /** Where the settings of a machine's service are, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
@@ -67,5 +68,5 @@ function reasonOf(error: unknown): string {
   if (code === "EACCES" || code === "EPERM") {
     return `this user (${process.getuid?.()}) may not read this settings file: run this as root or as the service's user, or name another file with --config`;
   }
-  return `it can't be read: ${error instanceof Error ? error.message : error}`;
+  return `it can't be read: ${messageOf(error)}`;
 }

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { currentSpeechModel, findRunningServer, openProgramParts } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { DataPaths, readDatabase, type Store } from "../storage/index.ts";
+import { messageOf } from "../wording/index.ts";
 import type { CheckContext } from "./check.ts";
 import { thisMachine } from "./machine.ts";
-import { reasonOf } from "./words.ts";
 
 export interface DoctorOptions {
   readonly settings: Settings;
@@ -57,6 +57,6 @@ function open(path: string): Store | Error {
   try {
     return readDatabase(path);
   } catch (error) {
-    return new Error(reasonOf(error));
+    return new Error(messageOf(error));
   }
 }

@@ -1,6 +1,6 @@
+import { messageOf } from "../wording/index.ts";
 import type { Check, CheckContext, Finding } from "./check.ts";
 import { problem } from "./check.ts";
-import { reasonOf } from "./words.ts";
 
 /** What a check found, and what was mended. */
 export interface Result {
@@ -54,7 +54,7 @@ async function lookAt(check: Check, context: CheckContext): Promise<Finding> {
     return await check.run(context);
   } catch (error) {
     context.signal.throwIfAborted();
-    return problem(`this check itself failed: ${reasonOf(error)}`, {
+    return problem(`this check itself failed: ${messageOf(error)}`, {
       advice: "What it looks at may be fine. The other checks say more; please report this one's message.",
     });
   }
@@ -67,7 +67,7 @@ async function mend(check: Check, finding: Finding, context: CheckContext): Prom
   try {
     await mending.apply();
   } catch (error) {
-    failure = reasonOf(error);
+    failure = messageOf(error);
   }
   return { check, finding: await lookAt(check, context), mended: { what: mending.what, failure } };
 }

@@ -1,5 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { EngineCrashError, EngineOperationError } from "./errors.ts";
 import {
   type FromWorker,
@@ -186,7 +187,7 @@ export class Engine {
       });
     } catch (error) {
       if (this.#state === "closed") return;
-      this.#trouble = error instanceof Error ? error.message : String(error);
+      this.#trouble = messageOf(error);
       this.#startAgain();
     }
   }

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
+import { messageOf } from "../wording/index.ts";
 import { dieWithParent } from "./parent-death.ts";
 import {
   type FromWorker,
@@ -31,7 +32,7 @@ export function runWorker(): void {
       send({ type: "ready", cpuVariant, devices, speechDevice });
       tellGpuMemory(workbench);
     } catch (error) {
-      send({ type: "unusable", message: textOf(error) });
+      send({ type: "unusable", message: messageOf(error) });
       process.exit(1);
     }
   };
@@ -44,7 +45,7 @@ export function runWorker(): void {
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
-      send({ type: "failed", id, message: textOf(error) });
+      send({ type: "failed", id, message: messageOf(error) });
     } finally {
       running.delete(id);
     }
@@ -72,10 +73,6 @@ function tellGpuMemory(workbench: Workbench): void {
 
 function send(message: FromWorker): void {
   process.send?.(message);
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /**

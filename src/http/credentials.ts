@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { messageOf } from "../wording/index.ts";
 
 /** What the server shows to prove who it is, in PEM. */
 export interface Credentials {
@@ -77,8 +78,4 @@ function warningsOf(leaf: X509Certificate, path: string, now: number): string[] 
   if (now >= until) return [`the certificate in ${path} has ended (${leaf.validTo}); clients refuse it`];
   if (until - now < warnBeforeMilliseconds) return [`the certificate in ${path} ends soon: ${leaf.validTo}`];
   return [];
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

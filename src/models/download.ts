@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { isDiskFull, requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 
@@ -30,7 +31,7 @@ export async function requireAnswer(url: string): Promise<void> {
   try {
     await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   } catch (error) {
-    throw new Error(`${new URL(url).hostname} can't be reached (${error instanceof Error ? error.message : error})`);
+    throw new Error(`${new URL(url).hostname} can't be reached (${messageOf(error)})`);
   }
 }
 
@@ -68,7 +69,7 @@ export async function download(options: DownloadOptions): Promise<void> {
 
 /** Bun's hints are for programmers. */
 function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.? For more information.*$/s, "");
+  return messageOf(error).replace(/\.? For more information.*$/s, "");
 }
 
 /** One request. @returns whether the file is whole; false where it has to begin again */

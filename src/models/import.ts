@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, open, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { readBundle } from "./bundle/index.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
@@ -96,7 +97,7 @@ function inspect(path: string, options: ImportOptions): void {
     options.inspect(path);
   } catch (error) {
     throw new LibraryError(
-      `${error instanceof Error ? error.message : error}. import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle`,
+      `${messageOf(error)}. import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle`,
     );
   }
 }

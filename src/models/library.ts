@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { lockFile, ownAs, syncDirectory } from "../storage/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
 import { withFiles } from "./disk-space.ts";
@@ -125,7 +126,7 @@ export class ModelLibrary {
     try {
       return lockFile(path);
     } catch (error) {
-      const why = error instanceof Error ? error.message : error;
+      const why = messageOf(error);
       throw new LibraryError(`can't lock ${path} (${why}); be the user that the server runs as`);
     }
   }

@@ -1,5 +1,6 @@
 import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
 import { type Ctranslate2WheelsSource, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
@@ -45,7 +46,7 @@ export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Pr
       options.log(`${entry.id}: from ${describe(source)}`);
       return path;
     } catch (error) {
-      const reason = `${describe(source)}: ${error instanceof Error ? error.message : error}`;
+      const reason = `${describe(source)}: ${messageOf(error)}`;
       options.log(`${entry.id}: not from ${reason}`);
       failures.push(reason);
     }

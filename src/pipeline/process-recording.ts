@@ -12,6 +12,7 @@ import {
   type Recordings,
   type Step,
 } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
 import { bindModel, type RecordingModels } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
@@ -88,7 +89,7 @@ export async function processRecording(services: PipelineServices, id: string, s
     const failed = recordings.fail(id, failure, () => {
       if (failure.reason === "internal") usage.refundAudio(id);
     });
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = messageOf(error);
     // A command that ends a recording has written its failure already.
     if (failed) {
       ended("recording.failed", { ...failure, detail });

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
+import { messageOf } from "../wording/index.ts";
 import type { EmbeddedPart } from "./embedded.ts";
 import { UnpackError } from "./unpack-error.ts";
 
@@ -27,7 +28,7 @@ export async function writePart({ packed, bytes, sha256, executable }: EmbeddedP
     await file.sync();
   } catch (error) {
     if (isOfFileSystem(error)) throw error;
-    const why = error instanceof Error ? error.message : error;
+    const why = messageOf(error);
     throw new UnpackError(`this program's file is damaged (${why}): copy it again and compare it with SHA256SUMS`);
   } finally {
     await file.close();

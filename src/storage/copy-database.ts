@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 /** A database could not be copied, or not be put in place of another; what there was is as it was. */
@@ -62,7 +63,7 @@ function reasonOf(error: unknown, from: string, to: string): string {
   if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
     return `the disk is full; it takes up to ${megabytes(sizeOf(from))} and ${megabytes(freeBytes(dirname(to)))} are free`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 function sizeOf(path: string): number {

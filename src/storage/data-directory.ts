@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { DataPaths } from "./data-paths.ts";
 import { foreignPlace } from "./foreign-place.ts";
 import { lockFile } from "./lock-file.ts";
@@ -102,7 +103,7 @@ export class DataDirectory extends DataPaths {
   }
 
   #unusable(error: unknown): DataDirectoryError {
-    const why = error instanceof Error ? error.message : error;
+    const why = messageOf(error);
     return new DataDirectoryError(
       `the data directory ${this.root} can't be used (${why}); be the user that the server runs as, or name another with --data-dir`,
       { cause: error },

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import { messageOf } from "../wording/index.ts";
 import { BackupError } from "./copy-database.ts";
 import { databaseState } from "./migrate.ts";
 
@@ -22,7 +23,7 @@ export function databaseFacts(path: string): DatabaseFacts {
   try {
     return factsOf(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : error;
+    const why = messageOf(error);
     throw new BackupError(`${path} is damaged, or no database of transcribe (${why})`, { cause: error });
   }
 }

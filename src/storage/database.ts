@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { programVersion } from "../program/index.ts";
+import { messageOf } from "../wording/index.ts";
 import { backupDirectory, newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backups.ts";
 import { copyDatabase } from "./copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
@@ -119,7 +120,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
     copyDatabase(path, backup);
     ownAs(dirname(path), backup);
   } catch (error) {
-    const why = error instanceof Error ? error.message : error;
+    const why = messageOf(error);
     throw new MigrationError(
       `transcribe ${programVersion} has to change the database, which ${fromVersion} used last, and copies it before: ${why}. Nothing was changed`,
       { cause: error },

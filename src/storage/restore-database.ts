@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, constants, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../wording/index.ts";
 import { newBackupPath } from "./backups.ts";
 import { BackupError, copyDatabase, syncFile } from "./copy-database.ts";
 import type { DataDirectory } from "./data-directory.ts";
@@ -37,7 +38,7 @@ export function restoreDatabase(directory: DataDirectory, file: string, now: num
     return replaced;
   } catch (error) {
     rmSync(incoming, { force: true });
-    throw new BackupError(`can't replace ${databasePath}: ${error instanceof Error ? error.message : error}`, {
+    throw new BackupError(`can't replace ${databasePath}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -55,7 +56,7 @@ function checkBackup(file: string): void {
     pendingMigrations(state);
   } catch (error) {
     if (error instanceof BackupError || error instanceof MigrationError) throw error;
-    throw new BackupError(`${file} can't be read: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new BackupError(`${file} can't be read: ${messageOf(error)}`, { cause: error });
   } finally {
     backup?.close();
   }

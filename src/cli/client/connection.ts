@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { baseUrlOf, findRunningServer, trustOf } from "../../appliance/index.ts";
 import { basePath } from "../../http/index.ts";
 import { DataPaths } from "../../storage/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { ApiClient, type Connection } from "./api-client.ts";
@@ -84,7 +85,7 @@ function readCertificates(path: string): string {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new CommandError(`can't read ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new CommandError(`can't read ${path}: ${messageOf(error)}`);
   }
   if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
   throw new CommandError(`${path} holds no certificate in PEM`);

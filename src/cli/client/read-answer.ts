@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { messageOf } from "../../wording/index.ts";
 import { printable } from "../printable.ts";
 import { ClientError } from "./client-error.ts";
 
@@ -68,7 +69,7 @@ export function refusalOf(response: Response, body: Uint8Array, baseUrl: string)
 /** Why there was no answer, as an error. */
 export function noAnswer(baseUrl: string, error: unknown): ClientError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   if (/CERT|SIGNATURE|ERR_TLS/.test(code)) {
     return new ClientError(`${baseUrl} shows a certificate that is not trusted (${reason}); see --ca`, {
       code: "tls_failed",

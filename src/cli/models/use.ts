@@ -3,6 +3,7 @@ import { audit } from "../../accounts/index.ts";
 import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages } from "../../engine/index.ts";
 import { findModelOrNull, type SpeechModel } from "../../models/index.ts";
 import { ownCommand } from "../../program/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { auditor } from "../admin/auditor.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
@@ -68,5 +69,5 @@ async function requireWorking(model: SpeechModel, { files, dataDirectory }: Mode
 /** What is wrong with a model is the same with every variant, and said once. */
 function reasonOf(error: unknown): string {
   if (error instanceof NoCpuLibraryError) return [...new Set(error.leftOut.map(({ reason }) => reason))].join("; ");
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type ExportFormat, exportFormatSchema, exportFormats } from "../../exports/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { fitted, printable } from "../printable.ts";
 
@@ -67,7 +68,7 @@ function inDirectory(names: readonly string[], directory: string, format: Export
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    throw new CommandError(`can't make ${directory}: ${error instanceof Error ? error.message : error}`);
+    throw new CommandError(`can't make ${directory}: ${messageOf(error)}`);
   }
   return outputs;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../wording/index.ts";
 import { CommandError } from "../command-error.ts";
 import { printableText } from "../printable.ts";
 import { standardOutput } from "./plan-outputs.ts";
@@ -23,7 +24,7 @@ export async function writeOutput(path: string, bytes: Uint8Array, force: boolea
     else await replaceFile(path, bytes, force);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`can't write ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new CommandError(`can't write ${path}: ${messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
+import { count } from "../../wording/index.ts";
 import { cgroupLimits } from "../cgroup.ts";
 import { type Check, ok, warning } from "../check.ts";
-import { count } from "../words.ts";
 
 export const cpuThreads: Check = {
   id: "cpu.threads",

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { areVerdicts } from "../../engine/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { reasonOf } from "../words.ts";
 
 export const cpuVerdicts: Check = {
   id: "cpu.verdicts",
@@ -15,7 +15,7 @@ export const cpuVerdicts: Check = {
       text = readFileSync(paths.verdicts, "utf8");
     } catch (error) {
       return warning("what the self-tests found can't be read", {
-        detail: [reasonOf(error)],
+        detail: [messageOf(error)],
         advice: "Run this as the user that the server runs as.",
       });
     }

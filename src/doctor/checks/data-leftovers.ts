@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { lockFile, ownAs } from "../../storage/index.ts";
+import { count, size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { fileSizesIn, removeFilesIn } from "../data-entries.ts";
-import { count, size } from "../words.ts";
 
 export const dataLeftovers: Check = {
   id: "data.leftovers",

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { DataPaths } from "../../storage/index.ts";
+import { count } from "../../wording/index.ts";
 import { type Check, type Finding, ok, skipped, warning } from "../check.ts";
 import { type DataEntry, withDataEntries } from "../data-entries.ts";
-import { count } from "../words.ts";
 
 export const dataRights: Check = {
   id: "data.rights",

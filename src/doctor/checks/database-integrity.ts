@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { messageOf, size } from "../../wording/index.ts";
 import { type Check, type Finding, ok, problem, skipped } from "../check.ts";
-import { size } from "../words.ts";
 
 const rowsSchema = Type.Array(Type.Object({ quick_check: Type.String() }));
 
@@ -32,6 +32,6 @@ function faultsOf(check: () => unknown): string[] {
     const rows = Value.Parse(rowsSchema, check());
     return rows.map((row) => row.quick_check).filter((text) => text !== "ok");
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
+    return [messageOf(error)];
   }
 }

@@ -1,6 +1,6 @@
+import { size } from "../../wording/index.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 import { existingPart } from "../file-system.ts";
-import { size } from "../words.ts";
 
 /** Below this even the database may find no room for what it has to write. */
 const leastBytes = 500e6;

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { type Check, ok, problem, skipped } from "../check.ts";
 import { filesOf } from "../files-of.ts";
-import { reasonOf } from "../words.ts";
 
 const rate = 44_100;
 
@@ -33,7 +33,7 @@ export const ffmpegDecode: Check = {
       return ok("a second of sound came out as a second");
     } catch (error) {
       context.signal.throwIfAborted();
-      return problem("a recording can't be decoded", { detail: [reasonOf(error)], advice });
+      return problem("a recording can't be decoded", { detail: [messageOf(error)], advice });
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

@@ -1,8 +1,8 @@
 import { gpuLibraries } from "../../engine/index.ts";
+import { count } from "../../wording/index.ts";
 import { type Check, ok, warning } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
-import { count } from "../words.ts";
 
 export const gpuDevices: Check = {
   id: "gpu.devices",

@@ -1,6 +1,6 @@
+import { size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { findGpus } from "../gpus.ts";
-import { size } from "../words.ts";
 
 const query = "--query-gpu=name,driver_version,memory.free,memory.total";
 

@@ -1,9 +1,9 @@
 import { gpuLibraries, listDevices, tryGpuLibrary } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
+import { size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { filesOf, whisperModelOf } from "../files-of.ts";
 import { cpuSurvey } from "../survey.ts";
-import { size } from "../words.ts";
 
 export const gpuInference: Check = {
   id: "gpu.inference",

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
+import { size } from "../../wording/index.ts";
 import { cgroupLimits } from "../cgroup.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 import { whisperModelOf } from "../files-of.ts";
 import { memoryNeed } from "../memory-need.ts";
-import { size } from "../words.ts";
 
 export const memorySize: Check = {
   id: "memory.size",

@@ -1,5 +1,5 @@
+import { size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { size } from "../words.ts";
 
 export const memorySwap: Check = {
   id: "memory.swap",

@@ -1,6 +1,6 @@
 import { ModelLibrary, productCatalogue, verifyInstalled } from "../../models/index.ts";
+import { count, size } from "../../wording/index.ts";
 import { type Check, type Finding, ok, problem, skipped } from "../check.ts";
-import { count, size } from "../words.ts";
 
 export const modelLibrary: Check = {
   id: "model.library",

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readModelLanguages } from "../../engine/index.ts";
 import { findModelOrNull, ModelLibrary, productCatalogue, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
+import { count, messageOf } from "../../wording/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
 import { filesOf } from "../files-of.ts";
-import { count, reasonOf } from "../words.ts";
 
 export const modelWhisper: Check = {
   id: "model.whisper",
@@ -26,7 +26,7 @@ export const modelWhisper: Check = {
     try {
       languages = count(readModelLanguages(path).length, "language");
     } catch (error) {
-      return problem(`${id} can't be used, so nothing can be transcribed`, { detail: [reasonOf(error)], advice });
+      return problem(`${id} can't be used, so nothing can be transcribed`, { detail: [messageOf(error)], advice });
     }
     const damage = await damageOf(context, id, path);
     if (damage === undefined) return ok(`${id}, ${languages}; there is no checksum to compare it with`, path);

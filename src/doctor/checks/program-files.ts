@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { runtimeDirectoryOf } from "../../appliance/index.ts";
 import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../program/index.ts";
+import { count, messageOf } from "../../wording/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
-import { count, reasonOf } from "../words.ts";
 
 export const programParts: Check = {
   id: "program.files",
@@ -15,7 +15,7 @@ export const programParts: Check = {
     const advice =
       "In a checkout, run scripts/setup. Else make room, or set storage.runtime_dir to a directory that can be written to.";
     if (files instanceof Error) {
-      return problem("the parts of the program can't be unpacked", { detail: [reasonOf(files)], advice });
+      return problem("the parts of the program can't be unpacked", { detail: [messageOf(files)], advice });
     }
     const missing = Object.values(files).filter((path) => !existsSync(path));
     if (missing.length > 0) return problem("parts of the program are missing", { detail: missing, advice });

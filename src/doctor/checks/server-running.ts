@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { trustOf } from "../../appliance/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
-import { reasonOf } from "../words.ts";
 
 export const serverRunning: Check = {
   id: "server.running",
@@ -38,7 +38,7 @@ export const serverRunning: Check = {
       });
     } catch (error) {
       return problem(`${origin} does not answer in 5 s`, {
-        detail: [reasonOf(error)],
+        detail: [messageOf(error)],
         advice: "It may be short of memory or of CPU: look at its log, and restart it if it stays so.",
       });
     }

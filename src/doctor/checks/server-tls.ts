@@ -1,6 +1,6 @@
 import { readCredentials } from "../../http/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
-import { reasonOf } from "../words.ts";
 
 export const serverTls: Check = {
   id: "server.tls",
@@ -30,7 +30,7 @@ export const serverTls: Check = {
       });
     } catch (error) {
       return problem("TLS can't be spoken with the files that the settings name", {
-        detail: [reasonOf(error)],
+        detail: [messageOf(error)],
         advice: "Mend the files or their paths. A server that runs goes on with the pair that it read before.",
       });
     }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../wording/index.ts";
 import { dieWithParent } from "../parent-death.ts";
 import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/index.ts";
 import { computeWithOnnx } from "./compute-with-onnx.ts";
@@ -40,7 +41,7 @@ export async function runSelfTest(args: readonly string[]): Promise<void> {
     if (mode === undefined) throw new Error(`the self-test knows no "${name}"`);
     console.log(JSON.stringify(await mode(...rest)));
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(messageOf(error));
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { messageOf } from "../../wording/index.ts";
 import type { NativeAddon } from "./addon.ts";
 import { cpuLibraries, gpuLibraries } from "./libraries.ts";
 import { createModel } from "./model.ts";
@@ -68,7 +69,7 @@ function loadIfUsable(addon: NativeAddon, nativeDirectory: string, library: stri
     addon.loadBackend(join(nativeDirectory, library));
     return [];
   } catch (error) {
-    return [{ library, reason: error instanceof Error ? error.message : String(error) }];
+    return [{ library, reason: messageOf(error) }];
   }
 }
 
@@ -78,7 +79,7 @@ function openAddon(nativeDirectory: string): NativeAddon {
   try {
     process.dlopen(module, path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(
       `cannot load the whisper addon ${path}: ${reason}; run scripts/setup, and check that the directory is not mounted noexec`,
     );
@@ -94,7 +95,7 @@ function openModel(addon: NativeAddon, path: string, options: OpenModelOptions):
     const native = new addon.Model(path, { useGpu: options.useGpu, flashAttention: options.flashAttention, ...heads });
     return createModel({ addon, native, header, wordTimes: options.wordTimes });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(
       `cannot load the whisper model ${path}: ${reason}. ` +
         'Check the file with "transcribe models verify"; if it is whole, free memory or choose a smaller model',

@@ -2,6 +2,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { dirname } from "node:path";
 import { syncDirectory } from "../../storage/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { tooLarge } from "./check-answer.ts";
 import { FetchError } from "./fetch-error.ts";
 import { FIRST_BYTES, notARecording } from "./first-bytes.ts";
@@ -100,7 +101,7 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 function diskFault(cause: unknown): never {
-  throw new FetchError("disk_full", `the file can't be written: ${cause instanceof Error ? cause.message : cause}`, {
+  throw new FetchError("disk_full", `the file can't be written: ${messageOf(cause)}`, {
     cause,
   });
 }

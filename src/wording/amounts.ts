@@ -15,8 +15,3 @@ export function size(bytes: number): string {
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
-
-/** What an error says, without its kind and stack. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,0 +1,2 @@
+export { count, size } from "./amounts.ts";
+export { messageOf } from "./message-of.ts";
