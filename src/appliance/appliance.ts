@@ -60,11 +60,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const running = new RunningSettings(settings);
   const limits = () => running.values.limits;
   const certificate = serverCertificate(settings.server, log, now);
-  const files = await programFilesFor(settings);
   // What is taken and started is given back last to first: when the server stops, and when it can't start.
   await using taken = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   taken.defer(dataDirectory.lock());
+  // They are unpacked into it, and what is wrong with it is said as such.
+  const files = await programFilesFor(settings);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
   );

@@ -16,13 +16,13 @@ export interface ProgramParts {
 
 /** The parts where a server would find them; where they are not there yet, unpacked into a temporary directory. */
 export async function openProgramParts(settings: Settings): Promise<ProgramParts> {
-  const present = presentProgramFiles(runtimeDirectoryOf(settings));
-  if (present !== null) return { files: present, arePresent: true, close: () => {} };
   let temporary: string | null = null;
   const close = () => {
     if (temporary !== null) rmSync(temporary, { recursive: true, force: true });
   };
   try {
+    const present = presentProgramFiles(runtimeDirectoryOf(settings));
+    if (present !== null) return { files: present, arePresent: true, close };
     temporary = mkdtempSync(join(tmpdir(), "transcribe-parts-"));
     return { files: await programFiles(temporary), arePresent: false, close };
   } catch (error) {

@@ -17,11 +17,17 @@ export async function programFiles(runtimeDirectory: string): Promise<ProgramFil
   return files;
 }
 
-/** The parts where they lie; null where a compiled program would have to unpack them first. Changes nothing. */
+/**
+ * The parts where they lie; null where a compiled program would have to unpack them first. Changes nothing.
+ * @throws {UnpackError} where they lie on a file system that nothing can be run from
+ */
 export function presentProgramFiles(runtimeDirectory: string): ProgramFiles | null {
   if (embedded === null) return checkoutFiles;
   const directory = findUnpacked(runtimeDirectory, embedded.parts);
-  return directory === null ? null : below(directory, unpackedLayout);
+  if (directory === null) return null;
+  const files = below(directory, unpackedLayout);
+  requireExecutable(files.ffmpeg, runtimeDirectory);
+  return files;
 }
 
 /** Unpacks a compiled program's parts again, over those that lie there. @throws {UnpackError} */

@@ -12,6 +12,8 @@ import { buildTimeout, builtProgram, run } from "./program.ts";
 
 const sample = samplePath("sample.wav");
 const ready = available("the program in one file", sample);
+const canMount = Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0;
+if (!canMount) console.warn("SKIPPED: the program in one file on a noexec disk; mounting needs privileges");
 
 describe.if(ready)("the program in one file", () => {
   const scope = temporaryDirectory();
@@ -148,4 +150,29 @@ describe.if(ready)("the program in one file", () => {
     }
     expect(wrong).toEqual([]);
   }, 60_000);
+
+  test("a data directory that can't be made is what the server tells of, not its parts in it", async () => {
+    const ran = await run([program, "serve", "--data-dir", "/proc/none"], { cwd: empty, env: { HOME: home } });
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringMatching(/^transcribe: .*--data-dir.*\n$/)]);
+    expect(ran.stderr).not.toContain("runtime");
+  });
+
+  test.skipIf(!canMount)(
+    "doctor says that its parts can't be run where they lie, and accuses no processor",
+    async () => {
+      const data = join(scope.path, "noexec");
+      mkdirSync(data, { mode: 0o700 });
+      const command = `mount -t tmpfs -o size=900m,mode=700,noexec none '${data}'
+"$1" serve --data-dir '${data}' && exit 9
+exec "$1" doctor --json --data-dir '${data}'`;
+      const ran = await run(["unshare", "--mount", "sh", "-uc", command, "sh", program], {
+        cwd: empty,
+        env: { HOME: home, PATH: process.env.PATH ?? "" },
+      });
+      expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("programs can't be run from")]);
+      expect(ran.stdout).toContain("programs can't be run from");
+      expect(ran.stdout).not.toMatch(/failed to map|may be faulty/);
+    },
+    60_000,
+  );
 });

@@ -13,9 +13,9 @@ export const programParts: Check = {
   async run(context): Promise<Finding> {
     const { files, filesArePresent } = context;
     const advice =
-      "In a checkout, run scripts/setup. Else make room, or set storage.runtime_dir to a directory that can be written to.";
+      "In a checkout, run scripts/setup. Else make room, or set storage.runtime_dir to a directory that can be written to and programs may be run from.";
     if (files instanceof Error) {
-      return problem("the parts of the program can't be unpacked", { detail: [messageOf(files)], advice });
+      return problem("the parts of the program can't be unpacked or run", { detail: [messageOf(files)], advice });
     }
     const missing = Object.values(files).filter((path) => !existsSync(path));
     if (missing.length > 0) return problem("parts of the program are missing", { detail: missing, advice });
