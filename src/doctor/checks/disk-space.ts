@@ -27,7 +27,7 @@ export const diskSpace: Check = {
     ];
     const advice =
       "Free some space, or move the data directory. Shorter retention (retention.audio_days) frees the audio of finished recordings; lower limits (limits.upload_bytes, limits.recording_seconds) need less.";
-    if (free < leastBytes) return problem(`the disk is full: ${summary}`, { detail, advice });
+    if (free < leastBytes) return problem(`${summary}: too little to work with`, { detail, advice });
     if (free < one) return warning(`${summary}: too little for the largest recording`, { detail, advice });
     return ok(summary, ...detail);
   },
