@@ -6,6 +6,7 @@ import { spokenText } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
 import { programCommand, programSettings } from "../support/program.ts";
 import { runCli } from "../support/server.ts";
+import { canMount, withSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
@@ -98,6 +99,25 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       expect(stderr).not.toMatch(/\n\s+at /);
     }
   }, 60_000);
+
+  test.skipIf(!canMount).each(["100k", "200k"])(
+    "a place for temporary files of %s is named, with the variable that names another",
+    (size) => {
+      withSmallDisk(size, (disk) => {
+        const { exitCode, stderr } = Bun.spawnSync(programCommand("run", jfk), {
+          env: { ...process.env, ...programSettings, ...environment, TMPDIR: disk },
+        });
+        const says = stderr.toString();
+        expect([exitCode, says]).toEqual([
+          1,
+          expect.stringMatching(/^transcribe: can't work in .* full.*TMPDIR=DIRECTORY\n$/),
+        ]);
+        expect(says).toContain(disk);
+        expect(readdirSync(disk)).toEqual([]);
+      });
+    },
+    60_000,
+  );
 });
 
 /** A WAV file of so many silent samples: 16 kHz, mono, 16 bit. */

@@ -1,6 +1,8 @@
+import { tmpdir } from "node:os";
 import { Command, Option } from "commander";
 import { openWorkshop } from "../../appliance/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { databaseTrouble, MigrationError } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { interruptedWith, interruptible } from "../client/interruptible.ts";
 import { CommandError, commonExitCode, exitCodes } from "../command-error.ts";
@@ -65,6 +67,11 @@ async function run(command: Command, jobs: readonly RunJob[], options: RunOption
       if (jobs.length > 1) board.above(() => process.stderr.write(`transcribe: ${fault.message}\n`));
     }
   } catch (error) {
+    const trouble = databaseTrouble(error instanceof MigrationError ? error.cause : error);
+    // The only database that this command writes to is its own, which goes with it.
+    if (trouble !== null) {
+      throw new CommandError(`can't work in ${tmpdir()} (${trouble}); name a directory with room: TMPDIR=DIRECTORY`);
+    }
     throw interruptedWith(error, "interrupted; what was not finished is gone");
   }
   if (options.json === true) print(true, outcomes, () => "");
