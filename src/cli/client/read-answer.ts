@@ -66,14 +66,23 @@ export function refusalOf(response: Response, body: Uint8Array, baseUrl: string)
   });
 }
 
+/** What the runtime says of these is about its own interface, or nothing that helps. */
+const lostReasons: Readonly<Record<string, string>> = {
+  ConnectionRefused: "nothing listens there",
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection was closed",
+};
+
 /** Why there was no answer, as an error. */
 export function noAnswer(baseUrl: string, error: unknown): ClientError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = messageOf(error);
+  const reason = lostReasons[code] ?? messageOf(error);
   if (/CERT|SIGNATURE|ERR_TLS/.test(code)) {
     return new ClientError(`${baseUrl} shows a certificate that is not trusted (${reason}); see --ca`, {
       code: "tls_failed",
     });
   }
-  return new ClientError(`no answer from ${baseUrl}: ${reason}`, { code: "no_answer" });
+  // A server that speaks TLS closes what does not.
+  const hint = code === "ECONNRESET" && baseUrl.startsWith("http:") ? "; if it speaks TLS, name it by https://" : "";
+  return new ClientError(`no answer from ${baseUrl}: ${reason}${hint}`, { code: "no_answer" });
 }

@@ -234,7 +234,11 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       [2, ["list", "--server", "transcribe.example.org"], "https://"],
       [2, ["list", "--server", "http://user:secret@example.org"], "no server"],
       [2, ["list", "--key", "trs_x"], "--key"],
-      [4, ["list", "--server", "http://127.0.0.1:1"], "no answer from http://127.0.0.1:1"],
+      [
+        4,
+        ["list", "--server", "http://127.0.0.1:1"],
+        "no answer from http://127.0.0.1:1/api/public/v1: nothing listens there\n",
+      ],
       [2, ["submit", jfk, "--json", "-o", "-"], "-o PATH"],
       [2, ["submit", jfk, "--every", "0"], "--every"],
     ];

@@ -50,6 +50,12 @@ describe.if(canMakeCertificates("tests of a private authority"))(
         expect([exitCode, stdout]).toEqual([4, ""]);
         expect(stderr).toContain("--ca");
       }
+      const plain = await list(good.url.origin.replace("https:", "http:"));
+      expect([plain.exitCode, plain.stderr]).toEqual([
+        4,
+        expect.stringMatching(/^transcribe: no answer .* https:\/\/\n$/),
+      ]);
+      expect(plain.stderr).not.toContain("verbose");
       const noPem = await list(good.url.origin, "--ca", key);
       expect([noPem.exitCode, noPem.stderr]).toEqual([1, expect.stringContaining("no certificate in PEM")]);
     }, 30_000);
