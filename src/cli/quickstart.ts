@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
 import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ownCommand } from "../program/index.ts";
+import { ownCommand, programFile } from "../program/index.ts";
 import { DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";
@@ -47,7 +47,8 @@ export function quickstartCommand(): Command {
         ...{ wait: true, json: false, force: false, everySeconds: 1 },
       });
       process.stderr.write(
-        `\nThe server goes on at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n`,
+        `\nThe server goes on at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n` +
+          `Send more: ${programFile ?? "scripts/transcribe"} submit --wait --server ${server.origin} --key-file ${keyPath(directory)} FILE\n`,
       );
     });
 }

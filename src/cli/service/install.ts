@@ -60,7 +60,7 @@ async function install(options: Options): Promise<void> {
   const here = layout.root === "/";
   const dryRun = options.dryRun === true;
   if (!dryRun) requireRoot("transcribe service install");
-  if (here && options.start && !dryRun && !thisMachine.hasSystemd) {
+  if (here && options.start && !thisMachine.hasSystemd) {
     throw new ServiceError(
       "systemd does not run here: have your own supervisor run transcribe serve, or put the files in place with --no-start",
     );
