@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { copyDatabase, DataPaths, databaseFacts, foreignPlace, newBackupPath, ownAs } from "../storage/index.ts";
+import { size } from "../wording/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
@@ -29,8 +30,8 @@ export function backupCommand(): Command {
       const uploads = sizeOf(join(root, "uploads"));
       print(options.json === true, { file: target, ...facts, left_out: { uploads } }, () =>
         [
-          `${target}: ${megabytes(facts.bytes)}, accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
-          `Not in it: audio (uploads/: ${uploads.files} files, ${megabytes(uploads.bytes)}), models, the settings file.`,
+          `${target}: ${size(facts.bytes)}, accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
+          `Not in it: audio (uploads/: ${uploads.files} files, ${size(uploads.bytes)}), models, the settings file.`,
         ].join("\n"),
       );
     });
@@ -42,5 +43,3 @@ function sizeOf(directory: string): { files: number; bytes: number } {
     : [];
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
-
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type Benchmark, type BenchmarkRow, runBenchmark } from "../benchmark/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf, size } from "../wording/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError, InterruptedError } from "./command-error.ts";
 import { print, table } from "./output.ts";
@@ -51,7 +51,7 @@ function report({ model, rows, notes }: Benchmark): string {
     String(row.threads),
     row.audioHoursPerHour.toFixed(1),
     ...[row.costs.detect, row.costs.transcribe, row.costs.diarize].map((cost) => `${(100 * cost).toFixed(1)} %`),
-    row.peakBytes === null ? "-" : `${Math.round(row.peakBytes / 1e6)} MB`,
+    row.peakBytes === null ? "-" : size(row.peakBytes),
   ]);
   return [
     table(head, lines),

@@ -36,7 +36,6 @@ export const utteranceSchema = Type.Object({
   averageLogProbability: Type.Number(),
   words: Type.Array(wordSchema),
 });
-export type Utterance = Static<typeof utteranceSchema>;
 
 interface Operation {
   readonly params: TSchema;

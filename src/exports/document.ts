@@ -2,8 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { cleanText } from "./clean-text.ts";
 
 /** A word as the segments table keeps it: text, start and end in milliseconds, probability from 0 to 1. */
-export const exportWordSchema = Type.Tuple([Type.String(), Type.Number(), Type.Number(), Type.Number()]);
-export type ExportWord = Static<typeof exportWordSchema>;
+const exportWordSchema = Type.Tuple([Type.String(), Type.Number(), Type.Number(), Type.Number()]);
 
 /** A stored segment with its words; starts never decrease. */
 export const exportSegmentSchema = Type.Object({

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf, size } from "../wording/index.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 /** A database could not be copied, or not be put in place of another; what there was is as it was. */
@@ -61,7 +61,7 @@ export function syncFile(path: string): void {
 function reasonOf(error: unknown, from: string, to: string): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
-    return `the disk is full; it takes up to ${megabytes(sizeOf(from))} and ${megabytes(freeBytes(dirname(to)))} are free`;
+    return `the disk is full; it takes up to ${size(sizeOf(from))} and ${size(freeBytes(dirname(to)))} are free`;
   }
   return messageOf(error);
 }
@@ -74,5 +74,3 @@ function freeBytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
 }
-
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readStatus, type ServiceStatus } from "../../service/index.ts";
+import { size } from "../../wording/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions, settingsOf } from "../settings-options.ts";
@@ -45,6 +46,6 @@ function unitInWords({ active, sub, enabled, restarts, memoryBytes }: NonNullabl
     `${active} (${sub})`,
     enabled ? "starts with the machine" : "does not start with the machine",
     ...(restarts > 0 ? [`started again ${restarts} times`] : []),
-    ...(memoryBytes === null ? [] : [`${Math.round(memoryBytes / 1e6)} MB`]),
+    ...(memoryBytes === null ? [] : [size(memoryBytes)]),
   ].join("; ");
 }
