@@ -98,7 +98,8 @@ export class FormReader {
   #takeStream(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
     // The parser breaks off a part by an error on its stream; that the form is malformed, it says itself.
     stream.on("error", () => {});
-    if (name !== "file" || !this.#firstOf("file")) {
+    // After a failure the parser still has parts of the bytes that it took, and never the end of the last.
+    if (name !== "file" || this.#failed() || !this.#firstOf("file")) {
       this.#seen.add(name ?? "");
       stream.resume();
       return;

@@ -235,6 +235,18 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
     });
   }
 
+  test("a form whose file begins after its fault and goes on in a later piece", async () => {
+    await using server = await startReceiving();
+    const body = form(LANGUAGE, LANGUAGE, FILE);
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    await using sender = await connectTo(server);
+    await sender.write(Buffer.concat([Buffer.from(head), body.subarray(0, 40_000)]));
+    await Bun.sleep(100);
+    await sender.write(body.subarray(40_000));
+    expect(outcome(await server.next())).toEqual({ kind: "duplicate_part", part: "language" });
+    expect(await server.filesLeft()).toEqual([]);
+  });
+
   test("a Content-Length over the limit, before a byte of the body was sent", async () => {
     await using server = await startReceiving();
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: 2000001\r\n\r\n`;
