@@ -57,9 +57,10 @@ export function refusalOf(response: Response, body: Uint8Array, baseUrl: string)
     return new ClientError(`${baseUrl} answered ${status}${what}`, { code: "bad_answer", status, retryAfterSeconds });
   }
   const details = Object.entries(envelope.errors ?? {}).map(([field, faults]) => `${field}: ${faults.join(" ")}`);
-  const message = [envelope.message, ...details].map(printable).join(" ");
-  const hint = hints[envelope.error] ?? "";
-  return new ClientError(`the server answered ${status}, ${printable(envelope.error)}: ${message}${hint}`, {
+  const said = [envelope.message, ...details].map(printable).join(" ");
+  const hint = hints[envelope.error];
+  const message = hint === undefined ? said : `${said.replace(/\.$/, "")}${hint}`;
+  return new ClientError(`the server answered ${status}, ${printable(envelope.error)}: ${message}`, {
     code: envelope.error,
     status,
     retryAfterSeconds,

@@ -264,6 +264,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       const { exitCode, stdout, stderr } = await runCli(["submit", jfk, jfk], environment);
       expect([exitCode, stdout]).toEqual([5, ""]);
       expect(stderr).toContain("invalid_api_key");
+      expect(stderr).not.toContain(".;");
       expect((await runCli(["list"], { ...environment, TRANSCRIBE_API_KEY: "" })).exitCode).toBe(5);
       for (const command of ["watch", "delete"]) {
         const refused = await runCli([command, nowhere, Bun.randomUUIDv7()], environment);
