@@ -24,3 +24,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export function date(milliseconds: number | null): string {
   return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
 }
+
+/** ISO 8601, for programs; null stays null. */
+export function optionalDate(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : date(milliseconds);
+}

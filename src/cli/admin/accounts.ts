@@ -15,7 +15,7 @@ import {
 } from "../../accounts/index.ts";
 import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
-import { date, print, table } from "../output.ts";
+import { date, optionalDate, print, table } from "../output.ts";
 import { parseMoment } from "../parse-time.ts";
 import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -186,7 +186,7 @@ function toJson(account: Account) {
     id: account.id,
     name: account.name,
     standing: account.standing,
-    subscribed_until: account.subscribedUntil === null ? null : date(account.subscribedUntil),
+    subscribed_until: optionalDate(account.subscribedUntil),
     priority: account.priority,
     limits: parseAccountLimits(account.limits),
     created_at: date(account.createdAt),

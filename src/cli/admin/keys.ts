@@ -10,7 +10,7 @@ import {
   rotateKey,
   scopes,
 } from "../../accounts/index.ts";
-import { date, print, table } from "../output.ts";
+import { date, optionalDate, print, table } from "../output.ts";
 import { parseDuration, parseMoment } from "../parse-time.ts";
 import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
 import { auditor } from "./auditor.ts";
@@ -106,8 +106,6 @@ function revokeCommand(): Command {
       print(options.json === true, toJson(key), () => `key ${key.id} is revoked`);
     });
 }
-
-const optionalDate = (milliseconds: number | null) => (milliseconds === null ? null : date(milliseconds));
 
 function toJson(key: ApiKey) {
   return {

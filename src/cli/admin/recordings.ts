@@ -4,7 +4,7 @@ import { type Auditor, audit, requireAccount, Usage } from "../../accounts/index
 import type { Store } from "../../storage/index.ts";
 import { type Recording, Recordings, type Status, statusSchema } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
-import { date, print, table } from "../output.ts";
+import { date, optionalDate, print, table } from "../output.ts";
 import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
 import { howMany } from "../whole-number.ts";
 import { auditor } from "./auditor.ts";
@@ -159,7 +159,7 @@ function toJson(recording: Recording) {
     size_bytes: recording.sizeBytes,
     failure_reason: recording.failureReason,
     failure_cause: recording.failureCause,
-    held_since: recording.heldAt === null ? null : date(recording.heldAt),
+    held_since: optionalDate(recording.heldAt),
     created_at: date(recording.createdAt),
     updated_at: date(recording.updatedAt),
   };

@@ -1,7 +1,6 @@
-import { type Command, Command as NewCommand, Option } from "commander";
-import { type ExportFormat, exportFormats } from "../../exports/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
-import { planOutputs } from "../results/index.ts";
+import { Command } from "commander";
+import type { ExportFormat } from "../../exports/index.ts";
+import { addOutputOptions, planOutputs } from "../results/index.ts";
 import { seconds } from "../whole-number.ts";
 import { addServerOptions, connect } from "./connection.ts";
 import { transcribeFiles } from "./transcribe-files.ts";
@@ -18,22 +17,17 @@ interface SubmitOptions {
 
 /** transcribe submit FILE|URL… */
 export function submitCommand(): Command {
-  const command = new NewCommand("submit")
+  const sending = new Command("submit")
     .description("Send recordings to a server; with --wait, or a place for the transcripts, wait for them.")
     .argument("<recording...>", "files, audio or video, or http(s) links")
     .option("-w, --wait", "wait for the end and print who said what; else the ids are printed")
-    .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
-    .addOption(new Option("--format <format>", "kind of file for the transcripts").choices(Object.keys(exportFormats)))
-    .option("-o, --output <path>", "file or DIRECTORY/ for the transcripts; - is standard output")
-    .option("--force", "overwrite files that are there")
+    .option("--language <code>", "ISO code of the language that is spoken (default: found out)");
+  const command = addOutputOptions(sending)
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print as JSON, for each recording: input, transcription, segments, output, error");
   return addServerOptions(command).action(async (inputs: string[], options: SubmitOptions) => {
     const { language, json = false, force = false, every } = options;
     const outputs = planOutputs(inputs, { ...options, force });
-    if (json && outputs.some((output) => output?.path === "-")) {
-      throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
-    }
     const jobs = inputs.map((input, index) => ({ input, output: outputs[index] ?? null }));
     const wait = options.wait === true || jobs.some(({ output }) => output !== null);
     const client = await connect(command);

@@ -1,3 +1,4 @@
+import { isCommand, quoted, quotedPlace, valuePatterns } from "./cases.ts";
 import type { Place, Values } from "./places.ts";
 
 /** A script for bash: one function that finds the place by the words before the cursor. */
@@ -28,16 +29,8 @@ complete -F _transcribe transcribe
 `;
 }
 
-const isCommand = ({ path }: Place) => path.length > 0;
-const quotedPlace = (place: Place) => quoted(nameOf(place));
-const nameOf = ({ path }: Place) => path.map((word) => ` ${word}`).join("");
-
 function valueCases(place: Place): string[] {
-  return place.options.flatMap(({ names, values }) => {
-    if (values === null) return [];
-    const patterns = names.map((name) => quoted(`${nameOf(place)}:${name}`)).join("|");
-    return [`    ${patterns}) ${offer(values)}; return ;;`];
-  });
+  return valuePatterns(place).map(({ patterns, values }) => `    ${patterns}) ${offer(values)}; return ;;`);
 }
 
 function placeCase(place: Place): string {
@@ -51,8 +44,4 @@ function offer(values: Values): string {
   if (values === "files") return 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur")';
   if (values === "anything") return ":";
   return `mapfile -t COMPREPLY < <(compgen -W ${quoted(values.join(" "))} -- "$cur")`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

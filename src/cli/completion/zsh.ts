@@ -1,3 +1,4 @@
+import { isCommand, quoted, quotedPlace, valuePatterns } from "./cases.ts";
 import type { Place, Values } from "./places.ts";
 
 /** A script for zsh, to be put as _transcribe into a directory of fpath, or sourced after compinit. */
@@ -32,16 +33,8 @@ fi
 `;
 }
 
-const isCommand = ({ path }: Place) => path.length > 0;
-const quotedPlace = (place: Place) => quoted(nameOf(place));
-const nameOf = ({ path }: Place) => path.map((word) => ` ${word}`).join("");
-
 function valueCases(place: Place): string[] {
-  return place.options.flatMap(({ names, values }) => {
-    if (values === null) return [];
-    const patterns = names.map((name) => quoted(`${nameOf(place)}:${name}`)).join("|");
-    return [`    (${patterns}) ${offer(values)}; return ;;`];
-  });
+  return valuePatterns(place).map(({ patterns, values }) => `    (${patterns}) ${offer(values)}; return ;;`);
 }
 
 function placeCase(place: Place): string {
@@ -74,8 +67,4 @@ function offer(values: Values): string {
   if (values === "files") return "_files";
   if (values === "anything") return "_message value";
   return `compadd -- ${values.map(quoted).join(" ")}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -12,6 +12,8 @@ export interface OutputOptions {
   readonly format?: ExportFormat | undefined;
   /** Whether a file that is there may be overwritten. */
   readonly force?: boolean | undefined;
+  /** Whether JSON is printed on standard output. */
+  readonly json?: boolean | undefined;
 }
 
 /** Where one transcript goes: a file's path, or standard output. */
@@ -29,7 +31,10 @@ export const standardOutput = "-";
  * @returns null for each where neither a format nor a place was asked for
  * @throws {CommandError} where two would go to one place, a file is there already, or its directory is not
  */
-export function planOutputs(names: readonly string[], { output, format, force }: OutputOptions): (Output | null)[] {
+export function planOutputs(
+  names: readonly string[],
+  { output, format, force, json }: OutputOptions,
+): (Output | null)[] {
   if (output === undefined && format === undefined) return names.map(() => null);
   const place = output ?? standardOutput;
   const isDirectory = place.endsWith("/") || (place !== standardOutput && statOf(place)?.isDirectory() === true);
@@ -45,6 +50,9 @@ export function planOutputs(names: readonly string[], { output, format, force }:
     const isText = exportFormats[chosen].mediaType.startsWith("text/") || chosen === "srt";
     if (!isText && process.stdout.isTTY) {
       throw new CommandError(`a ${chosen} is nothing for a terminal; name a file: -o FILE.${chosen}`, exitCodes.usage);
+    }
+    if (json === true) {
+      throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
     }
   } else {
     if (statOf(dirname(place))?.isDirectory() !== true) {

@@ -1,14 +1,14 @@
 import { tmpdir } from "node:os";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { openWorkshop } from "../../appliance/index.ts";
-import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import type { ExportFormat } from "../../exports/index.ts";
 import { databaseTrouble, MigrationError } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { interruptedWith, interruptible } from "../client/interruptible.ts";
-import { CommandError, commonExitCode, exitCodes } from "../command-error.ts";
+import { CommandError, commonExitCode } from "../command-error.ts";
 import { print } from "../output.ts";
 import { ProgressBoard } from "../progress/index.ts";
-import { planOutputs, standardOutput } from "../results/index.ts";
+import { addOutputOptions, planOutputs } from "../results/index.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { type RunJob, type RunOutcome, runFile } from "./run-file.ts";
 
@@ -24,22 +24,19 @@ interface RunOptions {
 
 /** transcribe run FILE… */
 export function runCommand(): Command {
-  const command = new Command("run")
+  const transcribing = new Command("run")
     .description("Transcribe recordings right here: no server, no account, nothing is kept but the transcripts.")
     .argument("<file...>", "recordings, audio or video")
     .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
-    .option("--model <model>", "id or path of a speech model (default: engine.whisper_model, else the program's own)")
-    .addOption(new Option("--format <format>", "kind of file for the transcripts").choices(Object.keys(exportFormats)))
-    .option("-o, --output <path>", "file or DIRECTORY/ for the transcripts; - is standard output")
-    .option("--force", "overwrite files that are there")
-    .option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
+    .option("--model <model>", "id or path of a speech model (default: engine.whisper_model, else the program's own)");
+  const command = addOutputOptions(transcribing).option(
+    "--json",
+    "print as JSON, for each: input, language, duration_seconds, segments, output, error",
+  );
   return addSettingsOptions(command, ["storage.data_dir", "log.level"]).action(
     (files: string[], options: RunOptions) => {
       const outputs = planOutputs(files, options);
       const json = options.json === true;
-      if (json && outputs.some((output) => output?.path === standardOutput)) {
-        throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
-      }
       const jobs = files.map((file, index) => ({
         ...{ file, output: outputs[index] ?? null, heading: files.length > 1, json },
         ...{ language: options.language, force: options.force === true },
