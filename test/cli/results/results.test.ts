@@ -55,6 +55,18 @@ describe("where transcripts go", () => {
     expect(() => planOutputs(names, { output })).toThrow(says);
     expect(readdirSync(directory.path)).toEqual(["there.txt"]);
   });
+
+  test("no transcript is printed where JSON is; a file of its own, and JSON alone, are fine", () => {
+    using directory = temporaryDirectory();
+    const json = { json: true };
+    for (const options of [{ output: "-" }, { format: "srt" as const }, { output: "-", format: "vtt" as const }]) {
+      expect(() => planOutputs(["a.wav"], { ...options, ...json })).toThrow("can't both be printed");
+      expect(planOutputs(["a.wav"], options)).toHaveLength(1);
+    }
+    expect(planOutputs(["a.wav"], json)).toEqual([null]);
+    const path = join(directory.path, "a.srt");
+    expect(planOutputs(["a.wav"], { output: path, ...json })).toEqual([{ format: "srt", path }]);
+  });
 });
 
 describe("a transcript that is written", () => {
