@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import { isDiskFull } from "../storage/index.ts";
 import { LibraryError } from "./library-error.ts";
 
 /** What must be left for the database and the uploads of a running server. */
@@ -28,10 +29,4 @@ export async function withFiles<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof Error && "errno" in error && "syscall" in error) throw new LibraryError(error.message);
     throw error;
   }
-}
-
-/** Whether an error says that the disk, or what a user may have of it, is full. */
-export function isDiskFull(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOSPC" || code === "EDQUOT";
 }

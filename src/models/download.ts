@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isDiskFull } from "../storage/index.ts";
 import { messageOf } from "../wording/index.ts";
-import { isDiskFull, requireSpace } from "./disk-space.ts";
+import { requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 
 /** How long a server may take to answer at all before the next source is tried. */

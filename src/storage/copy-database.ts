@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, size } from "../wording/index.ts";
+import { isDiskFull } from "./disk-full.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 /** A database could not be copied, or not be put in place of another; what there was is as it was. */
@@ -59,8 +60,7 @@ export function syncFile(path: string): void {
 }
 
 function reasonOf(error: unknown, from: string, to: string): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
+  if (isDiskFull(error)) {
     return `the disk is full; it takes up to ${size(sizeOf(from))} and ${size(freeBytes(dirname(to)))} are free`;
   }
   return messageOf(error);

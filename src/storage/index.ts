@@ -6,6 +6,7 @@ export { DataPaths } from "./data-paths.ts";
 export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
 export { databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
+export { isDiskFull } from "./disk-full.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { foreignPlace } from "./foreign-place.ts";
 export { lockFile } from "./lock-file.ts";
