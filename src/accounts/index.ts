@@ -25,6 +25,7 @@ export { LastUse } from "./last-use.ts";
 export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
 export { parseScopes, type Scope, scopes } from "./scopes.ts";
 export { createWindows, Usage, type WindowState } from "./usage.ts";
+export { setVocabulary, tidyVocabulary } from "./vocabulary.ts";
 export {
   createWorkspace,
   deleteWorkspace,

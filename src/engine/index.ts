@@ -24,5 +24,6 @@ export {
   turnSchema,
   utteranceSchema,
 } from "./protocol.ts";
+export { countPromptTokens, maxPromptTokens } from "./whisper/count-prompt-tokens.ts";
 export { gpuLibraries } from "./whisper/libraries.ts";
 export type { WorkDone } from "./work-done.ts";

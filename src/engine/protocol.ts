@@ -67,7 +67,14 @@ export const operations = {
   ),
   /** What is said in a part of at most 30 s. */
   transcribe: operation(
-    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path, language: Type.String() }),
+    Type.Object({
+      pcm: pcmFileSchema,
+      span: spanSchema,
+      model: path,
+      language: Type.String(),
+      /** Names and terms to expect. */
+      vocabulary: Type.Optional(Type.String()),
+    }),
     Type.Object({ utterances: Type.Array(utteranceSchema) }),
   ),
   /** Voice embeddings of one block, into a file. Needs the block's activity. */

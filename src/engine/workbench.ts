@@ -83,10 +83,13 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
         return { language, probability };
       });
     },
-    async transcribe({ pcm, span, model, language }, signal) {
+    async transcribe({ pcm, span, model, language, vocabulary }, signal) {
       const samples = await readSpan(pcm, span);
       const { segments, aborted } = await models.use(model, signal, (state) =>
-        state.transcribe(samples, { language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true }),
+        state.transcribe(samples, {
+          ...{ language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true },
+          initialPrompt: vocabulary ?? "",
+        }),
       );
       if (aborted) throw new Error("the transcription was aborted");
       const shift = span.startSeconds;

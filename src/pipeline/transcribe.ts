@@ -14,10 +14,12 @@ export async function transcribe(
   model: string,
   language: Language,
 ): Promise<EngineWord[]> {
-  const { engine, pcm, signal, checkpoints } = context;
+  const { engine, pcm, signal, checkpoints, recording } = context;
+  const { vocabulary } = recording;
+  const how = { pcm, model, language: language.whisperCode, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const span = chunks[part] as Span;
-    const result = await engine.run("transcribe", { pcm, span, model, language: language.whisperCode }, signal);
+    const result = await engine.run("transcribe", { ...how, span }, signal);
     checkpoints.write("transcribe", part, chunkSchema, result);
   });
   return chunks.flatMap((_, part) => {

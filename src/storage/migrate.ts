@@ -4,6 +4,7 @@ import { programVersion } from "../program/index.ts";
 import first from "./migrations/0001-first.sql" with { type: "text" };
 import models from "./migrations/0002-models.sql" with { type: "text" };
 import versions from "./migrations/0003-versions.sql" with { type: "text" };
+import vocabulary from "./migrations/0004-vocabulary.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -15,6 +16,7 @@ const migrations: readonly Migration[] = [
   { name: "0001-first", sql: first },
   { name: "0002-models", sql: models },
   { name: "0003-versions", sql: versions },
+  { name: "0004-vocabulary", sql: vocabulary },
 ];
 
 /** The first version; it did not write down which it was. */

@@ -14,6 +14,8 @@ export const accounts = sqliteTable(
     priority: integer().notNull(),
     /** JSON: what this account may have in place of the settings' limits. */
     limits: text().notNull(),
+    /** Names and terms to expect in its recordings; null: none. */
+    vocabulary: text(),
     createdAt: integer().notNull(),
   },
   (table) => [uniqueIndex("accounts_name").on(table.name)],
@@ -89,6 +91,8 @@ export const recordings = sqliteTable(
     speechModel: text(),
     /** Digest of that model's file; null until it is first used. */
     speechModelSha256: text(),
+    /** The account's vocabulary when it was created; all of it is transcribed with that. */
+    vocabulary: text(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },

@@ -157,15 +157,22 @@ export class Recordings {
   }
 
   /**
-   * Enters a recording, `queued`. Durable when this returns.
+   * Enters a recording, `queued`, with its account's vocabulary as it is now. Durable when this returns.
    * @param also what belongs to the same act, in the same transaction
    */
   create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
     const now = this.#now();
+    const { accounts } = tables;
     return this.#store.transaction((transaction) => {
+      const account = transaction
+        .select({ vocabulary: accounts.vocabulary })
+        .from(accounts)
+        .where(eq(accounts.id, values.accountId))
+        .get();
+      const first = { status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now } as const;
       const recording = transaction
         .insert(tables.recordings)
-        .values({ ...values, status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now })
+        .values({ ...values, ...first, vocabulary: account?.vocabulary ?? null })
         .returning()
         .get();
       also(transaction, recording);

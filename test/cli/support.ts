@@ -18,6 +18,7 @@ export const shapes = {
       subscribed_until: maybe(instant),
       priority: Type.Integer(),
       limits: Type.Record(Type.String(), Type.Integer()),
+      vocabulary: maybe(Type.String()),
       created_at: instant,
     },
     strict,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createAccount } from "../../src/accounts/index.ts";
+import { createAccount, requireAccount, setVocabulary } from "../../src/accounts/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { Checkpoints, Recordings, readSegments, type Segment, speakerLabel } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -36,6 +36,17 @@ describe("a recording", () => {
     expect(readSegments(store, id, 0, 10)).toEqual([
       { index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
     ]);
+  });
+
+  test("keeps the vocabulary that its account had when it was created", () => {
+    const by = { actor: "operator", now: 1 };
+    const account = requireAccount(store, "acme");
+    const before = create();
+    setVocabulary(store, account, by, "Ženski, Übermut");
+    const between = create();
+    setVocabulary(store, account, by, null);
+    const words = [before, between, create()].map(({ id }) => recordings.claim(id)?.vocabulary);
+    expect(words).toEqual([null, "Ženski, Übermut", null]);
   });
 
   test("that has ended never changes again", () => {

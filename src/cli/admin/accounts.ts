@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
-  type Account,
   type AccountChanges,
   type AccountLimits,
   changeAccount,
@@ -15,11 +14,13 @@ import {
 } from "../../accounts/index.ts";
 import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
-import { date, optionalDate, print, table } from "../output.ts";
+import { date, print, table } from "../output.ts";
 import { parseMoment } from "../parse-time.ts";
 import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
 import { wholeNumber } from "../whole-number.ts";
+import { accountJson } from "./account-json.ts";
 import { auditor } from "./auditor.ts";
+import { vocabularyCommand } from "./vocabulary.ts";
 
 interface ChangeOptions {
   readonly standing?: Standing;
@@ -28,7 +29,7 @@ interface ChangeOptions {
   readonly json?: boolean;
 }
 
-/** transcribe accounts create|list|set|limits|delete */
+/** transcribe accounts create|list|set|limits|vocabulary|delete */
 export function accountsCommand(): Command {
   return new Command("accounts")
     .description("Who may use the API.")
@@ -36,6 +37,7 @@ export function accountsCommand(): Command {
     .addCommand(listCommand())
     .addCommand(setCommand())
     .addCommand(limitsCommand())
+    .addCommand(vocabularyCommand())
     .addCommand(deleteCommand());
 }
 
@@ -46,7 +48,7 @@ function createCommand(): Command {
     .action((name: string, options: ChangeOptions, command: Command) => {
       const account = createAccount(openStoreOf(command), name, auditor(), changesOf(options));
       const next = `transcribe keys create --account ${account.name}`;
-      print(options.json === true, toJson(account), () => `account ${account.name} made; next: ${next}`);
+      print(options.json === true, accountJson(account), () => `account ${account.name} made; next: ${next}`);
     });
 }
 
@@ -56,7 +58,7 @@ function listCommand(): Command {
     .option("--json", "print them as JSON")
     .action((options: { json?: boolean }, command: Command) => {
       const accounts = listAccounts(openStoreOf(command));
-      print(options.json === true, accounts.map(toJson), () =>
+      print(options.json === true, accounts.map(accountJson), () =>
         table(
           ["NAME", "STANDING", "SUBSCRIBED UNTIL", "PRIORITY", "ID", "CREATED"],
           accounts.map((account) => [
@@ -82,7 +84,7 @@ function setCommand(): Command {
       if (Object.keys(changes).length === 0)
         throw new CommandError("say what to change: --standing, --subscription or --priority");
       const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
-      print(options.json === true, toJson(account), () => `account ${account.name} changed`);
+      print(options.json === true, accountJson(account), () => `account ${account.name} changed`);
     });
 }
 
@@ -108,7 +110,7 @@ function limitsCommand(): Command {
         ? account
         : changeAccount(store, account, auditor(), { limits: merged(parseAccountLimits(account.limits), given) });
     const limits = parseAccountLimits(changed.limits);
-    print(options.json === true, toJson(changed), () =>
+    print(options.json === true, accountJson(changed), () =>
       table(
         ["LIMIT", "VALUE"],
         limitNames.map((limit) => [limit, String(limits[limit] ?? "default")]),
@@ -134,7 +136,7 @@ function deleteCommand(): Command {
       store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
       print(
         options.json === true,
-        toJson(account),
+        accountJson(account),
         () => `account ${account.name} and ${ids.length} recordings deleted`,
       );
     });
@@ -179,16 +181,4 @@ function merged(limits: AccountLimits, given: Partial<Record<LimitName, LimitVal
     (entry): entry is [string, number] => entry[1] !== "default",
   );
   return Object.fromEntries(all);
-}
-
-function toJson(account: Account) {
-  return {
-    id: account.id,
-    name: account.name,
-    standing: account.standing,
-    subscribed_until: optionalDate(account.subscribedUntil),
-    priority: account.priority,
-    limits: parseAccountLimits(account.limits),
-    created_at: date(account.createdAt),
-  };
 }

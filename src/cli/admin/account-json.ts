@@ -1,0 +1,16 @@
+import { type Account, parseAccountLimits } from "../../accounts/index.ts";
+import { date, optionalDate } from "../output.ts";
+
+/** An account as commands print it with --json. */
+export function accountJson(account: Account) {
+  return {
+    id: account.id,
+    name: account.name,
+    standing: account.standing,
+    subscribed_until: optionalDate(account.subscribedUntil),
+    priority: account.priority,
+    limits: parseAccountLimits(account.limits),
+    vocabulary: account.vocabulary,
+    created_at: date(account.createdAt),
+  };
+}

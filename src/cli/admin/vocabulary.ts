@@ -1,0 +1,106 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { Command } from "commander";
+import { requireAccount, setVocabulary, tidyVocabulary } from "../../accounts/index.ts";
+import { programFilesFor, speechModelsFor } from "../../appliance/index.ts";
+import { countPromptTokens, maxPromptTokens } from "../../engine/index.ts";
+import { messageOf } from "../../wording/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { print } from "../output.ts";
+import { printable } from "../printable.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreOf, settingsOf } from "../settings-options.ts";
+import { accountJson } from "./account-json.ts";
+import { auditor } from "./auditor.ts";
+
+interface VocabularyOptions {
+  readonly file?: string;
+  readonly clear?: boolean;
+  readonly json?: boolean;
+}
+
+/** transcribe accounts vocabulary ACCOUNT [TEXT] */
+export function vocabularyCommand(): Command {
+  return addSettingsOptions(new Command("vocabulary"), ["storage.data_dir"])
+    .description(
+      "Show or set the names and terms to expect in an account's recordings. They count for recordings created from then on.",
+    )
+    .argument("<account>", "its name or id")
+    .argument("[text]", "names and terms, as they are to be written, parted by commas; about a hundred words at most")
+    .option("--file <file>", "read them from a file, a line each or parted by commas; - reads standard input")
+    .option("--clear", "take the vocabulary away")
+    .option("--json", "print the account as JSON")
+    .action(async (name: string, text: string | undefined, options: VocabularyOptions, command: Command) => {
+      const wanted = wantedOf(text, options);
+      const settings = settingsOf(command);
+      const dataDirectory = dataDirectoryOf(command);
+      // Root may reach the program's files no more once it is the data directory's owner.
+      const files = wanted === undefined || wanted === null ? null : await programFilesFor(settings);
+      const store = openStoreOf(command);
+      const account = requireAccount(store, name);
+      if (wanted !== undefined && wanted !== null && files !== null) {
+        requireHeard(wanted, speechModelsFor(settings, { files, dataDirectory, store }).requireCurrent().path);
+      }
+      const now = wanted === undefined ? account : setVocabulary(store, account, auditor(), wanted);
+      print(options.json === true, accountJson(now), () => shown(now.name, now.vocabulary, wanted !== undefined));
+    });
+}
+
+/** What the command line asks for: undefined to show it, null to take it away. */
+function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions): string | null | undefined {
+  const asked = [text !== undefined, file !== undefined, clear === true].filter((one) => one).length;
+  if (asked > 1) throw new CommandError("give the text, --file or --clear, one of them", exitCodes.usage);
+  if (clear === true) return null;
+  if (file !== undefined) return tidyVocabulary(readText(file));
+  return text === undefined ? undefined : tidyVocabulary(text);
+}
+
+function readText(file: string): string {
+  const bytes = readBytes(file);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`${printable(file)} is not text in UTF-8`);
+  }
+}
+
+/** More than any vocabulary has; what lies behind it is not read, however long the file is. */
+const readAtMost = 64 * 1024;
+
+function readBytes(file: string): Buffer {
+  const buffer = Buffer.alloc(readAtMost);
+  let filled = 0;
+  try {
+    const opened = file === "-" ? 0 : openSync(file, "r");
+    for (let read = -1; read !== 0 && filled < readAtMost; filled += read) {
+      read = readSync(opened, buffer, filled, readAtMost - filled, null);
+    }
+    if (opened !== 0) closeSync(opened);
+  } catch (error) {
+    throw new CommandError(`the vocabulary can't be read: ${printable(messageOf(error))}`);
+  }
+  if (filled === readAtMost) throw new CommandError(`${printable(file)} is far too long for a vocabulary`);
+  return buffer.subarray(0, filled);
+}
+
+/** @throws {CommandError} where whisper would not hear all of it */
+function requireHeard(vocabulary: string, modelPath: string): void {
+  const tokens = countTokens(modelPath, vocabulary);
+  if (tokens <= maxPromptTokens) return;
+  throw new CommandError(
+    `the vocabulary is too long: it is ${tokens} tokens of the speech model, which hears ${maxPromptTokens}; leave out about ${Math.ceil((1 - maxPromptTokens / tokens) * 100)} % of it`,
+  );
+}
+
+function countTokens(modelPath: string, vocabulary: string): number {
+  try {
+    return countPromptTokens(modelPath, vocabulary);
+  } catch (error) {
+    throw new CommandError(messageOf(error));
+  }
+}
+
+function shown(name: string, vocabulary: string | null, changed: boolean): string {
+  if (!changed) return vocabulary === null ? `account ${name} has no vocabulary` : printable(vocabulary);
+  return vocabulary === null
+    ? `account ${name} has no vocabulary any more`
+    : `new recordings of account ${name} are transcribed with this vocabulary`;
+}

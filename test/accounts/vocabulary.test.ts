@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import {
+  AccountsError,
+  createAccount,
+  getAccount,
+  readAudit,
+  setVocabulary,
+  tidyVocabulary,
+} from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+
+describe("a vocabulary", () => {
+  test.each([
+    ["Kubernetes, Grafana", "Kubernetes, Grafana"],
+    ["  Kubernetes\t \n\n Grafana \r\n", "Kubernetes, Grafana"],
+    ["Dr. Żółć;\nMüller-Lüdenscheidt,\nOld Bernard", "Dr. Żółć; Müller-Lüdenscheidt, Old Bernard"],
+    ["東京都、\n渋谷", "東京都、 渋谷"],
+    // Decomposed, as file names on some systems are.
+    ["Mu\u0308ller", "Müller"],
+    ["<|endoftext|> [_EOT_]", "<|endoftext|> [_EOT_]"],
+  ])("%j is kept as %j", (given, kept) => {
+    expect(tidyVocabulary(given)).toBe(kept);
+  });
+
+  test.each([
+    ["", "no name or term"],
+    [" \n ,;", "no name or term"],
+    ["a\u0000b", "control characters"],
+    ["a\u001b[31mb", "control characters"],
+    ["a\u202eb", "control characters"],
+    ["a\ud800b", "control characters"],
+    ["ab ".repeat(1500), "far too long"],
+  ])("a text is refused: %#", (given, why) => {
+    expect(() => tidyVocabulary(given)).toThrow(AccountsError);
+    expect(() => tidyVocabulary(given)).toThrow(why);
+  });
+
+  test("is entered in the audit log by its length alone", () => {
+    const store = openDatabase(":memory:");
+    const by = { actor: "operator", now: 1 };
+    const account = createAccount(store, "acme", by);
+    setVocabulary(store, account, by, "Projekt Zitronenfalter");
+    expect(getAccount(store, account.id)?.vocabulary).toBe("Projekt Zitronenfalter");
+    const [entry] = readAudit(store, 1);
+    expect([entry?.action, entry?.subject]).toEqual(["accounts.vocabulary", account.id]);
+    expect(entry?.details).toBe(JSON.stringify({ name: "acme", characters: 22 }));
+  });
+});

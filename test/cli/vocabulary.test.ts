@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ApiServer } from "../http/support.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands, shapes } from "./support.ts";
+
+const patience = 60_000;
+
+describe("accounts vocabulary", () => {
+  const server = new ApiServer();
+  const directory = temporaryDirectory();
+  afterAll(() => {
+    server[Symbol.dispose]();
+    directory[Symbol.dispose]();
+  });
+  const commands = new Commands(server.dataDirectory.root);
+  const client = server.client("acme");
+  const vocabulary = async (...args: string[]) =>
+    (await commands.json(shapes.account, "accounts", "vocabulary", "acme", ...args)).vocabulary;
+  const created = () => {
+    const id = Bun.randomUUIDv7();
+    return server.recordings.create(newRecording(id, client.accountId)).vocabulary;
+  };
+
+  test(
+    "is set, shown and taken away beside a running server, and counts for recordings created from then on",
+    async () => {
+      expect([await vocabulary(), created()]).toEqual([null, null]);
+      expect(await vocabulary("Leverrier, Kubernetes")).toBe("Leverrier, Kubernetes");
+      expect(created()).toBe("Leverrier, Kubernetes");
+      const file = join(directory.path, "names.txt");
+      await Bun.write(file, "Müller-Lüdenscheidt\nŻółć\n");
+      expect(await vocabulary("--file", file)).toBe("Müller-Lüdenscheidt, Żółć");
+      expect((await commands.run("accounts", "vocabulary", "acme")).stdout).toBe("Müller-Lüdenscheidt, Żółć\n");
+      expect([await vocabulary("--clear"), created()]).toEqual([null, null]);
+      const { stdout } = await commands.run("accounts", "vocabulary", "acme");
+      expect(stdout).toBe("account acme has no vocabulary\n");
+    },
+    patience,
+  );
+
+  test(
+    "is never in what clients are answered",
+    async () => {
+      await vocabulary("Zitronenfalter");
+      const { id } = server.recordings.create(newRecording(Bun.randomUUIDv7(), client.accountId));
+      const answer = await (await client.fetch(`/transcriptions/${id}`)).text();
+      expect(answer).toContain(id);
+      expect(answer).not.toMatch(/vocabulary|Zitronenfalter/);
+      await vocabulary("--clear");
+    },
+    patience,
+  );
+
+  test(
+    "is refused where whisper would not hear all of it, and where it is no text; what was set stays",
+    async () => {
+      await vocabulary("Leverrier");
+      const binary = join(directory.path, "binary");
+      await Bun.write(binary, new Uint8Array([0xff, 0xfe, 0x00]));
+      const refusals: [string[], RegExp][] = [
+        [["Rhabarberbarbara ".repeat(60)], /it is \d+ tokens of the speech model, which hears 223/],
+        [["a\u001b[2J"], /control characters/],
+        [["--file", binary], /not text in UTF-8/],
+        [["--file", join(directory.path, "missing")], /can't be read/],
+        [["--file", "/dev/zero"], /far too long/],
+      ];
+      for (const [args, why] of refusals) {
+        const refusal = await commands.refusal("accounts", "vocabulary", "acme", ...args);
+        expect(refusal).toMatch(why);
+        expect(refusal).not.toContain("\u001b");
+      }
+      const both = await commands.run("accounts", "vocabulary", "acme", "Leverrier", "--clear");
+      expect([both.exitCode, both.stdout]).toEqual([2, ""]);
+      expect(await commands.refusal("accounts", "vocabulary", "nobody", "Leverrier")).toContain("no account nobody");
+      expect(await vocabulary()).toBe("Leverrier");
+    },
+    patience,
+  );
+});
