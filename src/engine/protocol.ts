@@ -60,10 +60,10 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path }),
     Type.Object({ chunks: Type.Array(spanSchema) }),
   ),
-  /** The language spoken in a part, as whisper's code; by a model that knows several. */
+  /** How probable each language is in a part, by whisper's codes; they sum up to 1. */
   detectLanguage: operation(
     Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path }),
-    Type.Object({ language: Type.String(), probability: Type.Number() }),
+    Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
   /** What is said in a part of at most 30 s. */
   transcribe: operation(

@@ -79,8 +79,8 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
       return models.use(model, signal, async (state) => {
-        const { language, probability } = await state.detectLanguage(samples, threads);
-        return { language, probability };
+        const { probabilities } = await state.detectLanguage(samples, threads);
+        return { probabilities };
       });
     },
     async transcribe({ pcm, span, model, language, vocabulary }, signal) {

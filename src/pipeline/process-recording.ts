@@ -162,7 +162,8 @@ async function transcript(services: PipelineServices, recording: Recording, sign
   const detecting = { ...step("detect"), pcm };
   const { chunks, activityDirectory } = await detect(detecting);
   const model = await bindModel(detecting, services);
-  const language = await chooseLanguage(detecting, chunks, model);
+  const speech = chunks.map((span) => ({ pcm, span }));
+  const language = await chooseLanguage(detecting, speech, model);
   recordings.describe(id, { language: language.code });
 
   const words = await transcribe({ ...step("transcribe"), pcm }, chunks, model.path, language);
