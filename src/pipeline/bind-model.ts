@@ -1,7 +1,7 @@
 import { type Language, readModelLanguages } from "../engine/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import type { Recordings } from "../transcriptions/index.ts";
-import type { DecodedContext } from "./step.ts";
+import type { StepContext } from "./step.ts";
 
 /** The speech models there are, as recordings see them. */
 export interface RecordingModels {
@@ -27,7 +27,7 @@ export interface BoundModel extends SpeechModel {
  * each would be worse.
  */
 export async function bindModel(
-  context: DecodedContext,
+  context: StepContext,
   { models, recordings }: { readonly models: RecordingModels; readonly recordings: Recordings },
 ): Promise<BoundModel> {
   const { recording, checkpoints, log } = context;

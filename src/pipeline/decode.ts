@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import type { PcmFile } from "../engine/index.ts";
 import { decodeRecording, MediaError, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
+import type { Track } from "./tracks.ts";
 
 const decodedSchema = Type.Object({ sampleCount: Type.Integer({ minimum: 0 }) });
 
@@ -16,14 +16,14 @@ export interface DecodeOptions {
 }
 
 /**
- * decode: the recording as 16 kHz mono PCM, in a file.
+ * decode: the recording as tracks of 16 kHz mono PCM, each in a file.
  * @throws {RecordingFailure} `no_speech` for no audio at all, `too_short`, or `internal` with the decoder's fault
  */
-export async function decode(context: StepContext, options: DecodeOptions): Promise<PcmFile> {
+export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const path = join(context.workDirectory, "audio.pcm");
   const finished = context.checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null && sizeOf(path) === finished.sampleCount * PCM_BYTES_PER_SAMPLE) {
-    return { path, sampleCount: finished.sampleCount };
+    return [{ index: 0, pcm: { path, sampleCount: finished.sampleCount } }];
   }
   context.progress(null);
   const { sampleCount } = await decodeRecording({
@@ -41,7 +41,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
   }
   context.checkpoints.write("decode", 0, decodedSchema, { sampleCount });
-  return { path, sampleCount };
+  return [{ index: 0, pcm: { path, sampleCount } }];
 }
 
 /** A file that turns out to hold nothing decodable has no speech in it; everything else is the service's fault. */

@@ -2,23 +2,21 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { blockCount, type Span, spanSchema } from "../engine/index.ts";
-import { type DecodedContext, forEachMissingPart, RecordingFailure } from "./step.ts";
+import { forEachMissingPart } from "./step.ts";
+import type { TrackContext } from "./tracks.ts";
 
 const blockSchema = Type.Object({});
 const planSchema = Type.Object({ chunks: Type.Array(spanSchema) });
 
 export interface Detected {
-  /** Pieces of at most 30 s that hold all speech, in order. */
+  /** Pieces of at most 30 s that hold all speech, in order; none where nobody speaks. */
   readonly chunks: readonly Span[];
   /** Directory of the blocks' speaker activity, which diarization goes on from. */
   readonly activityDirectory: string;
 }
 
-/**
- * detect: where somebody speaks. One model gives both speech and, for diarization, who speaks when within its window.
- * @throws {RecordingFailure} `no_speech`
- */
-export async function detect(context: DecodedContext): Promise<Detected> {
+/** detect: where somebody speaks. One model gives both speech and, for diarization, who speaks when within its window. */
+export async function detect(context: TrackContext): Promise<Detected> {
   const { pcm, engine, signal, checkpoints } = context;
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
@@ -31,6 +29,5 @@ export async function detect(context: DecodedContext): Promise<Detected> {
     plan = await engine.run("planChunks", { pcm, activityDirectory }, signal);
     checkpoints.write("plan", 0, planSchema, plan);
   }
-  if (plan.chunks.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   return { chunks: plan.chunks, activityDirectory };
 }

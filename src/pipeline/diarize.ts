@@ -2,13 +2,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { blockCount, type Turn, turnSchema } from "../engine/index.ts";
-import { type DecodedContext, forEachMissingPart } from "./step.ts";
+import { forEachMissingPart } from "./step.ts";
+import type { TrackContext } from "./tracks.ts";
 
 const blockSchema = Type.Object({});
 const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
 
-/** diarize: who speaks when, over the whole recording; the speakers' turns in order, overlapping where they do. */
-export async function diarize(context: DecodedContext, activityDirectory: string): Promise<readonly Turn[]> {
+/** diarize: who speaks when, over a whole track; the speakers' turns in order, overlapping where they do. */
+export async function diarize(context: TrackContext, activityDirectory: string): Promise<readonly Turn[]> {
   const { pcm, engine, signal, checkpoints } = context;
   const finished = checkpoints.read("turns", 0, turnsSchema);
   if (finished !== null) return finished.turns;

@@ -1,2 +1,3 @@
 export type { RecordingModels } from "./bind-model.ts";
-export { type PipelineServices, processRecording } from "./process-recording.ts";
+export { processRecording } from "./process-recording.ts";
+export type { PipelineServices } from "./services.ts";

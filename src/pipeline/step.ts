@@ -1,4 +1,4 @@
-import type { Engine, PcmFile } from "../engine/index.ts";
+import type { Engine } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
 
@@ -17,11 +17,6 @@ export interface StepContext {
   readonly progress: (fraction: number | null) => void;
 }
 
-/** A step's context once the recording is decoded. */
-export interface DecodedContext extends StepContext {
-  readonly pcm: PcmFile;
-}
-
 /** The recording ends here, and not as `completed`: thrown by a step, turned into the record's failure by the pipeline. */
 export class RecordingFailure extends Error {
   override readonly name = "RecordingFailure";
@@ -36,7 +31,7 @@ export class RecordingFailure extends Error {
 }
 
 /**
- * Does a step's parts in order, leaving out those that are finished.
+ * Does a step's parts in order, leaving out those that are finished; there is at least one.
  * @param doPart does one part and writes its checkpoint
  */
 export async function forEachMissingPart(

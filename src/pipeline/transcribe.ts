@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type EngineWord, type Language, type Span, utteranceSchema } from "../engine/index.ts";
-import { type DecodedContext, forEachMissingPart } from "./step.ts";
+import { forEachMissingPart } from "./step.ts";
+import type { TrackContext } from "./tracks.ts";
 
 const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
 
@@ -9,12 +10,13 @@ const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
  * @param model path of the whisper model
  */
 export async function transcribe(
-  context: DecodedContext,
+  context: TrackContext,
   chunks: readonly Span[],
   model: string,
   language: Language,
 ): Promise<EngineWord[]> {
   const { engine, pcm, signal, checkpoints, recording } = context;
+  if (chunks.length === 0) return [];
   const { vocabulary } = recording;
   const how = { pcm, model, language: language.whisperCode, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {

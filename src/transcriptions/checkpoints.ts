@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, like, or } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /**
@@ -10,10 +10,17 @@ import { type Store, tables } from "../storage/index.ts";
 export class Checkpoints {
   readonly #store: Store;
   readonly #recordingId: string;
+  readonly #suffix: string;
 
-  constructor(store: Store, recordingId: string) {
+  constructor(store: Store, recordingId: string, suffix = "") {
     this.#store = store;
     this.#recordingId = recordingId;
+    this.#suffix = suffix;
+  }
+
+  /** What the steps have finished of one of its tracks; the first track's stands with the recording's own. */
+  ofTrack(index: number): Checkpoints {
+    return new Checkpoints(this.#store, this.#recordingId, index === 0 ? "" : `.${index}`);
   }
 
   /** A part's payload, or null when it was not finished. A payload that does not fit its schema counts as not finished. */
@@ -33,7 +40,7 @@ export class Checkpoints {
     const rows = this.#store
       .select({ part: tables.checkpoints.part })
       .from(tables.checkpoints)
-      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, step)))
+      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, this.#name(step))))
       .orderBy(asc(tables.checkpoints.part))
       .all();
     return new Set(rows.map((row) => row.part));
@@ -42,7 +49,7 @@ export class Checkpoints {
   write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
     this.#store
       .insert(tables.checkpoints)
-      .values({ recordingId: this.#recordingId, step, part, payload: JSON.stringify(payload) })
+      .values({ recordingId: this.#recordingId, step: this.#name(step), part, payload: JSON.stringify(payload) })
       .onConflictDoUpdate({
         target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
         set: { payload: JSON.stringify(payload) },
@@ -50,19 +57,28 @@ export class Checkpoints {
       .run();
   }
 
-  /** Forgets a step, so that it is done again from its beginning. */
+  /** Forgets a step on all tracks, so that it is done again from its beginning. */
   clear(step: string): void {
     this.#store
       .delete(tables.checkpoints)
-      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, step)))
+      .where(
+        and(
+          eq(tables.checkpoints.recordingId, this.#recordingId),
+          or(eq(tables.checkpoints.step, step), like(tables.checkpoints.step, `${step}.%`)),
+        ),
+      )
       .run();
   }
 
   #where(step: string, part: number) {
     return and(
       eq(tables.checkpoints.recordingId, this.#recordingId),
-      eq(tables.checkpoints.step, step),
+      eq(tables.checkpoints.step, this.#name(step)),
       eq(tables.checkpoints.part, part),
     );
+  }
+
+  #name(step: string): string {
+    return step + this.#suffix;
   }
 }

@@ -1,0 +1,27 @@
+import type { Usage } from "../accounts/index.ts";
+import type { Engine } from "../engine/index.ts";
+import type { DataDirectory, Store } from "../storage/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Recordings } from "../transcriptions/index.ts";
+import type { RecordingModels } from "./bind-model.ts";
+import type { DecodeOptions } from "./decode.ts";
+import type { FetchOptions } from "./fetch.ts";
+
+/** What the pipeline works with. */
+export interface PipelineServices {
+  readonly store: Store;
+  readonly recordings: Recordings;
+  readonly dataDirectory: DataDirectory;
+  readonly engine: Pick<Engine, "run">;
+  readonly models: RecordingModels;
+  readonly fetchOptions: () => FetchOptions;
+  readonly decodeOptions: () => DecodeOptions;
+  readonly usage: Usage;
+  /** Seconds of audio that an account may have processed in a UTC day. */
+  readonly audioAllowanceSeconds: (accountId: string) => number;
+  /** Whether a recording's audio goes as soon as it has ended. */
+  readonly dropsAudio: () => boolean;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}

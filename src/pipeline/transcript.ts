@@ -1,0 +1,93 @@
+import { mkdirSync } from "node:fs";
+import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
+import { Checkpoints, type Recording, type Segment, type Step } from "../transcriptions/index.ts";
+import { assignSpeakers } from "./assign-speakers.ts";
+import { bindModel } from "./bind-model.ts";
+import { buildSegments } from "./build-segments.ts";
+import { decode } from "./decode.ts";
+import { type Detected, detect } from "./detect.ts";
+import { diarize } from "./diarize.ts";
+import { chooseLanguage } from "./language.ts";
+import { mergeTracks } from "./merge-tracks.ts";
+import type { PipelineServices } from "./services.ts";
+import { RecordingFailure, type StepContext } from "./step.ts";
+import { eachTrack } from "./tracks.ts";
+import { transcribe } from "./transcribe.ts";
+
+/** Share of the whole work that each step begins and ends at, in percent; taken from the time they take on a CPU. */
+const shares = {
+  decode: [0, 3],
+  detect: [3, 15],
+  transcribe: [15, 88],
+  diarize: [88, 99],
+  finalize: [99, 99],
+} as const;
+
+/**
+ * A recording's segments, from its last checkpoint on: each step is done track by track, and what the tracks give is put
+ * together at the end.
+ */
+export async function transcript(
+  services: PipelineServices,
+  recording: Recording,
+  signal: AbortSignal,
+): Promise<Segment[]> {
+  const { recordings, dataDirectory, engine } = services;
+  const { id } = recording;
+  const workDirectory = dataDirectory.workDirectory(id);
+  mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
+  const step = (name: Exclude<Step, "fetch">): StepContext => {
+    recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
+    return {
+      recording,
+      uploadPath: dataDirectory.uploadPath(id),
+      workDirectory,
+      checkpoints: new Checkpoints(services.store, id),
+      engine,
+      signal,
+      log: services.log,
+      progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
+    };
+  };
+
+  const decodingSince = services.now();
+  const tracks = await decode(step("decode"), services.decodeOptions());
+  const durationSeconds = Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
+  // One that was decoded before a restart was counted then.
+  if (recording.durationSeconds === null) {
+    const seconds = (services.now() - decodingSince) / 1000;
+    services.metrics.recordings.decoded(durationSeconds);
+    services.metrics.engine.stepDone({ step: "decode", device: "cpu", seconds, audioSeconds: durationSeconds });
+  }
+  recordings.describe(id, { durationSeconds });
+  services.usage.chargeAudio(id, durationSeconds);
+
+  const detecting = step("detect");
+  const heard = await eachTrack(detecting, tracks, () => 1, detect);
+  const speech = heard.flatMap(({ pcm, chunks }) => chunks.map((span) => ({ pcm, span })));
+  if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
+  const model = await bindModel(detecting, services);
+  const language = await chooseLanguage(detecting, speech, model);
+  recordings.describe(id, { language: language.code });
+
+  const transcribed = await eachTrack(step("transcribe"), heard, speechSeconds, async (context, { chunks }) => ({
+    words: await transcribe(context, chunks, model.path, language),
+  }));
+  const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) => ({
+    turns: track.words.length === 0 ? [] : await diarize(context, track.activityDirectory),
+  }));
+
+  step("finalize");
+  const segments = mergeTracks(told.map(({ words, turns }) => buildSegments(assignSpeakers(words, turns))));
+  if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
+  return segments;
+}
+
+function speechSeconds({ chunks }: Detected): number {
+  return chunks.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+}
+
+function percentOf(step: keyof typeof shares, fraction: number | null): number | null {
+  const [from, to] = shares[step];
+  return fraction === null ? null : Math.floor(from + (to - from) * fraction);
+}

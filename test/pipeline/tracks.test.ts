@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { forEachMissingPart, type StepContext } from "../../src/pipeline/step.ts";
+import { eachTrack, type Track } from "../../src/pipeline/tracks.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const partSchema = Type.Object({ track: Type.Integer() });
+
+/** A recording's step, and what progress it says. */
+function made(workDirectory: string) {
+  const store = openDatabase(":memory:");
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const id = Bun.randomUUIDv7();
+  const recordings = new Recordings(store, Date.now);
+  recordings.create(newRecording(id, accountId));
+  const progress: (number | null)[] = [];
+  const recording = recordings.get(id);
+  if (recording === null) throw new Error("it is gone");
+  const context: StepContext = {
+    ...{ recording, workDirectory, uploadPath: "unused", log: createLogger("silent") },
+    checkpoints: new Checkpoints(store, id),
+    engine: {
+      run: () => {
+        throw new Error("nothing is asked of the engine");
+      },
+    },
+    signal: new AbortController().signal,
+    progress: (fraction) => progress.push(fraction),
+  };
+  return { context, progress };
+}
+
+const tracks: Track[] = [0, 1].map((index) => ({ index, pcm: { path: `track ${index}`, sampleCount: 16_000 } }));
+
+/** Does a step of two parts on each track. @returns the parts that were done */
+async function doStep(context: StepContext): Promise<string[]> {
+  const done: string[] = [];
+  await eachTrack(
+    context,
+    tracks,
+    ({ index }) => [3, 1][index] ?? 0,
+    async ({ checkpoints, ...track }) => {
+      await forEachMissingPart({ ...track, checkpoints }, "listen", 2, async (part) => {
+        checkpoints.write("listen", part, partSchema, { track: Number(track.pcm.path.at(-1)) });
+        done.push(`${track.pcm.path} part ${part}`);
+      });
+      return {};
+    },
+  );
+  return done;
+}
+
+describe("a step on two tracks", () => {
+  test("does each by itself, with checkpoints and a directory of its own", async () => {
+    using directory = temporaryDirectory();
+    const { context } = made(directory.path);
+    expect(await doStep(context)).toEqual(["track 0 part 0", "track 0 part 1", "track 1 part 0", "track 1 part 1"]);
+    const directories = await eachTrack(
+      context,
+      tracks,
+      () => 1,
+      async ({ workDirectory }) => ({ workDirectory }),
+    );
+    expect(directories.map((track) => track.workDirectory)).toEqual([directory.path, `${directory.path}/track-1`]);
+    // The first track's checkpoints are where a recording of one track has them.
+    expect(context.checkpoints.read("listen", 0, partSchema)).toEqual({ track: 0 });
+    expect(context.checkpoints.ofTrack(1).read("listen", 0, partSchema)).toEqual({ track: 1 });
+  });
+
+  test("goes on where it was interrupted, track by track", async () => {
+    using directory = temporaryDirectory();
+    const { context } = made(directory.path);
+    for (const part of [0, 1]) context.checkpoints.write("listen", part, partSchema, { track: 0 });
+    context.checkpoints.ofTrack(1).write("listen", 0, partSchema, { track: 1 });
+    expect(await doStep(context)).toEqual(["track 1 part 1"]);
+    expect(await doStep(context)).toEqual([]);
+  });
+
+  test("is forgotten on both when it is to be done again, and no other step with it", async () => {
+    using directory = temporaryDirectory();
+    const { context } = made(directory.path);
+    await doStep(context);
+    context.checkpoints.ofTrack(1).write("listening", 0, partSchema, { track: 1 });
+    context.checkpoints.clear("listen");
+    expect(context.checkpoints.finished("listen").size).toBe(0);
+    expect(context.checkpoints.ofTrack(1).finished("listen").size).toBe(0);
+    expect(context.checkpoints.ofTrack(1).finished("listening").size).toBe(1);
+  });
+
+  test("says how far it is by the tracks' shares, and never goes back", async () => {
+    using directory = temporaryDirectory();
+    const { context, progress } = made(directory.path);
+    await doStep(context);
+    expect(progress).toEqual([0, 0.375, 0.75, 0.75, 0.875, 1]);
+  });
+});
