@@ -1,3 +1,4 @@
+import { bestMatch } from "./best-match.ts";
 import type { NamedTurn } from "./rttm.ts";
 
 /** Seconds of each kind of error; overlapped speech counts once per speaker. */
@@ -63,31 +64,4 @@ function speakersAt(turns: readonly NamedTurn[], seconds: number): Set<string> {
   return new Set(
     turns.filter((turn) => turn.startSeconds <= seconds && seconds < turn.endSeconds).map((t) => t.speaker),
   );
-}
-
-/** The largest sum of entries with no row and no column used twice: exact, over the subsets of columns. */
-function bestMatch(gains: readonly (readonly number[])[]): number {
-  const wide = gains.length <= (gains[0]?.length ?? 0) ? gains : transposed(gains);
-  // The smaller side becomes the subset: 2^8 subsets for eight real speakers, however many were found.
-  const rows = transposed(wide);
-  const size = wide.length;
-  if (size > 16) throw new RangeError(`${size} speakers on both sides are too many to match exhaustively`);
-  let best = new Float64Array(1 << size).fill(Number.NEGATIVE_INFINITY);
-  best[0] = 0;
-  for (const row of rows) {
-    const next = best.slice();
-    for (let used = 0; used < best.length; used++) {
-      for (let column = 0; column < size; column++) {
-        if ((used & (1 << column)) !== 0) continue;
-        const target = used | (1 << column);
-        next[target] = Math.max(next[target] ?? 0, (best[used] ?? 0) + (row[column] ?? 0));
-      }
-    }
-    best = next;
-  }
-  return best.reduce((most, value) => Math.max(most, value), 0);
-}
-
-function transposed(matrix: readonly (readonly number[])[]): number[][] {
-  return (matrix[0] ?? []).map((_, column) => matrix.map((row) => row[column] ?? 0));
 }

@@ -31,7 +31,7 @@ export function characterErrors(reference: string, hypothesis: string): ErrorCou
 }
 
 /** Lower case, letters, digits and apostrophes; one form of each character. */
-function plainWords(text: string): string[] {
+export function plainWords(text: string): string[] {
   const plain = text.normalize("NFKC").toLowerCase().replace(/[’‘]/g, "'");
   return plain
     .replace(/[^\p{L}\p{M}\p{N}' ]/gu, " ")
@@ -111,7 +111,7 @@ function expand(word: string): string {
 }
 
 /** Levenshtein's alignment with its three kinds of errors told apart. */
-function countErrors(reference: readonly string[], hypothesis: readonly string[]): ErrorCount {
+export function countErrors(reference: readonly string[], hypothesis: readonly string[]): ErrorCount {
   let row: ErrorCount[] = hypothesis.map((_, j) => ({ substitutions: 0, deletions: 0, insertions: j + 1, length: 0 }));
   row.unshift({ substitutions: 0, deletions: 0, insertions: 0, length: 0 });
   for (const [i, expected] of reference.entries()) {

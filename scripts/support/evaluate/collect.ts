@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Reference } from "./corpus.ts";
+import { Appliance, type Hypothesis } from "./hypotheses.ts";
+import { type Joined, makeJoined, planJoined } from "./joined.ts";
+import { makeNoSpeech, type NoSpeech } from "./no-speech.ts";
+
+/** What can be measured apart from the rest. */
+export const aspects = ["words", "speakers", "times", "invented"] as const;
+export type Aspect = (typeof aspects)[number];
+
+/** What a server of this checkout made of recordings. */
+export interface Heard {
+  readonly recordings: readonly { readonly reference: Reference; readonly hypothesis: Hypothesis }[];
+  readonly joined: readonly { readonly made: Joined; readonly hypothesis: Hypothesis }[];
+  readonly noSpeech: readonly { readonly made: NoSpeech; readonly hypothesis: Hypothesis }[];
+}
+
+export interface Choice {
+  readonly audio: string;
+  readonly aspects: ReadonlySet<Aspect>;
+  /** By a recording's path, or the name of one that is made. */
+  readonly isChosen: (name: string) => boolean;
+}
+
+/** Whether a recording is needed for an aspect. */
+export function serves(aspect: Aspect, { text, spoken, exact }: Reference): boolean {
+  if (aspect === "words") return text !== null || spoken !== null;
+  return aspect === "speakers" || exact;
+}
+
+/**
+ * Has all chosen recordings transcribed, and makes those that nobody recorded: sounds without speech, and recordings of
+ * single/ joined.
+ * @param onNext called before each, with its name
+ */
+export async function collect(
+  corpus: readonly Reference[],
+  { audio, aspects: wanted, isChosen }: Choice,
+  onNext: (name: string) => void,
+): Promise<Heard> {
+  const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
+  await using server = new Appliance();
+  try {
+    await server.start();
+    const hear = async (name: string, file: string) => {
+      onNext(name);
+      return server.transcribe(file);
+    };
+    const chosen = corpus.filter(
+      (reference) => isChosen(reference.path) && [...wanted].some((aspect) => serves(aspect, reference)),
+    );
+    const recordings: Heard["recordings"][number][] = [];
+    for (const reference of chosen) {
+      recordings.push({ reference, hypothesis: await hear(reference.path, reference.file) });
+    }
+    const joined: Heard["joined"][number][] = [];
+    for (const plan of wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : []) {
+      const made = await makeJoined(corpus, plan, directory);
+      joined.push({ made, hypothesis: await hear(made.name, made.file) });
+    }
+    const noSpeech: Heard["noSpeech"][number][] = [];
+    for (const made of wanted.has("invented") ? await makeNoSpeech(audio, directory, isChosen) : []) {
+      noSpeech.push({ made, hypothesis: await hear(made.name, made.file) });
+    }
+    return { recordings, joined, noSpeech };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
