@@ -1,14 +1,65 @@
 /** Ends of sentences in the scripts whisper writes, with a closing quote or bracket behind. */
-const sentenceEnd = /[.?!…。？！｡।؟።]["'”’»)\]」』]*$/u;
-/** A full stop behind these ends no sentence. */
-const abbreviation = /^(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|z\.b|bzw|[a-z])\.$/iu;
+const sentenceMark = /(?<mark>[.?!…。？！｡।॥؟۔։።៖။]+)["'”’»›)\]」』）】]*$/u;
+/** Ends of parts of a sentence. */
+const clauseMark = /[,;:،؛、，；：·–—-]["'”’»›)\]」』）】]*$/u;
+const opening = /^["'“‘„«‹([「『（【¿¡-]+/u;
+
+/** Titles and the like stand before a name or a number, and a sentence never ends with them. Written so, capitals and all. */
+const beforeNames = new Set(
+  (
+    "Mr Mrs Ms Dr Prof Rev Gen Lt Sgt Capt Cpt Maj Cmdr Adm Gov Mt Ft vs approx Dept Nos pp resp cf " +
+    "Hr Nr bzw Dipl evtl ggf inkl exkl zzgl Tel Abb Bd Hrsg Mme Mlle Mgr Sra Srta Dra Dña Uds Núm Pág Exmo Exma " +
+    "Sig Dott Avv Dhr Mevr bijv ул проф акад"
+  ).split(" "),
+);
+/** These may as well end a sentence, or are words. */
+const atEitherPlace = new Set(
+  (
+    "St Sr Jr No no etc usw ecc enz Inc Ltd Co Corp Bros Max Min max min Mio Mrd Str Ave Blvd Av Col Sen Rep Pres Hon Fig " +
+    "Vol Fr Ing Art Kap sog Ud Mw ca им св см тыс млн руб"
+  ).split(" "),
+);
+
+/** What lies between two words of one speaker, for a reader: the lower in this list, the less they may be parted. */
+export type Boundary = "sentence" | "perhaps" | "clause" | "open" | "bound";
 
 /**
- * Whether a sentence ends with a word.
+ * What lies between a word and the next, by how they are written: the end of a sentence, perhaps one (after a number or an
+ * abbreviation), the end of a clause, nothing, or something that holds them together.
+ * @param next empty: nothing follows
+ */
+export function boundaryBetween(word: string, next: string): Boundary {
+  const text = word.trim();
+  const following = next.trim().replace(opening, "");
+  const mark = sentenceMark.exec(text)?.groups?.mark;
+  if (mark === undefined) {
+    // 10 000, or 3, 5 where the comma is a decimal one
+    if (/\d[.,]?$/u.test(text) && /^\d/u.test(following)) return "bound";
+    return clauseMark.test(text) ? "clause" : "open";
+  }
+  const goesOn = /^[\p{Ll}\p{P}]/u.test(following);
+  if (mark !== ".") return goesOn ? "clause" : "sentence";
+  return afterFullStop(text.replace(opening, ""), following, goesOn);
+}
+
+function afterFullStop(text: string, following: string, goesOn: boolean): Boundary {
+  const stem = text.slice(0, text.lastIndexOf("."));
+  if (beforeNames.has(stem)) return "bound";
+  // J. F. Kennedy; but the English I may end a sentence
+  if (/^\p{L}$/u.test(stem)) return stem === "I" && !goesOn ? "perhaps" : "bound";
+  // e.g., z.B., U.S., p.m.
+  if (/^\p{L}{1,2}(\.\p{L}{1,2})+$/u.test(stem)) return goesOn ? "bound" : "perhaps";
+  // No. 5, St. Paul, usw.
+  if (atEitherPlace.has(stem)) return goesOn || (/^no$/i.test(stem) && /^\d/u.test(following)) ? "bound" : "perhaps";
+  // the 3. of May, as many languages write it
+  if (/^\p{N}{1,2}$/u.test(stem)) return goesOn ? "bound" : "perhaps";
+  return goesOn ? "clause" : "sentence";
+}
+
+/**
+ * Whether a sentence surely ends with a word.
  * @param next the word after it; one that begins with a small letter goes on with the sentence
  */
 export function endsSentence(word: string, next: string | undefined): boolean {
-  const text = word.trim();
-  if (!sentenceEnd.test(text) || abbreviation.test(text)) return false;
-  return next === undefined || !/^\p{Ll}/u.test(next.trim());
+  return boundaryBetween(word, next ?? "") === "sentence";
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
-import { endsSentence } from "../../src/pipeline/sentences.ts";
+import { type Boundary, boundaryBetween } from "../../src/pipeline/sentences.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
 const texts = (words: Parameters<typeof buildSegments>[0]) => buildSegments(words).map((segment) => segment.text);
@@ -19,16 +19,59 @@ describe("segments", () => {
     ]);
   });
 
-  test("break at a pause and at the end of a sentence", () => {
-    const words = spoken(0, [...wordsFrom(0, "This is one sentence. This is"), ...wordsFrom(5, "after a pause")]);
-    expect(texts(words)).toEqual(["This is one sentence.", "This is", "after a pause"]);
+  test("end at the ends of sentences, and at a long pause without one", () => {
+    const words = spoken(0, [
+      ...wordsFrom(0, "This is one sentence of some length. This is another sentence that is never"),
+      ...wordsFrom(9, "going to end"),
+    ]);
+    expect(texts(words)).toEqual([
+      "This is one sentence of some length.",
+      "This is another sentence that is never",
+      "going to end",
+    ]);
   });
 
-  test("do not set a word or two apart for their full stop", () => {
+  test("hold very short sentences together with a neighbour, but never with another speaker or over a long pause", () => {
     expect(texts(spoken(0, wordsFrom(0, "Yes. Yes. Okay. That is right. Good.")))).toEqual([
-      "Yes. Yes. Okay. That is right.",
-      "Good.",
+      "Yes. Yes. Okay. That is right. Good.",
     ]);
+    expect(texts([...spoken(0, wordsFrom(0, "Yes. It is.")), ...spoken(1, wordsFrom(1, "Yes."))])).toEqual([
+      "Yes. It is.",
+      "Yes.",
+    ]);
+    expect(texts(spoken(0, [...wordsFrom(0, "Yes."), ...wordsFrom(3, "We went on a day late.")]))).toEqual([
+      "Yes.",
+      "We went on a day late.",
+    ]);
+    expect(
+      texts(spoken(0, wordsFrom(0, "Yes. We went on, though a day late as it was. And the others stayed there."))),
+    ).toEqual(["Yes. We went on, though a day late as it was.", "And the others stayed there."]);
+  });
+
+  test("go on over a short pause within a sentence", () => {
+    const words = spoken(0, [...wordsFrom(0, "We met"), ...wordsFrom(1.6, "Mr. Smith and his wife in the garden.")]);
+    expect(texts(words)).toEqual(["We met Mr. Smith and his wife in the garden."]);
+  });
+
+  test.each([
+    ["at a comma", `${"so ".repeat(30)}far, ${"it ".repeat(30)}went.`, / far,$/],
+    ["at the comma that leaves no small rest", `now, ${"so ".repeat(30)}far, ${"it ".repeat(28)}went, yes.`, / far,$/],
+    ["not in a number", `${"so ".repeat(29)}of 10 000 ${"it ".repeat(30)}went.`, /^(?!.*10$)/],
+  ])("of more than 15 s are broken %s", (_, text, firstEnds) => {
+    const segments = buildSegments(spoken(0, wordsFrom(0, text)));
+    expect(segments.map((segment) => segment.text).join(" ")).toBe(text);
+    expect(segments).toHaveLength(2);
+    expect(segments[0]?.text).toMatch(firstEnds);
+    for (const { startSeconds, endSeconds } of segments) expect(endSeconds - startSeconds).toBeLessThanOrEqual(15);
+  });
+
+  test("without any punctuation are broken at the longest pauses", () => {
+    const words = spoken(0, [
+      ...wordsFrom(0, "word ".repeat(30).trim()),
+      ...wordsFrom(9.8, "then ".repeat(15).trim()),
+      ...wordsFrom(14.4, "next ".repeat(30).trim()),
+    ]);
+    expect(buildSegments(words).map(({ startSeconds }) => startSeconds)).toEqual([0, 9.8]);
   });
 
   test("never break in a word, lose a word or repeat one", () => {
@@ -39,14 +82,28 @@ describe("segments", () => {
     for (const segment of segments) expect(segment.text.length).toBeLessThanOrEqual(300);
   });
 
-  test("of languages without spaces have none", () => {
-    const words = [..."今日は。元気"].map((text, index) => ({
-      text,
-      startSeconds: index,
-      endSeconds: index + 0.9,
-      probability: 1,
-    }));
-    expect(texts(spoken(0, words))).toEqual(["今日は。", "元気"]);
+  test("of languages without spaces have none, and never break in a word", () => {
+    const pieces = (text: string) =>
+      spoken(
+        0,
+        [...text].map((piece, index) => ({
+          text: piece,
+          startSeconds: index * 0.5,
+          endSeconds: index * 0.5 + 0.5,
+          probability: 1,
+        })),
+      );
+    expect(texts(pieces("今日は良い天気です。元気ですか？"))).toEqual(["今日は良い天気です。", "元気ですか？"]);
+    const long = "東京都は日本の首都であり世界有数の大都市である大阪府は西日本の中心であり古くから商業が栄えた町である";
+    const segments = texts(pieces(long));
+    expect(segments.join("")).toBe(long);
+    expect(segments.length).toBeGreaterThan(1);
+    const starts = new Set(Array.from(new Intl.Segmenter("ja", { granularity: "word" }).segment(long), (s) => s.index));
+    let offset = 0;
+    for (const segment of segments) {
+      expect(starts).toContain(offset);
+      offset += segment.length;
+    }
   });
 
   test("have starts that never decrease and ends after their starts, whatever the words' times are", () => {
@@ -76,17 +133,51 @@ describe("segments", () => {
   });
 });
 
-test.each([
-  ["end.", "Next", true],
-  ["end?", undefined, true],
-  ["end.”", "Next", true],
-  ["終わり。", "次", true],
-  ["Mr.", "Hale", false],
-  ["e.g.", "This", false],
-  ["J.", "Kennedy", false],
-  ["wait...", "what", false],
-  ["3.5", "Percent", false],
-  ["comma,", "Next", false],
-])("a sentence ends with %p before %p: %p", (word, next, ends) => {
-  expect(endsSentence(` ${word}`, next === undefined ? undefined : ` ${next}`)).toBe(ends);
+test.each<[string, string, Boundary]>([
+  ["end.", "Next", "sentence"],
+  ["end?", "", "sentence"],
+  ["end", "", "open"],
+  ["end.”", "Next", "sentence"],
+  ["end.", "“Next", "sentence"],
+  ["終わり。", "次", "sentence"],
+  ["تمام؟", "نعم", "sentence"],
+  ["था।", "वह", "sentence"],
+  ["wait…", "Then", "sentence"],
+  ["me.", "I", "sentence"],
+  ["No!", "Really", "sentence"],
+  ["1990.", "Then", "sentence"],
+  // A small letter goes on with the sentence.
+  ["wait...", "what", "clause"],
+  ["”What?”", "he", "clause"],
+  ["comma,", "Next", "clause"],
+  ["だから、", "次", "clause"],
+  ["comma", "Next", "open"],
+  ["3.5", "Percent", "open"],
+  // A name, a number or an abbreviation and what belongs to it.
+  ["Mr.", "Hale", "bound"],
+  ["Dr.", "Müller", "bound"],
+  ["e.g.", "this", "bound"],
+  ["z.B.", "in", "bound"],
+  ["J.", "Kennedy", "bound"],
+  ["No.", "5", "bound"],
+  ["10", "000", "bound"],
+  ["3,", "5", "bound"],
+  // What may end a sentence as well: the pause decides.
+  ["3.", "Mai", "perhaps"],
+  ["U.S.", "Army", "perhaps"],
+  ["p.m.", "Then", "perhaps"],
+  ["No.", "That", "perhaps"],
+  ["I.", "Okay", "perhaps"],
+  ["etc.", "Then", "perhaps"],
+])("between %p and %p there is: %p", (word, next, boundary) => {
+  expect(boundaryBetween(` ${word}`, ` ${next}`)).toBe(boundary);
+});
+
+test("a full stop that may be an abbreviation's ends a sentence where a pause follows, and not where none does", () => {
+  const told = (pause: number) => [
+    ...wordsFrom(0, "They had been in the house since 3."),
+    ...wordsFrom(2.4 + pause, "Mai was there and so were all the others."),
+  ];
+  expect(texts(spoken(0, told(0)))).toHaveLength(1);
+  expect(texts(spoken(0, told(0.4)))).toHaveLength(2);
 });
