@@ -7,22 +7,20 @@ const minSeconds = 0.01;
 
 /**
  * Words → segments: a new one where the speaker changes, and in what one speaker says at the ends of sentences, where there
- * are any; never in a word. Speakers are numbered anew in order of first appearance.
+ * are any; never in a word.
  * @param words in order of their start
  */
 export function buildSegments(words: readonly SpokenWord[]): Segment[] {
-  const letters = new Map<number, number>();
   let reached = 0;
   return runs(words.filter((word) => word.text.trim() !== ""))
     .flatMap(splitSentences)
     .map((group, index): Segment => {
       const first = group[0] as SpokenWord;
-      if (!letters.has(first.speaker)) letters.set(first.speaker, letters.size);
       const startSeconds = Math.max(reached, first.startSeconds);
       reached = startSeconds;
       const endSeconds = Math.max(startSeconds + minSeconds, ...group.map((word) => word.endSeconds));
       const text = textOf(group);
-      return { index, startSeconds, endSeconds, speaker: letters.get(first.speaker) ?? 0, text, words: group };
+      return { index, startSeconds, endSeconds, speaker: first.speaker, text, words: group };
     });
 }
 

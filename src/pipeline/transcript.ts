@@ -7,6 +7,7 @@ import { buildSegments } from "./build-segments.ts";
 import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
+import { fitToTurns } from "./fit-to-turns.ts";
 import { chooseLanguage } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
@@ -78,7 +79,9 @@ export async function transcript(
   }));
 
   step("finalize");
-  const segments = mergeTracks(told.map(({ words, turns }) => buildSegments(assignSpeakers(words, turns))));
+  const segments = mergeTracks(
+    told.map(({ words, turns }) => fitToTurns(buildSegments(assignSpeakers(words, turns)), turns)),
+  );
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
 }
