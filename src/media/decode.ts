@@ -5,6 +5,7 @@ import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { type ProbedRecording, probeRecording } from "./probe.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
+import { findTrackStart, timeLineFilters } from "./time-line.ts";
 
 /** Samples a second of all PCM in the product: what Whisper and the diarization models take. */
 export const PCM_SAMPLE_RATE_HZ = 16_000;
@@ -37,8 +38,8 @@ export interface DecodedRecording {
 /**
  * Decodes a recording's audio track to a PCM file, without holding it in memory.
  *
- * A damaged file gives what can be decoded. Samples are laid end to end: gaps between a container's time stamps are not
- * filled, because going by them would drop speech where they run backwards (files joined by hand do).
+ * A damaged file gives what can be decoded. Sample 0 is the moment at which a player that opens the file begins, and gaps
+ * between the container's time stamps are silence, so that times are those that a player shows; see time-line.ts.
  * The output appears whole, synced to disk and under its name, or not at all. Throws MediaError (`not_a_recording`, `recording_too_long`,
  * `disk_full`, `input_unreadable`, or ffmpeg's own faults), and the signal's reason after an abort.
  */
@@ -47,13 +48,15 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
 
+  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
+  const filters = [...mixFilter(probed), ...timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds)];
   const partialPath = `${outputPath}.partial`;
   // A decode that outlived a killed server may still hold the old one open: writing to a new file keeps the two apart.
   await rm(partialPath, { force: true });
   try {
     const end = await runFfmpeg({
       ffmpegPath,
-      arguments: decodeArguments(inputPath, partialPath, probed, request.maxSeconds),
+      arguments: decodeArguments(inputPath, partialPath, probed.trackIndex, filters, request.maxSeconds),
       limits: decodeLimits(request.maxSeconds),
       timeoutSeconds: decodeTimeoutSeconds(request.maxSeconds),
       signal,
@@ -81,13 +84,19 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   }
 }
 
-function decodeArguments(inputPath: string, outputPath: string, probed: ProbedRecording, maxSeconds: number): string[] {
+function decodeArguments(
+  inputPath: string,
+  outputPath: string,
+  trackIndex: number,
+  filters: readonly string[],
+  maxSeconds: number,
+): string[] {
   return [
     ...["-loglevel", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
-    ...["-filter_threads", "1"],
+    ...["-filter_threads", "1", "-copyts"],
     ...inputArguments(inputPath),
-    ...["-map", `0:a:${probed.trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
-    ...mixFilter(probed),
+    ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
+    ...["-af", filters.join(",")],
     ...["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-c:a", "pcm_s16le"],
     // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
     ...["-t", String(maxSeconds + 1), "-f", "s16le", "-y", `file:${outputPath}`],
@@ -96,10 +105,10 @@ function decodeArguments(inputPath: string, outputPath: string, probed: ProbedRe
 
 /** ffmpeg mixes layouts that it knows; channels of no known place are mixed alike, of ambisonics the first hears all round. */
 function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
-  if (channelLayout.startsWith("ambisonic")) return ["-af", "pan=mono|c0=c0"];
+  if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
   if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
   const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
-  return ["-af", `pan=mono|c0<${sum}`];
+  return [`pan=mono|c0<${sum}`];
 }
 
 // Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). A tenth of the longest length, ten

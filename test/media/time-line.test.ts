@@ -1,0 +1,203 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
+import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from "./support.ts";
+
+const ready = available(FFMPEG, "tests of media times");
+
+/** Six seconds in which a tone sounds for 0.2 s from each odd second on. */
+const tones = lavfi("aevalsrc=if(between(mod(t\\,2)\\,1\\,1.2)\\,0.5*sin(3000*t)\\,0):d=6:s=48000");
+const picture = lavfi("testsrc2=size=32x32:rate=25:duration=6");
+const late = ["-itsoffset", "1.5"];
+const h264 = ["-c:v", "libx264", "-preset", "ultrafast"];
+const both = ["-map", "0:v", "-map", "1:a"];
+const aac = ["-c:a", "aac"];
+
+/** Where tones begin, in seconds. */
+function onsets(samples: Int16Array): number[] {
+  const found: number[] = [];
+  let lastLoud = Number.NEGATIVE_INFINITY;
+  for (const [index, sample] of samples.entries()) {
+    if (Math.abs(sample) < 6000) continue;
+    if (index - lastLoud > PCM_SAMPLE_RATE_HZ / 2) found.push(index / PCM_SAMPLE_RATE_HZ);
+    lastLoud = index;
+  }
+  return found;
+}
+
+async function decoded(folder: string, inputPath: string, maxSeconds = 600): Promise<Int16Array> {
+  const outputPath = join(folder, "decoded.pcm");
+  await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds });
+  return samplesOf(outputPath);
+}
+
+interface Case {
+  readonly what: string;
+  /** Runs of ffmpeg, each with the file it makes as its last argument. */
+  readonly made: readonly (readonly string[])[];
+  /** Joined to one file, as with cat; without it the last that was made. */
+  readonly joined?: readonly string[];
+  readonly expected: readonly number[];
+  readonly maxSeconds?: number;
+}
+
+async function check({ made, joined, expected, maxSeconds }: Case): Promise<void> {
+  await inFolder(async (folder) => {
+    const inside = (argument: string) => argument.replace("@", `${folder}/`);
+    for (const args of made) makeWithFfmpeg(...args.map(inside));
+    let path = inside(made.at(-1)?.at(-1) ?? "");
+    if (joined !== undefined) {
+      const parts = joined.map((name) => Bun.file(inside(name)).bytes());
+      path = join(folder, "joined");
+      await Bun.write(path, Buffer.concat(await Promise.all(parts)));
+    }
+    const found = onsets(await decoded(folder, path, maxSeconds));
+    // Files joined by hand bring along what each codec puts before and after.
+    const tolerance = joined === undefined ? 0.025 : 0.1;
+    expect(found.length).toBe(expected.length);
+    const errors = found.map((seconds, index) => Math.abs(seconds - (expected[index] ?? 0)));
+    expect(Math.max(...errors)).toBeLessThan(tolerance);
+  });
+}
+
+const dropped = (from: number, to: number) => [
+  "-c",
+  "copy",
+  "-bsf:a",
+  `noise=drop='gte(pts*tb,${from})*lt(pts*tb,${to})'`,
+];
+const jump = (at: number, by: number) => ["-c", "copy", "-bsf:a", `setts=ts='if(gte(TS*TB,${at}),TS+${by}/TB,TS)'`];
+const opus = ["-c:a", "libopus"];
+
+describe.if(ready)("what begins with the file begins at 0, whatever a codec puts before it", () => {
+  test.each([
+    ["m4a", aac],
+    ["mp3", ["-c:a", "libmp3lame"]],
+    ["opus", opus],
+    ["webm", opus],
+    ["ogg", ["-c:a", "libvorbis"]],
+    ["flac", ["-c:a", "flac"]],
+  ])("%s", async (format, codec) => {
+    await check({ what: format, made: [[...tones, ...codec, `@a.${format}`]], expected: [1, 3, 5] });
+  });
+});
+
+describe.if(ready)("sound that begins after the picture comes as late as in a player", () => {
+  test.each(["mkv", "mp4", "mov", "ts", "flv"])("%s", async (format) => {
+    const made = [[...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "44100", `@a.${format}`]];
+    await check({ what: format, made, expected: [2.5, 4.5, 6.5] });
+  });
+
+  test("an edit list of fragments", async () => {
+    const form = ["-movflags", "frag_keyframe+empty_moov"];
+    const made = [[...picture, ...late, ...tones, ...both, ...h264, ...aac, ...form, "@a.mp4"]];
+    await check({ what: "fragments", made, expected: [2.5, 4.5, 6.5] });
+  });
+});
+
+const elsewhere: readonly Case[] = [
+  {
+    what: "the picture begins after the sound",
+    made: [[...late, ...picture, ...tones, ...both, ...h264, ...aac, "@a.mkv"]],
+    expected: [1, 3, 5],
+  },
+  {
+    what: "a transport stream that counts from ten hours on",
+    made: [[...picture, ...tones, ...both, ...h264, ...aac, "-muxdelay", "0", "-output_ts_offset", "36000", "@a.ts"]],
+    expected: [1, 3, 5],
+  },
+  {
+    what: "fragments that were cut out of a broadcast",
+    made: [[...tones, ...aac, "-output_ts_offset", "7200", "-movflags", "frag_keyframe+empty_moov", "@a.mp4"]],
+    expected: [1, 3, 5],
+  },
+  {
+    what: "a copy from the middle, whose edit list hides what comes before",
+    made: [
+      [...picture, ...tones, ...both, ...h264, "-g", "100", ...aac, "@whole.mp4"],
+      ["-ss", "2.3", "-i", "@whole.mp4", "-c", "copy", "@cut.mp4"],
+    ],
+    expected: [0.7, 2.7],
+  },
+];
+
+const gaps: readonly Case[] = [
+  ...["webm", "mkv", "opus"].map((format) => ({
+    what: `packets are missing in ${format}`,
+    made: [
+      [...tones, ...opus, "@whole.mkv"],
+      ["-i", "@whole.mkv", ...dropped(2, 4), `@a.${format}`],
+    ],
+    expected: [1, 5],
+  })),
+  ...["mp4", "ts"].map((format) => ({
+    what: `packets are missing in ${format}`,
+    made: [
+      [...picture, ...tones, ...both, ...h264, ...aac, "@a.mkv"],
+      ["-i", "@a.mkv", ...dropped(2, 4), `@a.${format}`],
+    ],
+    expected: [1, 5],
+  })),
+  ...["webm", "ts"].map((format) => ({
+    what: `a pause of half a minute is left out in ${format}`,
+    made: [
+      [...tones, ...(format === "ts" ? aac : opus), `@a.${format}`],
+      ["-i", `@a.${format}`, ...jump(2, 30), `@b.${format}`],
+    ],
+    expected: [1, 33, 35],
+  })),
+];
+
+const jumps: readonly Case[] = [
+  {
+    what: "twenty hours later",
+    made: [
+      [...tones, ...opus, "@a.webm"],
+      ["-i", "@a.webm", ...jump(2, 72_000), "@b.webm"],
+    ],
+    expected: [1, 3, 5],
+    maxSeconds: 100_000,
+  },
+  {
+    what: "past the longest recording that is taken",
+    made: [
+      [...tones, ...opus, "@a.webm"],
+      ["-i", "@a.webm", ...jump(2, 1000), "@b.webm"],
+    ],
+    expected: [1, 3, 5],
+  },
+  ...["mp3", "ts", "opus", "webm"].map((format) => ({
+    what: `back to the beginning in joined ${format}`,
+    made: [[...tones, "-c:a", { mp3: "libmp3lame", ts: "aac" }[format] ?? "libopus", `@a.${format}`]],
+    joined: [`@a.${format}`, `@a.${format}`],
+    expected: [1, 3, 5, 7, 9, 11],
+  })),
+];
+
+describe.if(ready)("times are those of a player where", () => {
+  test.each([...elsewhere, ...gaps])("$what", check);
+});
+
+describe.if(ready)("nothing is lost, and no silence put in, where the clock jumps", () => {
+  test.each(jumps)("$what", check);
+});
+
+describe.if(ready)("time stamps that are not exact", () => {
+  test("put no silence between words where they only waver", async () => {
+    await inFolder(async (folder) => {
+      const steady = join(folder, "steady.webm");
+      const wavering = join(folder, "wavering.webm");
+      makeWithFfmpeg(...tones, ...opus, steady);
+      makeWithFfmpeg("-i", steady, "-c", "copy", "-bsf:a", "setts=ts='TS+round(40*sin(N))'", wavering);
+      const expected = (await decoded(folder, steady)).length;
+      expect(Math.abs((await decoded(folder, wavering)).length - expected)).toBeLessThan(PCM_SAMPLE_RATE_HZ / 20);
+    });
+  });
+
+  test("delay sound once only, where its form changes later", async () => {
+    const first = [...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "44100", "@first.ts"];
+    const second = [...picture, ...tones, ...both, ...h264, ...aac, "-ac", "2", "-ar", "48000", "@second.ts"];
+    const expected = [2.5, 4.5, 6.5, 8.5, 10.5, 12.5];
+    await check({ what: "mono, then stereo", made: [first, second], joined: ["@first.ts", "@second.ts"], expected });
+  });
+});
