@@ -20,7 +20,7 @@ const FFMPEG_STATIC_DOWNLOADS =
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor, with pip's. */
-const IMAGEIO_WHEELS: Readonly<Record<string, Wheel & { platform: string }>> = {
+const IMAGEIO_WHEELS: Readonly<Record<string, Wheel>> = {
   x64: {
     platform: "manylinux_2_28_x86_64",
     requirement: "imageio-ffmpeg==0.8.1",
@@ -130,11 +130,10 @@ async function fromFfmpegStatic(temporary: string): Promise<string> {
 async function fromImageio(temporary: string, architecture: string): Promise<string> {
   const wheel = IMAGEIO_WHEELS[architecture];
   if (!wheel) throw new Error(`it has no build for ${architecture}`);
-  const { platform } = wheel;
+  const { platform, ...native } = wheel;
   const unpacked = join(temporary, "unpacked");
   // pip asks the machine what it can run, except where another one is meant.
-  const foreign = architecture === process.arch ? {} : { platform };
-  await unpackWheel(wheel, { downloads: temporary, unpacked, ...foreign });
+  await unpackWheel(architecture === process.arch ? native : wheel, { downloads: temporary, unpacked });
   const folder = join(unpacked, "imageio_ffmpeg/binaries");
   const binary = (await readdir(folder)).find((name) => name.startsWith("ffmpeg-linux-"));
   if (!binary) throw new Error("the wheel has no ffmpeg in it");

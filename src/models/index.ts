@@ -1,3 +1,4 @@
+export { builtInPath } from "./built-in.ts";
 export { writeBundle } from "./bundle/index.ts";
 export { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 export {
@@ -11,7 +12,7 @@ export {
   readCatalogue,
   type Wheel,
 } from "./catalogue.ts";
-export { ConversionError, convertCtranslate2 } from "./convert/index.ts";
+export { assembleOnnx, ConversionError, convertCtranslate2 } from "./convert/index.ts";
 export { requireAnswer } from "./download.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";

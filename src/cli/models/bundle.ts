@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInSpeechModel, findModelOrNull, type InstalledModel, writeBundle } from "../../models/index.ts";
+import { builtInPath, findModelOrNull, type InstalledModel, writeBundle } from "../../models/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
@@ -39,9 +39,9 @@ export function bundleCommand(): Command {
     });
 }
 
-function requireCarriable(id: string, { catalogue, library }: ModelsContext): void {
+function requireCarriable(id: string, { catalogue, files, library }: ModelsContext): void {
   const entry = findModelOrNull(catalogue, id);
-  if (id === builtInSpeechModel || (entry !== null && entry.kind !== "speech")) {
+  if (entry !== null && builtInPath(entry, files) !== null) {
     throw new CommandError(`${id} comes with the program; there is nothing to carry`);
   }
   if (entry === null && library.find(id) === null) {

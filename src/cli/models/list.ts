@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInSpeechModel, type InstalledModel, type ModelEntry, publishedSize } from "../../models/index.ts";
+import { builtInPath, type InstalledModel, type ModelEntry, publishedSize } from "../../models/index.ts";
 import { print, table } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
 import { type ModelsContext, modelsContext } from "./models-context.ts";
@@ -17,25 +17,32 @@ export function listCommand(): Command {
 }
 
 /** A model as `models list --json` shows it. */
-function modelRows({ catalogue, library, speech }: ModelsContext) {
+function modelRows({ catalogue, files, library, speech }: ModelsContext) {
   const inUse = speech.current().id;
   const installed = new Map(library.list().map((model) => [model.id, model]));
-  const known = catalogue.map((entry) => row(entry.id, entry, installed.get(entry.id), inUse));
+  const known = catalogue.map((entry) =>
+    row(entry.id, { entry, comesWithProgram: builtInPath(entry, files) !== null }, installed.get(entry.id), inUse),
+  );
   const others = [...installed.values()].filter(({ id }) => !catalogue.some((entry) => entry.id === id));
-  return [...known, ...others.map((model) => row(model.id, undefined, model, inUse))];
+  return [...known, ...others.map((model) => row(model.id, null, model, inUse))];
 }
 
 type ModelRow = ReturnType<typeof row>;
 
-function row(id: string, entry: ModelEntry | undefined, model: InstalledModel | undefined, inUse: string) {
+interface Known {
+  readonly entry: ModelEntry;
+  readonly comesWithProgram: boolean;
+}
+
+function row(id: string, known: Known | null, model: InstalledModel | undefined, inUse: string) {
+  const { entry, comesWithProgram = false } = known ?? {};
   const size = entry === undefined ? null : publishedSize(entry);
   const download = entry?.sources.find((source) => source.type === "download");
-  const comesWithProgram = entry !== undefined && (entry.kind !== "speech" || id === builtInSpeechModel);
   return {
     id,
     kind: entry?.kind ?? "speech",
     state: comesWithProgram ? "built_in" : model === undefined ? "available" : "installed",
-    in_use: id === inUse || (comesWithProgram && entry.kind !== "speech"),
+    in_use: id === inUse || (comesWithProgram && entry?.kind !== "speech"),
     in_catalogue: entry !== undefined,
     size_bytes: model?.sizeBytes ?? size?.bytes ?? null,
     size_is_exact: model !== undefined || size?.exact === true,

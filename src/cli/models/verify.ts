@@ -1,12 +1,5 @@
 import { Command } from "commander";
-import {
-  builtInSpeechModel,
-  type Damage,
-  findModelOrNull,
-  type ModelEntry,
-  verifyBuiltIn,
-  verifyInstalled,
-} from "../../models/index.ts";
+import { builtInPath, type Damage, findModelOrNull, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
@@ -36,34 +29,27 @@ export function verifyCommand(): Command {
     });
 }
 
-function everything({ catalogue, library }: ModelsContext): string[] {
-  return [...catalogue.filter(comesWithProgram), ...library.list()].map(({ id }) => id);
+function everything({ catalogue, files, library }: ModelsContext): string[] {
+  const builtIn = catalogue.filter((entry) => builtInPath(entry, files) !== null);
+  return [...builtIn, ...library.list()].map(({ id }) => id);
 }
 
 async function verify(id: string, context: ModelsContext, progress: ProgressLine): Promise<Damage> {
-  const { catalogue, library } = context;
+  const { catalogue, files, library } = context;
   const onProgress = (done: number, total: number) => progress.show(`${id}: check`, done, total);
   const installed = library.find(id);
   if (installed !== null) return verifyInstalled(installed, catalogue, onProgress);
   const entry = findModelOrNull(catalogue, id);
-  if (entry !== null && comesWithProgram(entry)) return verifyBuiltIn(entry, builtInPath(entry, context), onProgress);
+  const path = entry && builtInPath(entry, files);
+  if (entry !== null && path !== null) return verifyBuiltIn(entry, path, onProgress);
   throw new CommandError(`${id} is not installed; see what is with: transcribe models list`);
 }
 
-function comesWithProgram({ id, kind }: ModelEntry): boolean {
-  return kind !== "speech" || id === builtInSpeechModel;
-}
-
-function builtInPath({ kind }: ModelEntry, { files }: ModelsContext): string {
-  if (kind === "speech") return files.whisperModel;
-  return kind === "segmentation" ? files.segmentationModel : files.embeddingModel;
-}
-
-function remedy(damaged: readonly string[], { catalogue }: ModelsContext): string {
+function remedy(damaged: readonly string[], { catalogue, files }: ModelsContext): string {
   const steps = damaged.map((id) => {
     const entry = findModelOrNull(catalogue, id);
     if (entry === null) return "remove it and import it again";
-    return comesWithProgram(entry) ? "install the program again" : `transcribe models pull ${id}`;
+    return builtInPath(entry, files) !== null ? "install the program again" : `transcribe models pull ${id}`;
   });
   return `mend it: ${[...new Set(steps)].join("; ")}`;
 }

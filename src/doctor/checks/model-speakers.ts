@@ -1,4 +1,4 @@
-import { productCatalogue, verifyBuiltIn } from "../../models/index.ts";
+import { builtInPath, productCatalogue, verifyBuiltIn } from "../../models/index.ts";
 import { type Check, type Finding, ok, problem } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 
@@ -9,11 +9,11 @@ export const modelSpeakers: Check = {
     "The two models that find speech and tell speakers apart come with the program; both must be there, byte for byte as they were published.",
   heavy: true,
   async run(context): Promise<Finding> {
-    const { segmentationModel, embeddingModel } = filesOf(context);
+    const files = filesOf(context);
     const detail: string[] = [];
     for (const entry of productCatalogue()) {
-      if (entry.kind === "speech") continue;
-      const path = entry.kind === "segmentation" ? segmentationModel : embeddingModel;
+      const path = entry.kind === "speech" ? null : builtInPath(entry, files);
+      if (path === null) continue;
       const damage = await verifyBuiltIn(entry, path, () => {});
       if (damage !== null) detail.push(`${entry.id}: ${damage}`);
     }

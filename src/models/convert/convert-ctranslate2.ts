@@ -1,4 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { openFiles } from "./byte-source.ts";
 import { ConversionError } from "./conversion-error.ts";
 import { readIndex } from "./ctranslate2-index.ts";
@@ -7,6 +7,7 @@ import { tensorData } from "./tensor-data.ts";
 import { planTensors, type TensorPlan } from "./tensor-list.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 import { type WhisperShape, whisperShape } from "./whisper-shape.ts";
+import { writeAll } from "./write-all.ts";
 
 const GGML_MAGIC = 0x67676d6c;
 /** ggml's numbers for element types; the same number in the header says that the weights are float16. */
@@ -41,12 +42,12 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
     const tensors = planTensors(index, shape);
     const output = await open(outputPath, "wx");
     try {
-      await write(output, header(shape));
-      await write(output, filterSection(shape.melBands));
-      await write(output, vocabularySection(vocabulary));
+      await writeAll(output, header(shape));
+      await writeAll(output, filterSection(shape.melBands));
+      await writeAll(output, vocabularySection(vocabulary));
       for (const tensor of tensors) {
-        await write(output, tensorHeader(tensor));
-        for (const piece of tensorData(tensor, source)) await write(output, piece);
+        await writeAll(output, tensorHeader(tensor));
+        for (const piece of tensorData(tensor, source)) await writeAll(output, piece);
       }
       await output.sync();
     } finally {
@@ -55,11 +56,6 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
   } finally {
     source.close();
   }
-}
-
-/** `FileHandle.write` may write less than it was given. */
-async function write(output: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) done += (await output.write(bytes, done)).bytesWritten;
 }
 
 function header(shape: WhisperShape): Uint8Array {

@@ -1,2 +1,3 @@
+export { assembleOnnx } from "./assemble-onnx.ts";
 export { ConversionError } from "./conversion-error.ts";
 export { convertCtranslate2 } from "./convert-ctranslate2.ts";

@@ -1,0 +1,52 @@
+"""A small hand for writing ONNX graphs: every method adds a node and gives the name of what it computes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+# Read by every ONNX Runtime since 1.12; operators of later sets gain nothing here.
+OPSET = 17
+IR_VERSION = 8
+
+Dim = int | str
+
+
+class Graph:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: dict[str, onnx.TensorProto] = {}
+
+    def constant(self, name: str, values: np.ndarray) -> str:
+        """A tensor that the file itself carries; one name stands for one tensor."""
+        if name not in self._constants:
+            self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(values), name)
+        return name
+
+    def floats(self, name: str, values: object) -> str:
+        return self.constant(name, np.asarray(values, np.float32))
+
+    def integers(self, *values: int) -> str:
+        return self.constant("integers_" + "_".join(map(str, values)), np.asarray(values, np.int64))
+
+    def add(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
+        output = f"{operator.lower()}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
+        return output
+
+    def model(self, waveform: Sequence[Dim], result: tuple[str, str, Sequence[Dim]]) -> onnx.ModelProto:
+        """The finished model, which takes `waveform` and gives `result`: what is computed, what it is called, its dimensions."""
+        computed, called, dims = result
+        self._nodes.append(helper.make_node("Identity", [computed], [called]))
+        graph = helper.make_graph(
+            self._nodes,
+            self._name,
+            [helper.make_tensor_value_info("waveform", TensorProto.FLOAT, list(waveform))],
+            [helper.make_tensor_value_info(called, TensorProto.FLOAT, list(dims))],
+            list(self._constants.values()),
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="transcribe")
+        model.ir_version = IR_VERSION
+        return model

@@ -1,0 +1,36 @@
+/**
+ * A tensor of 32-bit floats as a piece of an ONNX file that can stand behind any other: a model whose graph has that one
+ * tensor and nothing else. Of two messages one after the other, Protocol Buffers make one, in which lists are joined.
+ *
+ * The fields, by onnx.proto: ModelProto.graph 7, GraphProto.initializer 5; TensorProto.dims 1, data_type 2, name 8, raw_data 9.
+ * @returns what comes before the floats themselves, which are little-endian and stand at the piece's end
+ */
+export function tensorHeader({ name, dims }: { readonly name: string; readonly dims: readonly number[] }): Uint8Array {
+  const sizeBytes = dims.reduce((product, dim) => product * dim, FLOAT_BYTES);
+  const label = Buffer.from(name);
+  const tensor = Buffer.concat([
+    ...dims.map((dim) => Buffer.concat([tag(1, VARINT), varint(dim)])),
+    Buffer.concat([tag(2, VARINT), varint(TYPE_FLOAT)]),
+    Buffer.concat([tag(8, BYTES), varint(label.length), label]),
+    Buffer.concat([tag(9, BYTES), varint(sizeBytes)]),
+  ]);
+  const inGraph = Buffer.concat([tag(5, BYTES), varint(tensor.length + sizeBytes), tensor]);
+  return Buffer.concat([tag(7, BYTES), varint(inGraph.length + sizeBytes), inGraph]);
+}
+
+export const FLOAT_BYTES = 4;
+const TYPE_FLOAT = 1;
+/** Wire types: a whole number in as many bytes as it needs, and bytes behind their count. */
+const VARINT = 0;
+const BYTES = 2;
+
+function tag(field: number, wireType: number): Uint8Array {
+  return varint(field * 8 + wireType);
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
+  return Uint8Array.from([...bytes, rest]);
+}
