@@ -10,7 +10,7 @@ import {
 } from "./diarization/index.ts";
 import { ModelPool } from "./model-pool.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
-import { loadWhisper } from "./whisper/index.ts";
+import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
 export interface Workbench {
@@ -88,7 +88,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       const { segments, aborted } = await models.use(model, signal, (state) =>
         state.transcribe(samples, {
           ...{ language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true },
-          initialPrompt: vocabulary ?? "",
+          initialPrompt: toPrompt(vocabulary ?? ""),
         }),
       );
       if (aborted) throw new Error("the transcription was aborted");

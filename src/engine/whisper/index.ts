@@ -2,4 +2,5 @@
 export { gpuLibraries, isCpuLibrary } from "./libraries.ts";
 export { readModelHeader } from "./model-header.ts";
 export { loadWhisper, rateCpuLibrary } from "./runtime.ts";
+export { toPrompt } from "./to-prompt.ts";
 export type * from "./types.ts";

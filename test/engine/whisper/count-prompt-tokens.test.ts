@@ -19,16 +19,18 @@ function modelWith(tokens: readonly string[]): Buffer {
 }
 
 test.each([
-  ["ab", 1],
-  ["abab", 2],
-  ["ab ab", 2],
+  ["ab.", 2],
+  // It ends as a sentence, or is ended.
+  ["ab", 2],
+  ["abab.", 3],
+  ["ab ab.", 3],
   // The space and what follows it are looked up together: " ab" is known, " b" is not.
-  ["ab b", 3],
+  ["ab b!", 4],
   // Letters, digits and signs are never one token.
   ["ab1ab!", 4],
-  ["ü", 1],
+  ["ü!", 2],
   // Of an unknown character every byte counts.
-  ["世", 3],
+  ["世。", 6],
   ["", 0],
 ])("%j is so many tokens of a small vocabulary: %d", async (text, count) => {
   using directory = temporaryDirectory();
@@ -46,7 +48,7 @@ test("a file that ends in its vocabulary is told of", async () => {
 });
 
 test.skipIf(!available("tokens of the base model", basePath))("the base model's tokens are read", () => {
-  expect(countPromptTokens(basePath, "Hello world")).toBe(2);
+  expect(countPromptTokens(basePath, "Hello world")).toBe(3);
   expect(countPromptTokens(basePath, "Hello world, ".repeat(50))).toBeGreaterThan(149);
   expect(countPromptTokens(basePath, "Владивосток")).toBeLessThan(12);
 });

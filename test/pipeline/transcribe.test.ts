@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
+import type { Language } from "../../src/engine/index.ts";
+import { transcribe } from "../../src/pipeline/transcribe.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+const english: Language = { code: "en", name: "English", whisperCode: "en" };
+const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30 }));
+
+test("all chunks are done with the vocabulary that the recording was created with, after an interruption and a change too", async () => {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const by = { actor: "operator", now: 1 };
+  const account = createAccount(store, "acme", by);
+  setVocabulary(store, account, by, "Zitronenfalter");
+  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
+  setVocabulary(store, account, by, "Kohlweißling");
+  const told: unknown[] = [];
+  const run = async (interruptAt: number) => {
+    const recording = recordings.get(id);
+    if (recording === null) throw new Error("it is gone");
+    const context = {
+      ...{ recording, checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
+      engine: {
+        run: async (_operation: string, params: { vocabulary?: string; span: { startSeconds: number } }) => {
+          if (params.span.startSeconds === interruptAt) throw new Error("interrupted");
+          told.push([params.span.startSeconds, params.vocabulary]);
+          return { utterances: [] };
+        },
+      },
+      ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
+    } as unknown as Parameters<typeof transcribe>[0];
+    await transcribe(context, chunks, "model", english);
+  };
+  await expect(run(30)).rejects.toThrow("interrupted");
+  await run(-1);
+  expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter"]));
+});
