@@ -12,7 +12,9 @@ export interface DiarizationErrors {
 
 /**
  * Diarization errors between exact intervals, without a collar and with overlap scored, under the mapping of speakers
- * that agrees longest. As pyannote.metrics' DiarizationErrorRate() counts them over the whole file.
+ * that agrees longest. As pyannote.metrics' DiarizationErrorRate() counts them over the whole file, which counts a
+ * speaker twice where two turns of the same speaker overlap. Only where much of a speaker overlaps so may it match other
+ * speakers, and come to a little more or less.
  */
 export function diarizationErrors(reference: readonly NamedTurn[], found: readonly NamedTurn[]): DiarizationErrors {
   const moments = [...reference, ...found].flatMap((turn) => [turn.startSeconds, turn.endSeconds]);
@@ -26,13 +28,16 @@ export function diarizationErrors(reference: readonly NamedTurn[], found: readon
     const seconds = (times[index + 1] ?? start) - start;
     const real = speakersAt(reference, start);
     const said = speakersAt(found, start);
-    errors.totalSeconds += real.size * seconds;
-    errors.missedSeconds += Math.max(0, real.size - said.size) * seconds;
-    errors.falseAlarmSeconds += Math.max(0, said.size - real.size) * seconds;
-    both += Math.min(real.size, said.size) * seconds;
-    for (const name of real) {
+    errors.totalSeconds += real.length * seconds;
+    errors.missedSeconds += Math.max(0, real.length - said.length) * seconds;
+    errors.falseAlarmSeconds += Math.max(0, said.length - real.length) * seconds;
+    both += Math.min(real.length, said.length) * seconds;
+    for (const name of new Set(real)) {
       const row = together[names.indexOf(name)] ?? [];
-      for (const other of said) row[foundNames.indexOf(other)] = (row[foundNames.indexOf(other)] ?? 0) + seconds;
+      for (const other of new Set(said)) {
+        const shared = Math.min(countOf(real, name), countOf(said, other));
+        row[foundNames.indexOf(other)] = (row[foundNames.indexOf(other)] ?? 0) + shared * seconds;
+      }
     }
   }
   errors.confusionSeconds = Math.max(0, both - bestMatch(together));
@@ -60,8 +65,10 @@ export function addErrors(all: readonly DiarizationErrors[]): DiarizationErrors 
   );
 }
 
-function speakersAt(turns: readonly NamedTurn[], seconds: number): Set<string> {
-  return new Set(
-    turns.filter((turn) => turn.startSeconds <= seconds && seconds < turn.endSeconds).map((t) => t.speaker),
-  );
+function speakersAt(turns: readonly NamedTurn[], seconds: number): string[] {
+  return turns.filter((turn) => turn.startSeconds <= seconds && seconds < turn.endSeconds).map((t) => t.speaker);
+}
+
+function countOf(names: readonly string[], name: string): number {
+  return names.filter((one) => one === name).length;
 }
