@@ -1,3 +1,7 @@
+/** Costs of another word, and of one left out or put in: of ways of the same length, the one with most matches is least. */
+const changed = 4;
+const leftOut = 3;
+
 /**
  * Pairs of words that stand in for each other in the shortest way from the one text to the other, equal or not, as
  * places in both; words that were left out or put in are in no pair.
@@ -6,13 +10,13 @@ export function alignWords(said: readonly string[], heard: readonly string[]): (
   const width = heard.length + 1;
   const costs = new Uint32Array((said.length + 1) * width);
   const costAt = (row: number, column: number) => costs[row * width + column] ?? 0;
-  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : 1);
+  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : changed);
   for (let row = 0; row <= said.length; row++) {
     for (let column = 0; column < width; column++) {
       const ways = [
         ...(row > 0 && column > 0 ? [costAt(row - 1, column - 1) + change(row, column)] : []),
-        ...(row > 0 ? [costAt(row - 1, column) + 1] : []),
-        ...(column > 0 ? [costAt(row, column - 1) + 1] : []),
+        ...(row > 0 ? [costAt(row - 1, column) + leftOut] : []),
+        ...(column > 0 ? [costAt(row, column - 1) + leftOut] : []),
       ];
       costs[row * width + column] = ways.length === 0 ? 0 : Math.min(...ways);
     }
@@ -22,7 +26,7 @@ export function alignWords(said: readonly string[], heard: readonly string[]): (
   while (row > 0 && column > 0) {
     const cost = costAt(row, column);
     if (cost === costAt(row - 1, column - 1) + change(row, column)) pairs.push([--row, --column]);
-    else if (cost === costAt(row - 1, column) + 1) row--;
+    else if (cost === costAt(row - 1, column) + leftOut) row--;
     else column--;
   }
   return pairs.reverse();

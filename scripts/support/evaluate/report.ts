@@ -15,6 +15,7 @@ export interface Row {
 export function rowsOf(results: Results): Row[] {
   return [
     ...wordRows(results.words),
+    ...(results.peer === null ? [] : peerRows(results.peer)),
     ...joinedRows(results.joined),
     ...speakerRows(results.segmentSpeakers, "segments"),
     ...speakerRows(results.turnSpeakers, "diarization alone"),
@@ -62,6 +63,17 @@ function wordRows(words: readonly WordResult[]): Row[] {
             over: `${repeats.length} of ${recordings(words.length)}`,
           },
         ]),
+  ];
+}
+
+function peerRows({ name, words }: NonNullable<Results["peer"]>): Row[] {
+  const single = inGroup(words, "single");
+  const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
+  const right = single.filter(({ language, heardLanguage }) => language === heardLanguage);
+  return [
+    ...rateRows(`words wrong, single/, by ${name}`, of(single)),
+    ...rateRows(`words wrong, dialogues, by ${name}`, of(inGroup(words, "dialogue"))),
+    ...(single.length === 0 ? [] : [countRow(`languages right, single/, by ${name}`, right.length, single.length)]),
   ];
 }
 

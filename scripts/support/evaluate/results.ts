@@ -56,10 +56,23 @@ export interface Results {
   readonly countedOtherwise: readonly string[];
   readonly times: readonly TimeResult[];
   readonly invented: readonly Invented[];
+  /** What faster-whisper wrote for the same recordings, where it was asked. */
+  readonly peer: { readonly name: string; readonly words: readonly WordResult[] } | null;
 }
 
-/** Measures what was heard. */
-export async function measure(scorer: Scorer, heard: Heard, wanted: ReadonlySet<Aspect>): Promise<Results> {
+/** What another program made of recordings. */
+export interface HeardByPeer {
+  readonly name: string;
+  readonly recordings: Heard["recordings"];
+}
+
+/** Measures what was heard. @param peer what another made of the same recordings, of which the words are measured */
+export async function measure(
+  scorer: Scorer,
+  heard: Heard,
+  wanted: ReadonlySet<Aspect>,
+  peer: HeardByPeer | null,
+): Promise<Results> {
   const { recordings } = heard;
   const speakers = wanted.has("speakers")
     ? recordings.map(({ reference, hypothesis }) => ({ reference, turns: hypothesis.segments }))
@@ -68,7 +81,8 @@ export async function measure(scorer: Scorer, heard: Heard, wanted: ReadonlySet<
   const segmentSpeakers = await speakerResults(scorer, speakers);
   const turnSpeakers = await speakerResults(scorer, turns);
   return {
-    ...(wanted.has("words") ? await wordResults(scorer, heard) : { words: [], joined: [] }),
+    ...(wanted.has("words") ? await wordResults(scorer, recordings, heard.joined) : { words: [], joined: [] }),
+    peer: peer === null ? null : { name: peer.name, ...(await wordResults(scorer, peer.recordings, [])) },
     ...{ segmentSpeakers, turnSpeakers },
     countedOtherwise: [...countedOtherwise(speakers, segmentSpeakers), ...countedOtherwise(turns, turnSpeakers)],
     times: wanted.has("times") ? timeResults(heard) : [],
@@ -76,7 +90,7 @@ export async function measure(scorer: Scorer, heard: Heard, wanted: ReadonlySet<
   };
 }
 
-async function wordResults(scorer: Scorer, { recordings, joined }: Heard) {
+async function wordResults(scorer: Scorer, recordings: Heard["recordings"], joined: Heard["joined"]) {
   const withText = recordings.filter(({ reference }) => reference.text !== null || reference.spoken !== null);
   const whole = joined.map(({ made, hypothesis }) => ({ made, reference: asReference(made), hypothesis }));
   const texts = [...withText, ...whole].flatMap(({ reference, hypothesis }) => textsOf(reference, hypothesis));

@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { withTable } from "../../../scripts/support/evaluate/quality-page.ts";
+import { rowsOf } from "../../../scripts/support/evaluate/report.ts";
+import type { Results, WordResult } from "../../../scripts/support/evaluate/results.ts";
+import { pageNamed } from "../../docs/pages.ts";
+
+const nothing: Results = {
+  ...{ words: [], joined: [], segmentSpeakers: [], turnSpeakers: [], countedOtherwise: [], times: [], invented: [] },
+  peer: null,
+};
+
+function words(path: string, values: Partial<WordResult>): WordResult {
+  return {
+    ...{ path, group: "single", language: "en", heardLanguage: "en", all: { errors: 0, length: 10 }, bySpeaker: null },
+    ...{ longestRepeat: 0, said: "", heard: "", ...values },
+  };
+}
+
+/** Measures and values, without what they are over. */
+const shown = (results: Partial<Results>) =>
+  rowsOf({ ...nothing, ...results }).map(({ measure, value }) => `${measure}: ${value}`);
+
+test("what was not measured has no row", () => {
+  expect(rowsOf(nothing)).toEqual([]);
+});
+
+test("errors are added up before they are divided, languages apart and together", () => {
+  const rows = shown({
+    words: [
+      words("single/en", { all: { errors: 1, length: 90 } }),
+      words("single/zh", { language: "zh", heardLanguage: "yue", all: { errors: 9, length: 10 } }),
+      words("dialogue/one", { group: "dialogue", bySpeaker: { errors: 3, length: 10 }, longestRepeat: 4 }),
+    ],
+  });
+  expect(rows).toEqual([
+    "words wrong, single/: 10.0 %",
+    "words wrong, single/, en: 1.1 %",
+    "words wrong, single/, zh: 90.0 %",
+    "words wrong, dialogues: 0.0 %",
+    "words wrong or at the wrong speaker (cpWER), dialogues: 30.0 %",
+    "languages right, single/: 1 of 2",
+    "phrases of four words or more heard again and not said again: up to 4 words",
+  ]);
+});
+
+test("speakers are counted by recording, and their errors in parts of the speech", () => {
+  const errors = { totalSeconds: 100, falseAlarmSeconds: 2, missedSeconds: 5, confusionSeconds: 3 };
+  const one = { path: "dialogue/one", group: "dialogue" as const, speakers: 2, found: 2, errors, wordErrors: null };
+  const segmentSpeakers = [one, { ...one, found: 4, errors: { ...errors, missedSeconds: 15 } }];
+  expect(rowsOf({ ...nothing, segmentSpeakers })).toEqual([
+    {
+      measure: "DER, dialogues, segments",
+      value: "15.0 %",
+      over: "false alarm 2.0 %, missed 10.0 %, confusion 3.0 %; 2 recordings",
+    },
+    {
+      measure: "numbers of speakers right, dialogue, segments",
+      value: "1 of 2",
+      over: "2 recordings; 2 too many or too few in all",
+    },
+  ]);
+});
+
+test("times are off by their size, and early or late by their middle", () => {
+  const times = [{ path: "dialogue/one", starts: [-0.3, -0.1, 0.05], ends: [], turns: 4, words: 50, outside: 1 }];
+  expect(rowsOf({ ...nothing, times })).toEqual([
+    {
+      measure: "first words of turns, start off by, median",
+      value: "0.10 s",
+      over: "90 % under 0.10 s; 66.7 % within 0.2 s; 0.10 s early at the middle; 3 of 4 turns",
+    },
+    { measure: "words that reach 0.2 s or more out of the speech", value: "2.0 %", over: "1 of 50 words" },
+  ]);
+});
+
+test("the page keeps its words and takes another table", () => {
+  const page = pageNamed("docs/quality.md").text;
+  const made = { date: "2031-02-03", commit: "0123456789", machine: "2 × a processor" };
+  const written = withTable(page, made, [{ measure: "words wrong", value: "1.0 %", over: "all" }]);
+  expect(written).toContain("2031-02-03, commit 0123456789, 2 × a processor:\n\n| measured | | over |");
+  expect(written).toContain("\n| words wrong | 1.0 % | all |\n");
+  expect(withTable(written, made, [])).not.toContain("words wrong |");
+  expect(written.replaceAll(/from here -->.*<!--/gs, "")).toBe(page.replaceAll(/from here -->.*<!--/gs, ""));
+  expect(() => withTable("no place", made, [])).toThrow("no place for the table");
+});
