@@ -12,32 +12,68 @@ const speakers = (words: ReturnType<typeof wordsFrom>, turns: Turn[]) =>
   assignSpeakers(words, turns).map((word) => word.speaker);
 
 describe("a word", () => {
-  test("goes to the speaker who has most of its time", () => {
-    expect(speakers(wordsFrom(0, "a b c d"), [turn(0, 0.5, 0), turn(0.5, 2, 1)])).toEqual([0, 0, 1, 1]);
-  });
-
-  test("that nobody has goes to the nearest turn, before or after it", () => {
-    const words = [...wordsFrom(0, "a"), ...wordsFrom(5.1, "b"), ...wordsFrom(8.8, "c"), ...wordsFrom(20, "d")];
-    expect(speakers(words, [turn(4, 5, 0), turn(9.2, 10, 1)])).toEqual([0, 0, 1, 1]);
-  });
-
-  test("in overlapped speech goes to the one who covers more of it", () => {
-    expect(speakers(wordsFrom(1, "a"), [turn(0, 1.1, 0), turn(0.9, 3, 1)])).toEqual([1]);
+  const cases: [string, ReturnType<typeof wordsFrom>, Turn[], number[]][] = [
+    [
+      "goes to the speaker who has most of its time",
+      wordsFrom(0, "a b c d", 0.5),
+      [turn(0, 0.9, 0), turn(0.9, 3, 1)],
+      [0, 0, 1, 1],
+    ],
+    [
+      "that nobody has goes to the nearest turn, before or after it",
+      [...wordsFrom(0, "a"), ...wordsFrom(5.1, "b"), ...wordsFrom(8.8, "c"), ...wordsFrom(20, "d")],
+      [turn(4, 5, 0), turn(9.2, 10, 1)],
+      [0, 0, 1, 1],
+    ],
+    [
+      "in overlapped speech goes to the one who covers more of it",
+      wordsFrom(1, "a"),
+      [turn(0, 1.1, 0), turn(0.9, 3, 1)],
+      [1],
+    ],
+    [
+      "in overlapped speech goes with its sentence",
+      wordsFrom(0, "That was all. Then what came next?"),
+      [turn(0, 1.6, 0), turn(0.5, 2.2, 1)],
+      [0, 0, 0, 1, 1, 1, 1],
+    ],
+    [
+      "at a change of speaker stays with its sentence when the turn begins late",
+      wordsFrom(0, "How are you? Fine thanks for asking."),
+      [turn(0, 1.1, 0), turn(1.1, 3, 1)],
+      [0, 0, 0, 1, 1, 1, 1],
+    ],
+    [
+      "at a change of speaker stays with its sentence when the turn begins early",
+      wordsFrom(0, "And how are you? Fine thanks."),
+      [turn(0, 1, 0), turn(1, 3, 1)],
+      [0, 0, 0, 0, 1, 1],
+    ],
+    [
+      "in mid-sentence stays where it was heard when no sentence ends close by",
+      wordsFrom(0, "one two three four five six seven eight"),
+      [turn(0, 1.2, 0), turn(1.2, 3, 1)],
+      [0, 0, 0, 0, 1, 1, 1, 1],
+    ],
+    [
+      "of a sentence that another talks over is not that one's",
+      wordsFrom(0, "So we went home and then it rained."),
+      [turn(0, 3, 0), turn(1.2, 1.6, 1)],
+      [0, 0, 0, 0, 0, 0, 0, 0],
+    ],
+    [
+      "thrown in by another is that one's",
+      [...wordsFrom(0, "So we went home."), ...wordsFrom(1.3, "Yeah."), ...wordsFrom(1.8, "And then it rained.")],
+      [turn(0, 3, 0), turn(1.25, 1.7, 1)],
+      [0, 0, 0, 0, 1, 0, 0, 0, 0],
+    ],
+  ];
+  test.each(cases)("%s", (_, words, turns, expected) => {
+    expect(speakers(words, turns)).toEqual(expected);
   });
 
   test("is never lost for want of turns", () => {
     expect(speakers(wordsFrom(0, "a b"), [])).toEqual([0, 0]);
-  });
-
-  test("at a change of speaker stays with its sentence", () => {
-    const words = wordsFrom(0, "How are you? Fine thanks. Good.");
-    // The turn of the second speaker is heard one word late, and one word early at its end.
-    expect(speakers(words, [turn(0, 1.2, 0), turn(1.2, 1.45, 1), turn(1.45, 2, 0)])).toEqual([0, 0, 0, 1, 1, 0]);
-  });
-
-  test("in mid-sentence stays where it was heard when no sentence ends close by", () => {
-    const words = wordsFrom(0, "one two three four five six seven eight");
-    expect(speakers(words, [turn(0, 1.2, 0), turn(1.2, 3, 1)])).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
   });
 
   test("keeps its text and times", () => {
