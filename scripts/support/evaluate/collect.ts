@@ -41,31 +41,32 @@ export async function collect(
   onNext: (name: string) => void,
 ): Promise<Heard> {
   const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
-  await using server = new Appliance();
-  try {
-    await server.start();
-    const hear = async (name: string, file: string) => {
-      onNext(name);
-      return server.transcribe(file);
-    };
-    const chosen = corpus.filter(
-      (reference) => isChosen(reference.path) && [...wanted].some((aspect) => serves(aspect, reference)),
-    );
-    const recordings: Heard["recordings"][number][] = [];
-    for (const reference of chosen) {
-      recordings.push({ reference, hypothesis: await hear(reference.path, reference.file) });
-    }
-    const joined: Heard["joined"][number][] = [];
-    for (const plan of wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : []) {
-      const made = await makeJoined(corpus, plan, directory);
-      joined.push({ made, hypothesis: await hear(made.name, made.file) });
-    }
-    const noSpeech: Heard["noSpeech"][number][] = [];
-    for (const made of wanted.has("invented") ? await makeNoSpeech(audio, directory, isChosen) : []) {
-      noSpeech.push({ made, hypothesis: await hear(made.name, made.file) });
-    }
-    return { recordings, joined, noSpeech };
-  } finally {
-    await rm(directory, { recursive: true });
+  await using kept = new AsyncDisposableStack();
+  kept.defer(() => rm(directory, { recursive: true }));
+  const server = kept.use(new Appliance());
+  // Who stops this early leaves no server behind either.
+  const stop = () => void kept.disposeAsync().finally(() => process.exit(1));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
+  await server.start();
+  const hear = async (name: string, file: string) => {
+    onNext(name);
+    return server.transcribe(file);
+  };
+  const chosen = corpus.filter(
+    (reference) => isChosen(reference.path) && [...wanted].some((aspect) => serves(aspect, reference)),
+  );
+  const recordings: Heard["recordings"][number][] = [];
+  for (const reference of chosen) {
+    recordings.push({ reference, hypothesis: await hear(reference.path, reference.file) });
   }
+  const joined: Heard["joined"][number][] = [];
+  for (const plan of wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : []) {
+    const made = await makeJoined(corpus, plan, directory);
+    joined.push({ made, hypothesis: await hear(made.name, made.file) });
+  }
+  const noSpeech: Heard["noSpeech"][number][] = [];
+  for (const made of wanted.has("invented") ? await makeNoSpeech(audio, directory, isChosen) : []) {
+    noSpeech.push({ made, hypothesis: await hear(made.name, made.file) });
+  }
+  return { recordings, joined, noSpeech };
 }

@@ -1,59 +1,90 @@
 /**
- * Quality against references: `scripts/evaluate [--only ASPECT]… [--peer] [--json FILE] [--audio DIRECTORY] [--write] [NAME…]`
- * sends the recordings of single/ and dialogue/, and some that it makes, to a server of this checkout, and prints one table.
- * NAMEs choose recordings whose path contains one of them; --peer has faster-whisper's words beside ours; --write keeps the
- * table in docs/quality.md.
+ * Quality against references: `scripts/evaluate [OPTION…] [NAME…]` sends the recordings of single/ and dialogue/, and
+ * some that it makes, to a server of this checkout, and prints one table. NAMEs choose recordings whose path contains one
+ * of them.
+ *
+ *     --only ASPECT      words, speakers, times or invented; may be given more than once
+ *     --peer             what faster-whisper writes, beside ours
+ *     --details          a line for each recording before the table
+ *     --json FILE        everything, with what was said and heard
+ *     --write            keep the table in docs/quality.md
+ *     --audio DIRECTORY  another corpus of the same form
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { CommandError } from "../../../src/models/index.ts";
+import { messageOf } from "../../../src/wording/index.ts";
 import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
 import { type Aspect, aspects, collect } from "./collect.ts";
 import { readCorpus } from "./corpus.ts";
+import { detailsOf } from "./details.ts";
 import { hearPeer } from "./hear-peer.ts";
 import { circumstances, qualityPagePath, withTable } from "./quality-page.ts";
 import { rowsOf } from "./report.ts";
 import { measure } from "./results.ts";
 import { Scorer } from "./scorer.ts";
 
-const { values, positionals: names } = parseArgs({
-  options: {
-    only: { type: "string", multiple: true, default: [] },
-    peer: { type: "boolean", default: false },
-    json: { type: "string" },
-    audio: { type: "string", default: audioDirectory },
-    write: { type: "boolean", default: false },
-  },
-  allowPositionals: true,
-});
+const options = {
+  only: { type: "string", multiple: true, default: [] as string[] },
+  peer: { type: "boolean", default: false },
+  json: { type: "string" },
+  audio: { type: "string", default: audioDirectory },
+  details: { type: "boolean", default: false },
+  write: { type: "boolean", default: false },
+} as const;
 
-const unknown = values.only.filter((name) => !(aspects as readonly string[]).includes(name));
-if (unknown.length > 0) refuse(`--only is one of ${aspects.join(", ")}, not ${unknown.join(", ")}`);
-if (values.write && (values.only.length > 0 || names.length > 0))
-  refuse("--write keeps the whole table, not a part of it");
-const wanted = new Set<Aspect>(aspects.filter((aspect) => values.only.length === 0 || values.only.includes(aspect)));
-const isChosen = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
-
-const made = await circumstances(Date.now());
-const scorer = await Scorer.install();
-const corpus = await readCorpus(values.audio);
-const heard = await collect(corpus, { audio: values.audio, aspects: wanted, isChosen }, (name) => {
-  if (process.stderr.isTTY) console.error(name);
-});
-const peer = values.peer ? await hearPeer(corpus.filter(({ path }) => isChosen(path))) : null;
-const results = await measure(scorer, heard, wanted, peer);
-for (const path of results.countedOtherwise) {
-  console.error(`${path}: test/support/der.ts counts its errors otherwise than pyannote.metrics does`);
-}
-const rows = rowsOf(results);
-const width = Math.max(...rows.map((row) => row.measure.length));
-for (const { measure: what, value, over } of rows) console.log(`${what.padEnd(width)}  ${value.padStart(9)}  ${over}`);
-if (values.json !== undefined) {
-  await Bun.write(values.json, `${JSON.stringify({ ...made, rows, ...results }, null, 2)}\n`);
-}
-if (values.write) {
-  await Bun.write(qualityPagePath, withTable(await Bun.file(qualityPagePath).text(), made, rows));
+try {
+  await evaluate(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error;
+  refuse(error.message, 1);
 }
 
-function refuse(why: string): never {
+async function evaluate(args: string[]): Promise<void> {
+  const { values, names, wanted } = readOptions(args);
+  const isChosen = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
+  const made = await circumstances(Date.now());
+  const scorer = await Scorer.install();
+  const corpus = await readCorpus(values.audio);
+  const heard = await collect(corpus, { audio: values.audio, aspects: wanted, isChosen }, (name) => {
+    if (process.stderr.isTTY) console.error(name);
+  });
+  const peer = values.peer ? await hearPeer(corpus.filter(({ path }) => isChosen(path))) : null;
+  const results = await measure(scorer, heard, wanted, peer);
+  for (const path of results.countedOtherwise) {
+    console.error(`${path}: test/support/der.ts counts its errors otherwise than pyannote.metrics does`);
+  }
+  const rows = rowsOf(results);
+  if (rows.length === 0) refuse("there is nothing to measure in what was chosen", 1);
+  if (values.details) for (const line of detailsOf(results)) console.log(line);
+  const width = Math.max(...rows.map((row) => row.measure.length));
+  for (const row of rows) console.log(`${row.measure.padEnd(width)}  ${row.value.padStart(9)}  ${row.over}`);
+  if (values.json !== undefined) {
+    await Bun.write(values.json, `${JSON.stringify({ ...made, rows, ...results }, null, 2)}\n`);
+  }
+  if (values.write) {
+    await Bun.write(qualityPagePath, withTable(await Bun.file(qualityPagePath).text(), made, rows));
+  }
+}
+
+function readOptions(args: string[]) {
+  try {
+    const { values, positionals: names } = parseArgs({ args, options, allowPositionals: true });
+    const unknown = values.only.filter((name) => !(aspects as readonly string[]).includes(name));
+    if (unknown.length > 0) throw new Error(`--only is one of ${aspects.join(", ")}, not ${unknown.join(", ")}`);
+    if (values.write && (values.only.length > 0 || names.length > 0)) {
+      throw new Error("--write keeps the whole table, not a part of it");
+    }
+    if (!existsSync(join(values.audio, "manifest.json"))) throw new Error(`${values.audio} holds no manifest.json`);
+    const wanted = new Set<Aspect>(aspects.filter((one) => values.only.length === 0 || values.only.includes(one)));
+    return { values, names, wanted };
+  } catch (error) {
+    return refuse(messageOf(error), 2);
+  }
+}
+
+function refuse(why: string, exitCode: number): never {
   console.error(`evaluate: ${why}`);
-  process.exit(2);
+  process.exit(exitCode);
 }

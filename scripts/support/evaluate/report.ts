@@ -202,6 +202,6 @@ function recordings(count: number): string {
   return count === 1 ? "1 recording" : `${count} recordings`;
 }
 
-function percent(part: number): string {
+export function percent(part: number): string {
   return `${(part * 100).toFixed(1)} %`;
 }
