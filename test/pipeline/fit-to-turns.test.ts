@@ -19,7 +19,7 @@ const segment = (startSeconds: number, endSeconds: number, speaker = 0): Segment
 describe("a segment", () => {
   const cases: [string, Segment[], Turn[], [number, number][]][] = [
     ["begins and ends with its turn", [segment(1.4, 3)], [turn(1, 3.6)], [[1, 3.6]]],
-    ["moves its start by a second and its end by two at most", [segment(5, 6)], [turn(0, 20)], [[4, 8]]],
+    ["moves its ends by two seconds at most", [segment(5, 6)], [turn(0, 20)], [[3, 8]]],
     ["stays where its words are longer than the turn", [segment(1, 5)], [turn(2, 4)], [[1, 5]]],
     ["stays where its speaker has no turn near", [segment(1, 2)], [turn(0, 3, 1), turn(4, 5)], [[1, 2]]],
     [
