@@ -10,6 +10,7 @@ import {
 } from "./diarization/index.ts";
 import { ModelPool } from "./model-pool.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
+import { transcribeChunk } from "./transcription/index.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
@@ -85,16 +86,12 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async transcribe({ pcm, span, model, language, vocabulary }, signal) {
       const samples = await readSpan(pcm, span);
-      const { segments, aborted } = await models.use(model, signal, (state) =>
-        state.transcribe(samples, {
-          ...{ language, threads, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true },
-          initialPrompt: toPrompt(vocabulary ?? ""),
-        }),
+      const utterances = await models.use(model, signal, (state) =>
+        transcribeChunk(state, samples, { language, threads, initialPrompt: toPrompt(vocabulary ?? "") }),
       );
-      if (aborted) throw new Error("the transcription was aborted");
       const shift = span.startSeconds;
       return {
-        utterances: segments.map(({ noSpeechProbability, averageLogProbability, words }) => ({
+        utterances: utterances.map(({ noSpeechProbability, averageLogProbability, words }) => ({
           noSpeechProbability,
           averageLogProbability,
           words: words.map((word) => ({

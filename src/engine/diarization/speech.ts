@@ -1,7 +1,8 @@
 import { BlockActivity } from "./activity.ts";
+import { cutRun, lengthSeconds, type Run } from "./cut.ts";
 import { FrameAverage } from "./frame-average.ts";
 import { blockCount, frameSeconds, SAMPLE_RATE } from "./grid.ts";
-import type { PcmFile } from "./pcm.ts";
+import { type PcmFile, PcmReader } from "./pcm.ts";
 
 /** A stretch of the recording in which somebody speaks. */
 export interface SpeechRegion {
@@ -17,24 +18,22 @@ const ONSET = 0.5;
 const OFFSET = 0.25;
 /** Speech longer than this is cut at its weakest moment, so that every region fits into a chunk with its padding. */
 const LONGEST_SECONDS = 29;
-/** A cut leaves at least this much on its left, lest it makes many short regions. */
-const SHORTEST_CUT_SECONDS = 12;
-/** A moment's strength is averaged over this many frames (0.15 s): a cut belongs into a pause, not into a stop consonant. */
-const CUT_FRAMES = 9;
 
 /**
  * The speech of a recording in order, not overlapping, from the activity of all of its blocks. Empty where nobody speaks.
  * No region is longer than 29 s: where somebody speaks on, it is cut at the weakest moment and the next region begins
- * right there. Reads one block at a time.
+ * right there. Reads one block at a time, and of the samples what is to be cut.
  */
 export async function speechRegions(pcm: PcmFile, activityDirectory: string): Promise<SpeechRegion[]> {
-  const finder = new RegionFinder(pcm.sampleCount / SAMPLE_RATE);
+  await using reader = await PcmReader.open(pcm);
+  const finder = new RegionFinder(pcm.sampleCount / SAMPLE_RATE, reader);
   const average = new FrameAverage(1, (frame, values) => finder.add(frame, values[0] ?? 0));
   for (let block = 0; block < blockCount(pcm.sampleCount); block++) {
     const activity = await BlockActivity.read(activityDirectory, block);
     for (let window = 0; window < activity.windows; window++) {
       average.add((frame) => activity.speech(window, frame));
     }
+    await finder.settle();
   }
   average.end();
   return finder.end();
@@ -43,63 +42,58 @@ export async function speechRegions(pcm: PcmFile, activityDirectory: string): Pr
 /** Turns speech probabilities, frame by frame, into regions. */
 class RegionFinder {
   private readonly regions: SpeechRegion[] = [];
-  /** Levels since the probability last rose above OFFSET; confirmed as speech once one of them passes ONSET. */
-  private levels: number[] = [];
-  private firstFrame = 0;
-  private confirmed = false;
+  /** Speech that has ended and waits to be cut. */
+  private ended: Run[] = [];
+  /** Frames since the probability last rose above OFFSET; speech once one of them passes ONSET. */
+  private open: Run = { firstFrame: 0, levels: [] };
 
-  constructor(private readonly totalSeconds: number) {}
+  constructor(
+    private readonly totalSeconds: number,
+    private readonly reader: PcmReader,
+  ) {}
 
   add(frame: number, level: number): void {
     if (frameSeconds(frame) >= this.totalSeconds || level <= OFFSET) {
       this.close();
       return;
     }
-    if (this.levels.length === 0) this.firstFrame = frame;
-    this.levels.push(level);
-    this.confirmed ||= level > ONSET;
-    if (frameSeconds(frame + 1) - frameSeconds(this.firstFrame) >= LONGEST_SECONDS) this.cut();
+    if (this.open.levels.length === 0) this.open.firstFrame = frame;
+    this.open.levels.push(level);
   }
 
-  end(): SpeechRegion[] {
+  /** Makes regions of what has ended, and of what is too long already of the rest. */
+  async settle(): Promise<void> {
+    for (const run of this.ended) this.push(await this.cutLong(run));
+    this.ended = [];
+    this.open = await this.cutLong(this.open);
+  }
+
+  async end(): Promise<SpeechRegion[]> {
     this.close();
+    await this.settle();
     return this.regions;
   }
 
   private close(): void {
-    if (this.confirmed) this.push(this.firstFrame + this.levels.length);
-    this.levels = [];
-    this.confirmed = false;
+    if (this.open.levels.length > 0) this.ended.push(this.open);
+    this.open = { firstFrame: 0, levels: [] };
   }
 
-  private cut(): void {
-    const at = weakest(this.levels);
-    if (this.confirmed) this.push(this.firstFrame + at);
-    this.levels = this.levels.slice(at);
-    this.firstFrame += at;
-    this.confirmed = this.levels.some((level) => level > ONSET);
+  /** Makes regions of all of a run but its last part, which fits into a chunk. */
+  private async cutLong(run: Run): Promise<Run> {
+    let rest = run;
+    while (lengthSeconds(rest.levels.length) > LONGEST_SECONDS) {
+      const [part, after] = await cutRun(rest, LONGEST_SECONDS, this.reader);
+      this.push(part);
+      rest = after;
+    }
+    return rest;
   }
 
-  private push(endFrame: number): void {
-    const startSeconds = Math.max(0, frameSeconds(this.firstFrame));
-    const endSeconds = Math.min(this.totalSeconds, frameSeconds(endFrame));
+  private push({ firstFrame, levels }: Run): void {
+    if (!levels.some((level) => level > ONSET)) return;
+    const startSeconds = Math.max(0, frameSeconds(firstFrame));
+    const endSeconds = Math.min(this.totalSeconds, frameSeconds(firstFrame + levels.length));
     if (endSeconds > startSeconds) this.regions.push({ startSeconds, endSeconds });
   }
-}
-
-/** The frame around which speech is weakest, the later one of equals. */
-function weakest(levels: readonly number[]): number {
-  const half = (CUT_FRAMES - 1) / 2;
-  const earliest = levels.findIndex((_, frame) => frameSeconds(frame) - frameSeconds(0) >= SHORTEST_CUT_SECONDS);
-  let best = levels.length - 1 - half;
-  let least = Number.POSITIVE_INFINITY;
-  for (let frame = earliest; frame < levels.length - half; frame++) {
-    let sum = 0;
-    for (let near = frame - half; near <= frame + half; near++) sum += levels[near] ?? 0;
-    if (sum <= least) {
-      least = sum;
-      best = frame;
-    }
-  }
-  return best;
 }

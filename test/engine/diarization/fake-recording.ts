@@ -18,6 +18,8 @@ export interface FakeRecording {
   /** Probability that a local speaker speaks in a frame of the recording. */
   activity: (frame: number, local: number) => number;
   voices?: (window: number) => Voice[];
+  /** Amplitude of the samples of a frame, 0 to 1; silence where it is left out. */
+  amplitude?: (frame: number) => number;
 }
 
 /** Writes the block files that the models would have led to, and removes them at the end. */
@@ -43,7 +45,15 @@ export async function withBlocks<T>(
       const voices = Array.from({ length: end - first }, (_, i) => recording.voices?.(first + i) ?? []).flat();
       await writeVoices(embeddings, block, first, voices);
     }
-    return await use({ path: "", sampleCount }, activity, embeddings);
+    const path = join(directory, "recording.pcm");
+    const { amplitude } = recording;
+    const samples = amplitude === undefined ? 0 : sampleCount;
+    const pcm = Int16Array.from({ length: samples }, (_, at) => {
+      const value = (amplitude?.(Math.floor(at / FRAME_SAMPLES)) ?? 0) * 32_767;
+      return at % 2 === 0 ? value : -value;
+    });
+    await Bun.write(path, pcm);
+    return await use({ path, sampleCount }, activity, embeddings);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -1,0 +1,48 @@
+import { isDoubtful } from "./invented.ts";
+import { countRepeated } from "./repetitions.ts";
+import { sureness, toSentences, type Utterance } from "./sentences.ts";
+import { findUnheard } from "./unheard.ts";
+
+/** What whisper wrote for a chunk in one way of listening, and what speaks against it. */
+export interface Attempt {
+  utterances: Utterance[];
+  /** Mean log probability of its words; 0 is certain. */
+  sureness: number;
+  /** Words in repetitions. */
+  repeatedWords: number;
+  /** Seconds around sound without words. */
+  unheardSeconds: number;
+}
+
+/** Weighs what whisper wrote for `samples`, 16 kHz mono. */
+export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
+  const words = utterances.flatMap((utterance) => utterance.words);
+  const unheard = findUnheard(samples, words);
+  return {
+    utterances,
+    sureness: sureness(words),
+    repeatedWords: countRepeated(words),
+    unheardSeconds: unheard.reduce((sum, stretch) => sum + stretch.endSeconds - stretch.startSeconds, 0),
+  };
+}
+
+/** Whether something was left out or written too often. */
+export function isIncomplete({ repeatedWords, unheardSeconds }: Attempt): boolean {
+  return repeatedWords > 0 || unheardSeconds > 0;
+}
+
+/** Whether another attempt may be better. */
+export function isDoubted(attempt: Attempt): boolean {
+  return isIncomplete(attempt) || attempt.utterances.flatMap(toSentences).some(isDoubtful);
+}
+
+/** The attempt that repeats least; of equals the one that leaves least unheard; of equals the surest. */
+export function bestOf(attempts: readonly [Attempt, ...Attempt[]]): Attempt {
+  return attempts.reduce((best, attempt) => (isBetter(attempt, best) ? attempt : best));
+}
+
+function isBetter(one: Attempt, other: Attempt): boolean {
+  if (one.repeatedWords !== other.repeatedWords) return one.repeatedWords < other.repeatedWords;
+  if (one.unheardSeconds !== other.unheardSeconds) return one.unheardSeconds < other.unheardSeconds;
+  return one.sureness > other.sureness;
+}

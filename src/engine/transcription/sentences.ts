@@ -1,0 +1,37 @@
+import type { WhisperSegment, WhisperWord } from "../whisper/index.ts";
+
+/** Words that whisper wrote in one go, and its own doubts about them. */
+export type Utterance = Pick<WhisperSegment, "noSpeechProbability" | "averageLogProbability" | "words">;
+
+/** Words up to the end of a sentence, or of the utterance. */
+export interface Sentence {
+  words: WhisperWord[];
+  /** Of the window that it was read from. */
+  noSpeechProbability: number;
+}
+
+const sentenceEnd = /[.!?…。！？।؟]["'”’»)]*$/u;
+const letterDigitOrSign = /[\p{L}\p{N}\p{S}]/u;
+
+/** Parts an utterance at the ends of sentences. */
+export function toSentences({ words, noSpeechProbability }: Utterance): Sentence[] {
+  const sentences: Sentence[] = [];
+  let isOpen = false;
+  for (const word of words) {
+    if (isOpen) sentences.at(-1)?.words.push(word);
+    else sentences.push({ words: [word], noSpeechProbability });
+    isOpen = !sentenceEnd.test(word.text);
+  }
+  return sentences;
+}
+
+/** Mean log probability of words: 0 is certain, and so is no word at all. */
+export function sureness(words: readonly WhisperWord[]): number {
+  const sum = words.reduce((total, { probability }) => total + Math.log(Math.max(probability, 1e-4)), 0);
+  return words.length === 0 ? 0 : sum / words.length;
+}
+
+/** Whether there is anything in the words but punctuation. */
+export function isSpoken(words: readonly WhisperWord[]): boolean {
+  return words.some(({ text }) => letterDigitOrSign.test(text));
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { transcribeChunk } from "../../../src/engine/transcription/index.ts";
+import { scriptedState, segmentOf, soundAt, spread } from "./support.ts";
+
+const options = { language: "en", threads: 1 } as const;
+const speech = soundAt(12, [0.5, 5.5], [6, 11.5]);
+const first = spread("The first sentence is of some words of some length.", 0.5, 5.5);
+const second = spread("The other sentence has about as many other words.", 6, 11.5);
+const textOf = (utterances: { words: { text: string }[] }[]) =>
+  utterances
+    .flatMap(({ words }) => words.map((word) => word.text))
+    .join("")
+    .trim();
+const both = "The first sentence is of some words of some length. The other sentence has about as many other words.";
+
+describe("a chunk", () => {
+  test("that is read without doubts is read once", async () => {
+    const { state, calls } = scriptedState([segmentOf([...first, ...second])]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
+    expect(calls).toEqual([{ seconds: 12, withTimestamps: false }]);
+  });
+
+  test("in which nobody is heard is empty, and read once", async () => {
+    const { state } = scriptedState([]);
+    expect(await transcribeChunk(state, soundAt(3), options)).toEqual([]);
+  });
+
+  test("of which a sentence was left out is read again with timestamps", async () => {
+    const { state, calls } = scriptedState([segmentOf(first)], [segmentOf(first), segmentOf(second)]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
+    expect(calls.map(({ withTimestamps }) => withTimestamps)).toEqual([false, true]);
+  });
+
+  test("that loses a sentence both times is read in two parts, cut in a pause", async () => {
+    const other = spread("The other sentence has about as many other words.", 0.25, 5.75);
+    const { state, calls } = scriptedState(
+      [segmentOf(first)],
+      [segmentOf(first)],
+      [segmentOf(first)],
+      [segmentOf(other)],
+    );
+    const utterances = await transcribeChunk(state, speech, options);
+    expect(textOf(utterances)).toBe(both);
+    expect(calls[2]?.seconds).toBeWithin(5.5, 6);
+    expect((calls[2]?.seconds ?? 0) + (calls[3]?.seconds ?? 0)).toBeCloseTo(12, 3);
+    expect(utterances[1]?.words[0]?.startSeconds).toBeCloseTo(6, 1);
+  });
+
+  test("that ends in a loop is taken from the reading that has none", async () => {
+    const loop = spread(Array.from({ length: 9 }, () => "other words").join(" "), 6, 11.5);
+    const { state } = scriptedState([segmentOf([...first, ...loop])], [segmentOf([...first, ...second])]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
+  });
+
+  test("keeps a repetition that every reading has", async () => {
+    const song = Array.from({ length: 5 }, () => "New York,").join(" ");
+    const reading = () => [segmentOf([...spread(song, 0.5, 5.5), ...second])];
+    const { state } = scriptedState(
+      reading(),
+      reading(),
+      [segmentOf(spread(song, 0.5, 5.5))],
+      [segmentOf(spread("The other sentence has about as many other words.", 0.25, 5.75))],
+    );
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
+      `${song} The other sentence has about as many other words.`,
+    );
+  });
+
+  test.each([
+    ["words that are guessed", "Thank you for watching.", 0.2, 0.01],
+    ["one word where whisper hears no speech itself", "you", 0.3, 0.9],
+    ["dots", ". . .", 0.9, 0.1],
+  ])("loses %s", async (_, text, probability, noSpeech) => {
+    const guess = () => [segmentOf(spread(text, 1, 4, probability), noSpeech)];
+    const { state } = scriptedState(guess(), guess());
+    expect(await transcribeChunk(state, soundAt(5, [1, 4]), options)).toEqual([]);
+  });
+
+  test("loses a sentence that is guessed and keeps those that are heard", async () => {
+    const guess = spread("Thanks for watching this video.", 6, 11.5, 0.2);
+    const { state } = scriptedState([segmentOf([...first, ...guess])], [segmentOf([...first, ...guess])]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
+      "The first sentence is of some words of some length.",
+    );
+  });
+
+  test.each([
+    ["a thank you that was said", "Thank you.", 0.9],
+    ["a single word that is hard to hear", "Six.", 0.33],
+  ])("keeps %s", async (_, text, probability) => {
+    const reading = () => [segmentOf(spread(text, 1, 2, probability), 0.3)];
+    const { state } = scriptedState(reading(), reading());
+    expect(textOf(await transcribeChunk(state, soundAt(3, [1, 2]), options))).toBe(text);
+  });
+
+  test("that is aborted throws, whatever was read before", async () => {
+    const { state } = scriptedState([segmentOf(first)]);
+    const aborted = async () => ({ language: "en", aborted: true, segments: [] });
+    const reading = { transcribe: (...call: Parameters<typeof state.transcribe>) => state.transcribe(...call) };
+    const readings = [reading.transcribe, aborted];
+    let calls = 0;
+    const failing = {
+      transcribe: (...call: Parameters<typeof state.transcribe>) => (readings[calls++] ?? aborted)(...call),
+    };
+    expect(transcribeChunk(failing, speech, options)).rejects.toThrow("aborted");
+  });
+});
