@@ -18,11 +18,11 @@ const limits = {
 const unspokenProbability = 0.5;
 const slowestWordsPerSecond = 1;
 const fewWords = 2;
-/** Less sure than this is worth a second look. */
-const doubtful = -0.75;
+/** So close to what is taken for invented, a sentence is worth a second look. */
+const doubtfulMargin = 0.25;
 
-export function isDoubtful({ words }: Sentence): boolean {
-  return sureness(words) < doubtful;
+export function isDoubtful(sentence: Sentence): boolean {
+  return sureness(sentence.words) < limitOf(sentence) + doubtfulMargin;
 }
 
 /** Whether whisper guessed a sentence rather than heard it; one without a letter is none. */

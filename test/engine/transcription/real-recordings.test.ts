@@ -1,0 +1,69 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { transcribeChunk } from "../../../src/engine/transcription/index.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../whisper/support.ts";
+
+const dialogue = "dialogue/dlg-05-3spk-FFF.flac";
+const jfk = "formats/jfk.flac";
+const sampleRate = 16_000;
+
+// a chunk that is doubted is decoded up to four times
+setDefaultTimeout(120_000);
+
+async function textOf(samples: Float32Array): Promise<string> {
+  const state = openBase().createState();
+  try {
+    const utterances = await transcribeChunk(state, samples, { language: "en", threads });
+    return utterances.flatMap(({ words }) => words.map((word) => word.text)).join("");
+  } finally {
+    state.dispose();
+  }
+}
+
+function joined(...parts: Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Samples of what `wave` is at each second, at most half of full scale. */
+function sound(seconds: number, wave: (at: number) => number): Float32Array {
+  return Float32Array.from({ length: seconds * sampleRate }, (_, index) => 0.5 * wave(index / sampleRate));
+}
+
+const sine = (hertz: number, at: number) => Math.sin(2 * Math.PI * hertz * at);
+let seed = 1;
+const noise = () => {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return (seed / 2_147_483_647) * 2 - 1;
+};
+
+describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue))("with the real model", () => {
+  test.each([
+    ["silence", sound(10, () => 0)],
+    ["noise that rises and falls like speech", sound(9, (at) => noise() * Math.max(0, sine(1.7, at)))],
+    ["a siren", sound(8, (at) => sine(700, at + 0.07 * sine(0.5, at)))],
+    [
+      "a chord that dies away again and again",
+      sound(9, (at) => (sine(220, at) + sine(277, at) + sine(330, at)) * Math.exp(-3 * (at % 1)) * 0.3),
+    ],
+  ])("%s has no words", async (_, samples) => {
+    expect(await textOf(samples)).toBe("");
+  });
+
+  test("no sentence is left out between two others", async () => {
+    const samples = await readSamples(dialogue);
+    const text = await textOf(samples.subarray(0, 16.473 * sampleRate));
+    expect(text).toMatch(/without spilling its contents.*as good as a knight.*silly/);
+  });
+
+  test("what is said five times is written five times", async () => {
+    const samples = await readSamples(jfk);
+    const phrase = samples.subarray(3.2 * sampleRate, 5.4 * sampleRate);
+    const text = await textOf(joined(phrase, phrase, phrase, phrase, phrase));
+    expect(text.match(/\bask\b/gi)).toHaveLength(5);
+  });
+});
