@@ -1,0 +1,41 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { compareChannels } from "./compare-channels.ts";
+import { echoStretches, type Stretch } from "./echo-blocks.ts";
+import { BLOCK_SAMPLES, measureChannels } from "./levels.ts";
+
+/** A two-channel recording as files of 16 kHz mono s16le: mixed, and each channel. */
+export interface ChannelFiles {
+  readonly mixed: string;
+  readonly left: string;
+  readonly right: string;
+}
+
+/**
+ * Which of the files are to be heard: the mixed one, the one channel that has it all, or both channels of a call. Of these
+ * each is silenced where it carries nothing but the other's echo, so that no word is heard twice.
+ */
+export async function chooseChannels(files: ChannelFiles, signal?: AbortSignal): Promise<readonly string[]> {
+  const measured = await measureChannels(files.left, files.right, signal);
+  const choice = compareChannels(measured);
+  if (choice !== "apart") return [files[choice]];
+  const { left, right } = measured;
+  await silence(files.left, echoStretches(right, left));
+  signal?.throwIfAborted();
+  await silence(files.right, echoStretches(left, right));
+  return [files.left, files.right];
+}
+
+const BLOCK_BYTES = BLOCK_SAMPLES * 2;
+const zeros = new Uint8Array(64 * BLOCK_BYTES);
+
+async function silence(path: string, stretches: readonly Stretch[]): Promise<void> {
+  if (stretches.length === 0) return;
+  await using file = await open(path, "r+");
+  for (const { start, end } of stretches) await writeZeros(file, start * BLOCK_BYTES, end * BLOCK_BYTES);
+}
+
+async function writeZeros(file: FileHandle, from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += zeros.length) {
+    await file.write(zeros, 0, Math.min(zeros.length, to - at), at);
+  }
+}

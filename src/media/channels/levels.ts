@@ -1,0 +1,85 @@
+import { open } from "node:fs/promises";
+
+/** Samples of a block: 25 ms at 16 kHz, about a phone. */
+export const BLOCK_SAMPLES = 400;
+export const BLOCKS_PER_SECOND = 16_000 / BLOCK_SAMPLES;
+/** Nothing is told apart below this: 16-bit samples end at -96 dB. */
+export const SILENCE_DECIBELS = -100;
+const STEP_DECIBELS = 0.5;
+/** Values a level can have. */
+export const LEVELS = -SILENCE_DECIBELS / STEP_DECIBELS + 1;
+
+const BYTES_PER_SAMPLE = 2;
+/** Two seconds of a channel: what is read at once, so that the server's loop is free in between. */
+const READ_BLOCKS = 80;
+
+/** How loud each block of a channel is, in half decibels above SILENCE_DECIBELS: a byte for 25 ms, 2.6 MB for 18 hours. */
+export type Levels = Uint8Array;
+
+/** Decibels relative to full scale of a level. */
+export function decibelsOf(level: number): number {
+  return SILENCE_DECIBELS + level * STEP_DECIBELS;
+}
+
+/** What two channels have in common. */
+export interface MeasuredChannels {
+  readonly left: Levels;
+  readonly right: Levels;
+  /** Correlation of the samples, -1 to 1; 0 where a channel is digitally silent. */
+  readonly correlation: number;
+}
+
+/** Measures two files of 16 kHz mono s16le, which are read once and side by side; what one has more than the other is left out. */
+export async function measureChannels(
+  leftPath: string,
+  rightPath: string,
+  signal?: AbortSignal,
+): Promise<MeasuredChannels> {
+  await using left = await open(leftPath, "r");
+  await using right = await open(rightPath, "r");
+  const sizes = await Promise.all([left.stat(), right.stat()]);
+  const blocks = Math.floor(Math.min(...sizes.map(({ size }) => size)) / BYTES_PER_SAMPLE / BLOCK_SAMPLES);
+  const levels = { left: new Uint8Array(blocks), right: new Uint8Array(blocks) };
+  const samples = {
+    left: new Int16Array(READ_BLOCKS * BLOCK_SAMPLES),
+    right: new Int16Array(READ_BLOCKS * BLOCK_SAMPLES),
+  };
+  const whole = { left: 0, right: 0, both: 0 };
+  for (let first = 0; first < blocks; first += READ_BLOCKS) {
+    signal?.throwIfAborted();
+    const count = Math.min(READ_BLOCKS, blocks - first);
+    const position = first * BLOCK_SAMPLES * BYTES_PER_SAMPLE;
+    const bytes = count * BLOCK_SAMPLES * BYTES_PER_SAMPLE;
+    await Promise.all([
+      left.read(new Uint8Array(samples.left.buffer), 0, bytes, position),
+      right.read(new Uint8Array(samples.right.buffer), 0, bytes, position),
+    ]);
+    for (let block = 0; block < count; block++) {
+      const energy = blockEnergy(samples.left, samples.right, block * BLOCK_SAMPLES);
+      levels.left[first + block] = levelOf(energy.left);
+      levels.right[first + block] = levelOf(energy.right);
+      whole.left += energy.left;
+      whole.right += energy.right;
+      whole.both += energy.both;
+    }
+  }
+  const scale = Math.sqrt(whole.left * whole.right);
+  return { ...levels, correlation: scale === 0 ? 0 : whole.both / scale };
+}
+
+function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
+  const energy = { left: 0, right: 0, both: 0 };
+  for (let at = start; at < start + BLOCK_SAMPLES; at++) {
+    const l = left[at] ?? 0;
+    const r = right[at] ?? 0;
+    energy.left += l * l;
+    energy.right += r * r;
+    energy.both += l * r;
+  }
+  return energy;
+}
+
+function levelOf(energy: number): number {
+  const decibels = 10 * Math.log10(energy / BLOCK_SAMPLES / 32_768 ** 2 + 1e-12);
+  return Math.max(0, Math.round((decibels - SILENCE_DECIBELS) / STEP_DECIBELS));
+}
