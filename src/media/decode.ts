@@ -1,6 +1,7 @@
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../storage/index.ts";
+import { chooseChannels } from "./channels/choose-channels.ts";
 import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { type ProbedRecording, probeRecording } from "./probe.ts";
@@ -17,6 +18,11 @@ export interface DecodeRequest {
   readonly inputPath: string;
   /** Where the PCM goes: raw, mono, 16 kHz, s16le. Its folder must exist; a file of this name is replaced. */
   readonly outputPath: string;
+  /**
+   * Where the second party of a call goes that has a channel for each; the first goes to `outputPath`. Without it
+   * channels are always mixed.
+   */
+  readonly secondOutputPath?: string;
   /** The longest recording that is taken. */
   readonly maxSeconds: number;
   /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
@@ -25,9 +31,11 @@ export interface DecodeRequest {
 }
 
 export interface DecodedRecording {
+  /** The files that were written, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party. */
+  readonly paths: readonly string[];
   /** The true length, whatever the header says; 0 where the track decodes to nothing. */
   readonly sampleCount: number;
-  /** Channels of the decoded track before mixing; exactly 2 may be a call with a side on each. Null where unknown. */
+  /** Channels of the decoded track before mixing. Null where unknown. */
   readonly channels: number | null;
   /** How many audio tracks the file has; one is decoded, see ProbedRecording.trackIndex. */
   readonly audioTracks: number;
@@ -40,6 +48,8 @@ export interface DecodedRecording {
  *
  * A damaged file gives what can be decoded. Sample 0 is the moment at which a player that opens the file begins, and gaps
  * between the container's time stamps are silence, so that times are those that a player shows; see time-line.ts.
+ * Two channels are compared over the whole recording, see chooseChannels; until that is done, they take three times the
+ * disk space of the PCM.
  * The output appears whole, synced to disk and under its name, or not at all. Throws MediaError (`not_a_recording`, `recording_too_long`,
  * `disk_full`, `input_unreadable`, or ffmpeg's own faults), and the signal's reason after an abort.
  */
@@ -49,58 +59,87 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
 
   const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
-  const filters = [...mixFilter(probed), ...timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds)];
-  const partialPath = `${outputPath}.partial`;
-  // A decode that outlived a killed server may still hold the old one open: writing to a new file keeps the two apart.
-  await rm(partialPath, { force: true });
+  const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds);
+  const partial = {
+    mixed: `${outputPath}.partial`,
+    left: `${outputPath}.left.partial`,
+    right: `${outputPath}.right.partial`,
+  };
+  const isPair = request.secondOutputPath !== undefined && /^(?:stereo|2 channels)$/.test(probed.channelLayout);
+  const outputs = [{ path: partial.mixed, filters: [...mixFilter(probed), ...timeLine] }];
+  if (isPair) {
+    outputs.push({ path: partial.left, filters: [channelFilter(0), ...timeLine] });
+    outputs.push({ path: partial.right, filters: [channelFilter(1), ...timeLine] });
+  }
+  const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
+  // A decode that outlived a killed server may still hold the old ones open: writing to new files keeps the two apart.
+  await removePartial();
   try {
     const end = await runFfmpeg({
       ffmpegPath,
-      arguments: decodeArguments(inputPath, partialPath, probed.trackIndex, filters, request.maxSeconds),
+      arguments: decodeArguments(inputPath, probed.trackIndex, outputs, request.maxSeconds),
       limits: decodeLimits(request.maxSeconds),
       timeoutSeconds: decodeTimeoutSeconds(request.maxSeconds),
       signal,
       onStdout: progressReader(probed.durationSeconds, request.onProgress),
     });
-    const sizeBytes = await stat(partialPath).then(
-      (found) => found.size,
-      () => 0,
-    );
-    const sampleCount = Math.floor(sizeBytes / PCM_BYTES_PER_SAMPLE);
+    const sizes = await Promise.all(outputs.map(({ path }) => sizeOf(path)));
+    const sampleCount = Math.floor((sizes[0] ?? 0) / PCM_BYTES_PER_SAMPLE);
     checkEnd(end, sampleCount);
     if (sampleCount > request.maxSeconds * PCM_SAMPLE_RATE_HZ) {
       throw new MediaError("recording_too_long", `the recording is longer than ${request.maxSeconds} s`);
     }
-    await publish(partialPath, outputPath);
+    const isWhole = sampleCount > 0 && sizes.every((size) => size === sizes[0]);
+    const [first, second] = isPair && isWhole ? await chooseChannels(partial, signal) : [partial.mixed];
+    const paths = [outputPath];
+    if (second !== undefined && request.secondOutputPath !== undefined) {
+      await publish(second, request.secondOutputPath);
+      paths.push(request.secondOutputPath);
+    }
+    await publish(first, outputPath);
     return {
+      paths,
       sampleCount,
       channels: probed.channels,
       audioTracks: probed.audioTracks,
       damaged: end.exitCode !== 0,
     };
-  } catch (error) {
-    await rm(partialPath, { force: true });
-    throw error;
+  } finally {
+    await removePartial();
   }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 function decodeArguments(
   inputPath: string,
-  outputPath: string,
   trackIndex: number,
-  filters: readonly string[],
+  outputs: readonly { path: string; filters: readonly string[] }[],
   maxSeconds: number,
 ): string[] {
-  return [
-    ...["-loglevel", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
-    ...["-filter_threads", "1", "-copyts"],
-    ...inputArguments(inputPath),
+  const outputArguments = outputs.flatMap(({ path, filters }) => [
     ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
     ...["-af", filters.join(",")],
     ...["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-c:a", "pcm_s16le"],
     // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
-    ...["-t", String(maxSeconds + 1), "-f", "s16le", "-y", `file:${outputPath}`],
+    ...["-t", String(maxSeconds + 1), "-f", "s16le", "-y", `file:${path}`],
+  ]);
+  return [
+    ...["-loglevel", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
+    ...["-filter_threads", "1", "-copyts"],
+    ...inputArguments(inputPath),
+    ...outputArguments,
   ];
+}
+
+/** One of two channels; a stretch in which a file has but one has it on both. */
+function channelFilter(channel: 0 | 1): string {
+  return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
 }
 
 /** ffmpeg mixes layouts that it knows; channels of no known place are mixed alike, of ambisonics the first hears all round. */

@@ -5,7 +5,11 @@ import { decodeRecording, MediaError, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ }
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
-const decodedSchema = Type.Object({ sampleCount: Type.Integer({ minimum: 0 }) });
+const decodedSchema = Type.Object({
+  sampleCount: Type.Integer({ minimum: 0 }),
+  /** One where it is missing. */
+  tracks: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
+});
 
 /** The contract's least length of a recording. */
 const minSeconds = 0.5;
@@ -16,20 +20,23 @@ export interface DecodeOptions {
 }
 
 /**
- * decode: the recording as tracks of 16 kHz mono PCM, each in a file.
+ * decode: the recording as 16 kHz mono PCM; a call with a channel for each party as two tracks.
  * @throws {RecordingFailure} `no_speech` for no audio at all, `too_short`, or `internal` with the decoder's fault
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const path = join(context.workDirectory, "audio.pcm");
+  const secondPath = join(context.workDirectory, "audio-1.pcm");
   const finished = context.checkpoints.read("decode", 0, decodedSchema);
-  if (finished !== null && sizeOf(path) === finished.sampleCount * PCM_BYTES_PER_SAMPLE) {
-    return [{ index: 0, pcm: { path, sampleCount: finished.sampleCount } }];
+  if (finished !== null) {
+    const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
+    if (tracks.every(isThere)) return tracks;
   }
   context.progress(null);
-  const { sampleCount } = await decodeRecording({
+  const { sampleCount, paths } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
     inputPath: context.uploadPath,
     outputPath: path,
+    secondOutputPath: secondPath,
     maxSeconds: options.maxSeconds,
     onProgress: context.progress,
     signal: context.signal,
@@ -40,8 +47,8 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
   }
-  context.checkpoints.write("decode", 0, decodedSchema, { sampleCount });
-  return [{ index: 0, pcm: { path, sampleCount } }];
+  context.checkpoints.write("decode", 0, decodedSchema, { sampleCount, tracks: paths.length });
+  return tracksOf(paths, sampleCount);
 }
 
 /** A file that turns out to hold nothing decodable has no speech in it; everything else is the service's fault. */
@@ -52,6 +59,10 @@ function failureOf(error: MediaError): RecordingFailure {
   return new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
 }
 
-function sizeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+function tracksOf(paths: readonly string[], sampleCount: number): Track[] {
+  return paths.map((path, index) => ({ index, pcm: { path, sampleCount } }));
+}
+
+function isThere({ pcm }: Track): boolean {
+  return statSync(pcm.path, { throwIfNoEntry: false })?.size === pcm.sampleCount * PCM_BYTES_PER_SAMPLE;
 }

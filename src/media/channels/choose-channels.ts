@@ -14,7 +14,7 @@ export interface ChannelFiles {
  * Which of the files are to be heard: the mixed one, the one channel that has it all, or both channels of a call. Of these
  * each is silenced where it carries nothing but the other's echo, so that no word is heard twice.
  */
-export async function chooseChannels(files: ChannelFiles, signal?: AbortSignal): Promise<readonly string[]> {
+export async function chooseChannels(files: ChannelFiles, signal?: AbortSignal): Promise<[string, string?]> {
   const measured = await measureChannels(files.left, files.right, signal);
   const choice = compareChannels(measured);
   if (choice !== "apart") return [files[choice]];
