@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { compareChannels } from "./compare-channels.ts";
-import { echoStretches, type Stretch } from "./echo-blocks.ts";
+import { echoStretches, type Stretch } from "./echo-stretches.ts";
 import { BLOCK_SAMPLES, measureChannels } from "./levels.ts";
 
 /** A two-channel recording as files of 16 kHz mono s16le: mixed, and each channel. */

@@ -1,3 +1,4 @@
+import { Correlation } from "./correlation.ts";
 import { Histogram } from "./histogram.ts";
 import { BLOCKS_PER_SECOND, type Levels } from "./levels.ts";
 
@@ -42,7 +43,7 @@ export function findEcho(source: Levels, heard: Levels): Echo | null {
     if (pairs.losses.total < Math.max(LEAST_BLOCKS, LEAST_SHARE * pairs.loud)) continue;
     const loss = pairs.losses.percentile(0.5);
     const spread = spreadAround(pairs.losses, loss);
-    const isEcho = spread <= WIDEST_SPREAD && pairs.correlation() >= LEAST_CORRELATION;
+    const isEcho = spread <= WIDEST_SPREAD && pairs.correlation >= LEAST_CORRELATION;
     if (isEcho && (best === null || spread < best.spread)) best = { delayBlocks, loss, spread };
   }
   return best === null ? null : { delayBlocks: best.delayBlocks, loss: best.loss };
@@ -51,7 +52,7 @@ export function findEcho(source: Levels, heard: Levels): Echo | null {
 /** The blocks of `heard` that may be echo of those of `source` so much earlier. */
 function pairsAt(source: Levels, heard: Levels, delay: number, leastSource: number, leastHeard: number) {
   const losses = new Histogram(256);
-  const sums = { x: 0, y: 0, xx: 0, yy: 0, xy: 0 };
+  const levels = new Correlation();
   let loud = 0;
   for (let block = delay; block < heard.length; block++) {
     const x = source[block - delay] ?? 0;
@@ -60,18 +61,9 @@ function pairsAt(source: Levels, heard: Levels, delay: number, leastSource: numb
     loud++;
     if (y <= leastHeard || x - y < LEAST_LOSS) continue;
     losses.add(x - y);
-    sums.x += x;
-    sums.y += y;
-    sums.xx += x * x;
-    sums.yy += y * y;
-    sums.xy += x * y;
+    levels.add(x, y);
   }
-  const correlation = () => {
-    const n = losses.total;
-    const spread = (n * sums.xx - sums.x ** 2) * (n * sums.yy - sums.y ** 2);
-    return spread <= 0 ? 0 : (n * sums.xy - sums.x * sums.y) / Math.sqrt(spread);
-  };
-  return { losses, loud, correlation };
+  return { losses, loud, correlation: levels.value() };
 }
 
 /** The median distance of values from their median. */

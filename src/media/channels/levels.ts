@@ -67,15 +67,22 @@ export async function measureChannels(
   return { ...levels, correlation: scale === 0 ? 0 : whole.both / scale };
 }
 
+/** Sums of squares and products over a block, without its mean: some recorders add a constant to what they hear. */
 function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
   const energy = { left: 0, right: 0, both: 0 };
+  const sums = { left: 0, right: 0 };
   for (let at = start; at < start + BLOCK_SAMPLES; at++) {
     const l = left[at] ?? 0;
     const r = right[at] ?? 0;
+    sums.left += l;
+    sums.right += r;
     energy.left += l * l;
     energy.right += r * r;
     energy.both += l * r;
   }
+  energy.left -= sums.left ** 2 / BLOCK_SAMPLES;
+  energy.right -= sums.right ** 2 / BLOCK_SAMPLES;
+  energy.both -= (sums.left * sums.right) / BLOCK_SAMPLES;
   return energy;
 }
 

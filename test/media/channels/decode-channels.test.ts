@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { decodeRecording } from "../../../src/media/index.ts";
+import { available, FFMPEG, inFolder, loudness, makeWithFfmpeg, namesIn, SHARED_AUDIO, samplesOf } from "../support.ts";
+
+/** A call of 53 s: the left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
+const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
+const ready = available(FFMPEG, "decoding of two channels") && available(call, "decoding of two channels");
+
+const rate = 16_000;
+const [leftTalks, rightTalks] = [
+  [1, 6],
+  [9, 22],
+] as const;
+
+/** Decodes what ffmpeg makes of the call. @returns the tracks' samples and all files that are there then */
+async function decoded(folder: string, name: string, making: readonly string[], withSecond = true) {
+  const inputPath = join(folder, name);
+  makeWithFfmpeg("-i", call, "-t", "25", ...making, inputPath);
+  const outputPath = join(folder, "first.pcm");
+  const second = withSecond ? { secondOutputPath: join(folder, "second.pcm") } : {};
+  const result = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, ...second, maxSeconds: 600 });
+  const tracks = await Promise.all(result.paths.map(samplesOf));
+  expect(tracks.map(({ length }) => length)).toEqual(tracks.map(() => result.sampleCount));
+  expect(await namesIn(folder)).toEqual([name, ...["first.pcm", "second.pcm"].slice(0, tracks.length)].sort());
+  return tracks;
+}
+
+function loudnessIn(samples: Int16Array | undefined, [from, to]: readonly [number, number]): number {
+  return loudness((samples ?? new Int16Array(0)).subarray(from * rate, to * rate));
+}
+
+const filter = (graph: string) => ["-filter_complex", graph];
+/** Each party is heard with the other behind it, `gain` as loud and later. */
+const echo = (gain: number, milliseconds: number) =>
+  filter(
+    "asplit[dry][wet]" +
+      `;[wet]pan=stereo|c0=${gain}*c1|c1=${gain}*c0,adelay=${milliseconds}|${milliseconds}[echo]` +
+      ";[dry][echo]amix=normalize=0:duration=first",
+  );
+
+describe.if(ready)("a call with a channel for each party", () => {
+  test.each([
+    ["as it is", "call.wav", ["-c", "copy"]],
+    ["as MP3 in joint stereo", "call.mp3", ["-ar", "16000", "-b:a", "48k"]],
+    ["as Opus", "call.ogg", ["-c:a", "libopus", "-b:a", "32k"]],
+    ["with one party 18 dB quieter", "call.wav", filter("pan=stereo|c0=c0|c1=0.125*c1")],
+  ])("%s is decoded to two tracks, each with its own party alone", async (_, name, making) => {
+    await inFolder(async (folder) => {
+      const [first, second, ...more] = await decoded(folder, name, making);
+      expect(more).toEqual([]);
+      expect(loudnessIn(first, leftTalks)).toBeGreaterThan(20 * loudnessIn(first, rightTalks));
+      expect(loudnessIn(second, rightTalks)).toBeGreaterThan(20 * loudnessIn(second, leftTalks));
+    });
+  });
+
+  test.each([
+    [0.17, 5],
+    [0.1, 200],
+    [0.05, 400],
+  ])(
+    "and echo %p times as loud, %d ms late, has the echo silenced and its voices whole",
+    async (gain, milliseconds) => {
+      await inFolder(async (folder) => {
+        const [first, second] = await decoded(folder, "call.wav", echo(gain, milliseconds));
+        expect(loudnessIn(first, [9, 22])).toBeLessThan(1);
+        expect(loudnessIn(second, [1, 6])).toBeLessThan(1);
+        const clean = await inFolder((other) => decoded(other, "call.wav", ["-c:a", "pcm_s16le"]));
+        for (const [track, talks] of [
+          [0, leftTalks],
+          [1, rightTalks],
+        ] as const) {
+          const whole = loudnessIn(clean[track], talks);
+          expect(Math.abs(loudnessIn([first, second][track], talks) - whole)).toBeLessThan(0.03 * whole);
+        }
+      });
+    },
+  );
+
+  test("is mixed where nobody asks for a second track", async () => {
+    await inFolder(async (folder) => {
+      const [mixed, ...more] = await decoded(folder, "call.wav", ["-c", "copy"], false);
+      expect(more).toEqual([]);
+      expect(loudnessIn(mixed, leftTalks)).toBeGreaterThan(0.3 * loudnessIn(mixed, rightTalks));
+    });
+  });
+});
+
+describe.if(ready)("two channels that are one recording", () => {
+  const both = "c0+c1";
+  test.each([
+    ["the same twice", `pan=stereo|c0=${both}|c1=${both}`],
+    ["the same twice, once upside down", `pan=stereo|c0=${both}|c1=-1*c0-1*c1`],
+    ["one of them silent", `pan=stereo|c0=${both}|c1=0*c0`],
+    ["the other one silent", `pan=stereo|c0=0*c0|c1=${both}`],
+    ["voices a little to either side", "pan=stereo|c0=c0+0.6*c1|c1=0.6*c0+c1"],
+    ["voices to either side, and 5.1 of it", "pan=5.1|FL=c0+0.1*c1|FR=0.1*c0+c1|FC=0*c0|LFE=0*c0|BL=0*c0|BR=0*c0"],
+  ])("are decoded to one track with everybody in it: %s", async (_, pan) => {
+    await inFolder(async (folder) => {
+      const [only, ...more] = await decoded(folder, "talk.wav", filter(pan));
+      expect(more).toEqual([]);
+      const [mono] = await inFolder((other) => decoded(other, "mono.wav", filter("pan=mono|c0=0.5*c0+0.5*c1")));
+      for (const talks of [leftTalks, rightTalks]) {
+        expect(loudnessIn(only, talks)).toBeGreaterThan(0.4 * loudnessIn(mono, talks));
+      }
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { createAccount } from "../../src/accounts/index.ts";
+import { decode } from "../../src/pipeline/decode.ts";
+import type { StepContext } from "../../src/pipeline/step.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** A recording whose decoding ended before the server did, with this checkpoint and files of this many bytes. */
+async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const id = Bun.randomUUIDv7();
+  recordings.create(newRecording(id, accountId));
+  const recording = recordings.get(id);
+  if (recording === null) throw new Error("it is gone");
+  store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [id, checkpoint]);
+  for (const [name, size] of Object.entries(files)) await Bun.write(join(directory, name), new Uint8Array(size));
+  const context: StepContext = {
+    ...{ recording, workDirectory: directory, uploadPath: join(directory, "upload"), log: createLogger("silent") },
+    checkpoints: new Checkpoints(store, id),
+    engine: { run: () => Promise.reject(new Error("nothing is asked of the engine")) },
+    signal: new AbortController().signal,
+    progress: () => {},
+  };
+  // There is no upload and no ffmpeg, so whatever has to be decoded fails.
+  return decode(context, { ffmpegPath: join(directory, "none"), maxSeconds: 60 });
+}
+
+test.each([
+  ["one that a version without tracks decoded", '{"sampleCount":9000}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
+  ["a mixed one", '{"sampleCount":9000,"tracks":1}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
+  [
+    "a call",
+    '{"sampleCount":9000,"tracks":2}',
+    { "audio.pcm": 18_000, "audio-1.pcm": 18_000 },
+    ["audio.pcm", "audio-1.pcm"],
+  ],
+])("%s is not decoded again after a restart", async (_, checkpoint, files, names) => {
+  using directory = temporaryDirectory();
+  const tracks = await resumed(directory.path, checkpoint, files);
+  const paths = names.map((name) => join(directory.path, name));
+  expect(tracks).toEqual(paths.map((path, index) => ({ index, pcm: { path, sampleCount: 9000 } })));
+});
+
+test.each([
+  ["a part of a track is missing", { "audio.pcm": 18_000, "audio-1.pcm": 17_000 }],
+  ["a track is missing", { "audio.pcm": 18_000 }],
+])("a call of which %s is decoded again", async (_, files) => {
+  using directory = temporaryDirectory();
+  await expect(resumed(directory.path, '{"sampleCount":9000,"tracks":2}', files)).rejects.toMatchObject({
+    failure: { reason: "internal", cause: "input_unreadable" },
+  });
+});
