@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { workerPreparation } from "../appliance/index.ts";
-import { blockCount, Engine, type PcmFile, type Span } from "../engine/index.ts";
+import { blockCount, type Chunk, Engine, type PcmFile } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 
@@ -75,7 +75,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const detect = async (block: number) => engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
     const embed = async (block: number) =>
       engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
-    const transcribe = async (span: Span) => engine.run("transcribe", { pcm, span, model, language: "en" }, signal);
+    const transcribe = async (chunk: Chunk) => engine.run("transcribe", { pcm, chunk, model, language: "en" }, signal);
 
     options.onStep("warming up");
     await detect(0);

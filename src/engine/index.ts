@@ -14,6 +14,8 @@ export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {
+  type Chunk,
+  chunkSchema,
   type EngineWord,
   type GpuMemory,
   type PcmFile,

@@ -15,6 +15,15 @@ export type PcmFile = Static<typeof pcmFileSchema>;
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
 
+/** A part of at most 30 s, transcribed at one go. */
+export const chunkSchema = Type.Object({
+  startSeconds: seconds,
+  endSeconds: seconds,
+  /** Where somebody speaks in it, in order. */
+  speech: Type.Array(spanSchema),
+});
+export type Chunk = Static<typeof chunkSchema>;
+
 export const turnSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,
@@ -58,18 +67,18 @@ export const operations = {
   /** Where there is speech, and the pieces that whisper takes. Needs every block's activity. */
   planChunks: operation(
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path }),
-    Type.Object({ chunks: Type.Array(spanSchema) }),
+    Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),
   /** How probable each language is in a part, by whisper's codes; they sum up to 1. */
   detectLanguage: operation(
     Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
-  /** What is said in a part of at most 30 s. */
+  /** What is said in a chunk. */
   transcribe: operation(
     Type.Object({
       pcm: pcmFileSchema,
-      span: spanSchema,
+      chunk: chunkSchema,
       model: path,
       language: Type.String(),
       /** Names and terms to expect. */

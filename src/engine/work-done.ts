@@ -26,7 +26,7 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
   transcribe: {
     step: "transcribe",
     byWhisper: true,
-    audioSeconds: ({ span }) => span.endSeconds - span.startSeconds,
+    audioSeconds: ({ chunk }) => chunk.endSeconds - chunk.startSeconds,
   },
   embedBlock: { step: "diarize", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   clusterSpeakers: { step: "diarize", byWhisper: false, audioSeconds: none },

@@ -11,6 +11,7 @@ import {
 import { ModelPool } from "./model-pool.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { transcribeChunk } from "./transcription/index.ts";
+import { toUtterances } from "./utterances.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
@@ -75,7 +76,10 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async planChunks({ pcm, activityDirectory }) {
       const regions = await speechRegions(pcm, activityDirectory);
-      return { chunks: packChunks(regions, pcm.sampleCount / sampleRate) };
+      const chunks = packChunks(regions, pcm.sampleCount / sampleRate);
+      const speechOf = (chunk: Span) =>
+        regions.filter((region) => region.startSeconds < chunk.endSeconds && region.endSeconds > chunk.startSeconds);
+      return { chunks: chunks.map((chunk) => ({ ...chunk, speech: speechOf(chunk) })) };
     },
     async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
@@ -84,24 +88,12 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
         return { probabilities };
       });
     },
-    async transcribe({ pcm, span, model, language, vocabulary }, signal) {
-      const samples = await readSpan(pcm, span);
-      const utterances = await models.use(model, signal, (state) =>
+    async transcribe({ pcm, chunk, model, language, vocabulary }, signal) {
+      const samples = await readSpan(pcm, chunk);
+      const heard = await models.use(model, signal, (state) =>
         transcribeChunk(state, samples, { language, threads, initialPrompt: toPrompt(vocabulary ?? "") }),
       );
-      const shift = span.startSeconds;
-      return {
-        utterances: utterances.map(({ noSpeechProbability, averageLogProbability, words }) => ({
-          noSpeechProbability,
-          averageLogProbability,
-          words: words.map((word) => ({
-            text: word.text,
-            startSeconds: word.startSeconds + shift,
-            endSeconds: word.endSeconds + shift,
-            probability: word.probability,
-          })),
-        })),
-      };
+      return { utterances: toUtterances(heard, chunk, samples) };
     },
     async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
       await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);

@@ -1,16 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Span, spanSchema } from "../engine/index.ts";
+import { blockCount, type Chunk, chunkSchema } from "../engine/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 
 const blockSchema = Type.Object({});
-const planSchema = Type.Object({ chunks: Type.Array(spanSchema) });
+const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
 
 export interface Detected {
   /** Pieces of at most 30 s that hold all speech, in order; none where nobody speaks. */
-  readonly chunks: readonly Span[];
+  readonly chunks: readonly Chunk[];
   /** Directory of the blocks' speaker activity, which diarization goes on from. */
   readonly activityDirectory: string;
 }

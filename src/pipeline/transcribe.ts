@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { type EngineWord, type Language, type Span, utteranceSchema } from "../engine/index.ts";
+import { type Chunk, type EngineWord, type Language, utteranceSchema } from "../engine/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 
-const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
+const wordsSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
 
 /**
  * transcribe: the words of every chunk, in order. A finished chunk is stored and never done again.
@@ -11,7 +11,7 @@ const chunkSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
  */
 export async function transcribe(
   context: TrackContext,
-  chunks: readonly Span[],
+  chunks: readonly Chunk[],
   model: string,
   language: Language,
 ): Promise<EngineWord[]> {
@@ -20,12 +20,12 @@ export async function transcribe(
   const { vocabulary } = recording;
   const how = { pcm, model, language: language.whisperCode, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
-    const span = chunks[part] as Span;
-    const result = await engine.run("transcribe", { ...how, span }, signal);
-    checkpoints.write("transcribe", part, chunkSchema, result);
+    const chunk = chunks[part] as Chunk;
+    const result = await engine.run("transcribe", { ...how, chunk }, signal);
+    checkpoints.write("transcribe", part, wordsSchema, result);
   });
   return chunks.flatMap((_, part) => {
-    const chunk = checkpoints.read("transcribe", part, chunkSchema);
+    const chunk = checkpoints.read("transcribe", part, wordsSchema);
     if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
     return chunk.utterances.flatMap((utterance) => utterance.words);
   });

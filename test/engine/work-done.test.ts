@@ -18,7 +18,9 @@ describe("work is counted", () => {
   test("by the device that it is done on: speech on the GPU, speakers on the CPU", () => {
     const pcm = { path: "/", sampleCount: 160_000 };
     const span = { startSeconds: 2, endSeconds: 7.5 };
-    expect(workOf("transcribe", { pcm, span, language: "en", model: "/" }, "cuda")).toEqual({
+    expect(
+      workOf("transcribe", { pcm, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, "cuda"),
+    ).toEqual({
       step: "transcribe",
       device: "cuda",
       audioSeconds: 5.5,

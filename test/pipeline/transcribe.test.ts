@@ -8,7 +8,7 @@ import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const english: Language = { code: "en", name: "English", whisperCode: "en" };
-const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30 }));
+const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
 test("all chunks are done with the vocabulary that the recording was created with, after an interruption and a change too", async () => {
   const store = openDatabase(":memory:");
@@ -25,9 +25,9 @@ test("all chunks are done with the vocabulary that the recording was created wit
     const context = {
       ...{ recording, checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
       engine: {
-        run: async (_operation: string, params: { vocabulary?: string; span: { startSeconds: number } }) => {
-          if (params.span.startSeconds === interruptAt) throw new Error("interrupted");
-          told.push([params.span.startSeconds, params.vocabulary]);
+        run: async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
+          if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
+          told.push([params.chunk.startSeconds, params.vocabulary]);
           return { utterances: [] };
         },
       },

@@ -7,7 +7,7 @@ export interface UntimedWord {
   segment: NativeSegment;
 }
 
-/** No word is shorter. */
+/** No word is shorter, unless there are more than the samples have room for. */
 const shortestSeconds = 0.02;
 /** Longest a word may last: a start, and so much for each letter. Read, slow speech stays below it. */
 const longestSeconds = { base: 0.4, perLetter: 0.1 };
@@ -124,10 +124,11 @@ function notTooLong(span: Stretch, letterCount: number, isFirst: boolean): Stret
 
 function inOrder(spans: Stretch[], durationSeconds: number): Stretch[] {
   let before = 0;
+  const shortest = Math.min(shortestSeconds, durationSeconds / spans.length);
   return spans.map((span, i) => {
-    const room = (spans.length - 1 - i) * shortestSeconds;
-    const start = Math.max(before, Math.min(span.startSeconds, durationSeconds - room - shortestSeconds));
-    const end = Math.max(start + shortestSeconds, Math.min(span.endSeconds, durationSeconds - room));
+    const room = (spans.length - 1 - i) * shortest;
+    const start = Math.max(before, Math.min(span.startSeconds, durationSeconds - room - shortest));
+    const end = Math.max(start + shortest, Math.min(span.endSeconds, durationSeconds - room));
     before = end;
     return { startSeconds: start, endSeconds: end };
   });

@@ -75,6 +75,13 @@ describe("the times of words", () => {
   });
 });
 
+test("the times of more words than there is room for stay inside the recording", () => {
+  const spans = wordTimes(endingAt(...Array.from({ length: 200 }, (_, index) => index / 200)), soundAt(1, [0, 1]));
+  expect(spans.length).toBe(200);
+  expect(spans.at(-1)?.endSeconds).toBeLessThanOrEqual(1 + 1e-9);
+  expect(spans.every((span) => span.endSeconds > span.startSeconds)).toBe(true);
+});
+
 describe("silences", () => {
   test("are found between sounds, and not in what is too short", () => {
     const found = findSilences(soundAt(3, [0.5, 1], [1.1, 2]));

@@ -1,0 +1,47 @@
+import type { Span } from "./protocol.ts";
+
+/** A clock that stands still while nobody speaks: it shows the seconds of speech so far. */
+export class SpeechClock {
+  /** Speech in order, apart, each stretch with what the clock shows at its start. */
+  private readonly speech: (Span & { atSeconds: number })[] = [];
+  /** All the speech there is. */
+  readonly totalSeconds: number;
+
+  /**
+   * @param speech in order of its starts
+   * @param within what lies outside counts for nothing; where no speech lies in it, all of it counts
+   */
+  constructor(speech: readonly Span[], within: Span) {
+    let total = 0;
+    const inside = speech.filter((one) => one.startSeconds < within.endSeconds && one.endSeconds > within.startSeconds);
+    for (const one of inside.length === 0 ? [within] : inside) {
+      const last = this.speech.at(-1);
+      const startSeconds = Math.max(one.startSeconds, last?.endSeconds ?? within.startSeconds);
+      const endSeconds = Math.min(one.endSeconds, within.endSeconds);
+      if (endSeconds <= startSeconds) continue;
+      if (last !== undefined && startSeconds <= last.endSeconds) last.endSeconds = endSeconds;
+      else this.speech.push({ startSeconds, endSeconds, atSeconds: total });
+      total += endSeconds - startSeconds;
+    }
+    this.totalSeconds = total;
+  }
+
+  /** What the clock shows at a moment. */
+  at(seconds: number): number {
+    const stretch = this.speech.findLast(({ startSeconds }) => startSeconds <= seconds);
+    if (stretch === undefined) return 0;
+    return stretch.atSeconds + Math.min(seconds, stretch.endSeconds) - stretch.startSeconds;
+  }
+
+  /** When the clock shows a span of more than no time: where it lies in two stretches of speech, the greater part. */
+  when(span: Span): Span {
+    let best = { startSeconds: 0, endSeconds: 0 };
+    for (const { startSeconds, endSeconds, atSeconds } of this.speech) {
+      const shift = startSeconds - atSeconds;
+      const from = Math.max(startSeconds, span.startSeconds + shift);
+      const to = Math.min(endSeconds, span.endSeconds + shift);
+      if (to - from > best.endSeconds - best.startSeconds) best = { startSeconds: from, endSeconds: to };
+    }
+    return best;
+  }
+}
