@@ -1,0 +1,96 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { InferenceSession, Tensor } from "onnxruntime-node";
+import { available, root, samplePath } from "../support/checkout.ts";
+
+const segmentation = join(root, "models/segmentation-3.0.onnx");
+const campplus = join(root, "build/models/campplus.onnx");
+const talk = samplePath("sample.wav");
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(60_000);
+
+/**
+ * What the originals give in PyTorch 2.13 for a real telephone talk, CAM++ behind the features of kaldi-native-fbank 1.23. The
+ * models' last digits differ from processor to processor.
+ */
+describe.if(available("the default speaker models", campplus, talk))("the models that tell speakers apart", () => {
+  test("say who speaks when as pyannote's original does, of the shape that they declare", async () => {
+    const session = await open(segmentation);
+    expect(shapeOf(session.inputMetadata)).toEqual(["batch", 160_000]);
+    expect(shapeOf(session.outputMetadata)).toEqual(["batch", 589, 3]);
+    const activity = await run(session, "activity", await samples(6, 10));
+    expect(activity).toHaveLength(589 * 3);
+    const rows = [60, 140, 220, 300, 380, 460, 540].map((frame) => activity.slice(3 * frame, 3 * frame + 3));
+    const original = [
+      [0.006, 0.746, 0.221],
+      [0.001, 0.13, 0.942],
+      [0, 0.117, 0.982],
+      [0, 0.061, 1],
+      [0, 0.001, 1],
+      [0, 0, 1],
+      [0.001, 0.996, 0.064],
+    ];
+    expect(furthest(rows, original)).toBeLessThan(0.002);
+  });
+
+  test.each([
+    [7, 1.6, [-0.0214, 0.0448, -0.0555, -0.0422, -0.0181, 0.0147, -0.0161, 0.0649]],
+    // Longer than the 2 s within which a layer looks around.
+    [14.5, 5, [-0.0323, -0.1299, -0.1143, -0.0247, 0.04, -0.0394, -0.0302, 0.1117]],
+  ])("describe the voice from %f s on over %f s as 3D-Speaker's original does", async (from, seconds, original) => {
+    const session = await open(campplus);
+    expect(shapeOf(session.outputMetadata)).toEqual(["batch", 192]);
+    const embedding = await run(session, "embedding", await samples(from, seconds));
+    expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
+    expect(furthest([embedding.slice(0, original.length)], [original])).toBeLessThan(0.001);
+  });
+
+  test("give each recording of a batch what it gets alone", async () => {
+    const session = await open(campplus);
+    const { Tensor } = await import("onnxruntime-node");
+    const slices = [await samples(7, 1.6), await samples(14.5, 1.6), await samples(20, 1.6)];
+    const waveform = new Tensor("float32", Float32Array.from(slices.flatMap((slice) => [...slice])), [3, 25_600]);
+    const { embedding } = await session.run({ waveform });
+    const alone = await Promise.all(slices.map((slice) => run(session, "embedding", slice)));
+    expect(furthest([floatsOf(embedding)], [alone.flatMap((each) => [...each])])).toBeLessThan(0.001);
+  });
+});
+
+async function open(path: string): Promise<InferenceSession> {
+  const { InferenceSession } = await import("onnxruntime-node");
+  return await InferenceSession.create(path);
+}
+
+function shapeOf([first]: InferenceSession["inputMetadata"]): readonly unknown[] {
+  return first?.isTensor === true ? first.shape : [];
+}
+
+async function run(session: InferenceSession, output: string, waveform: Float32Array): Promise<Float32Array> {
+  const { Tensor } = await import("onnxruntime-node");
+  const results = await session.run({ waveform: new Tensor("float32", waveform, [1, waveform.length]) });
+  return floatsOf(results[output]);
+}
+
+function floatsOf(tensor: Tensor | undefined): Float32Array {
+  if (!(tensor?.data instanceof Float32Array)) throw new Error("the model gives no floats of that name");
+  return tensor.data;
+}
+
+/** Of the sample, which is a WAV file of 16-bit samples at 16 kHz. */
+async function samples(fromSeconds: number, seconds: number): Promise<Float32Array> {
+  const file = Buffer.from(await Bun.file(talk).arrayBuffer());
+  const data = file.indexOf("data") + 8;
+  return Float32Array.from(
+    { length: seconds * 16_000 },
+    (_, place) => file.readInt16LE(data + 2 * (fromSeconds * 16_000 + place)) / 32_768,
+  );
+}
+
+function furthest(ours: readonly ArrayLike<number>[], theirs: readonly ArrayLike<number>[]): number {
+  return Math.max(
+    ...theirs.flatMap((row, at) =>
+      Array.from(row, (value, place) => Math.abs(value - (ours[at]?.[place] ?? Number.NaN))),
+    ),
+  );
+}
