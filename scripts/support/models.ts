@@ -1,8 +1,8 @@
-import { dirname, join, resolve } from "node:path";
-import { builtInSpeechModel, obtainModel, readCatalogue } from "../../src/models/index.ts";
+import { join, resolve } from "node:path";
+import { obtainModel, readCatalogue } from "../../src/models/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 
-/** Checks the models that the checkout carries, obtains the others that the program comes with and links them into build/models. */
+/** Links the models that come with the program into build/models: those that the checkout carries are checked, the others obtained. */
 export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<void> {
   const repositoryFolder = join(root, "models");
   const models = readCatalogue(join(repositoryFolder, "catalog.json"));
@@ -10,10 +10,9 @@ export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<voi
   const folders = [...(given ? [resolve(given)] : []), resolve(root, "../shared/models")];
   const options = { cacheRoot, repositoryFolder, folders, log: (line: string) => log(`models: ${line}`) };
   await makeBuildFolder("models");
-  const here = models.filter(({ id, kind }) => kind !== "speech" || id === builtInSpeechModel);
+  const here = models.filter(({ builtIn, kind }) => builtIn === true || kind !== "speech");
   for (const model of here) {
-    const path = await obtainModel(model, options);
-    if (dirname(path) !== repositoryFolder) await linkIntoBuild(`models/${model.file}`, path);
+    await linkIntoBuild(`models/${model.file}`, await obtainModel(model, options));
   }
   log(`models: ${here.map(({ id }) => id).join(", ")}`);
 }

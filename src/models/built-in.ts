@@ -1,12 +1,15 @@
-import { basename } from "node:path";
-import type { ProgramFiles } from "../program/index.ts";
+import { builtInModels, type ProgramFiles } from "../program/index.ts";
 import type { ModelEntry } from "./catalogue.ts";
+
+/** The speech model that comes with the program. */
+export const builtInSpeechModel: string = builtInModels.speech.id;
 
 /** Where a model lies that comes with the program; null: it does not. */
 export function builtInPath(
-  { file }: Pick<ModelEntry, "file">,
+  { builtIn, kind }: Pick<ModelEntry, "builtIn" | "kind">,
   files: Pick<ProgramFiles, "whisperModel" | "segmentationModel" | "embeddingModel">,
 ): string | null {
-  const paths = [files.whisperModel, files.segmentationModel, files.embeddingModel];
-  return paths.find((path) => basename(path) === file) ?? null;
+  if (builtIn === undefined) return null;
+  if (kind === "speech") return files.whisperModel;
+  return kind === "segmentation" ? files.segmentationModel : files.embeddingModel;
 }

@@ -59,10 +59,13 @@ const ModelEntry = Type.Object(
   {
     id: modelIdSchema,
     kind: Type.Union([Type.Literal("speech"), Type.Literal("segmentation"), Type.Literal("embedding")]),
+    builtIn: Type.Optional(Type.Literal(true)),
     file: FileName,
     bytes: Type.Optional(Type.Integer({ minimum: 1 })),
     approximateBytes: Type.Optional(Type.Integer({ minimum: 1 })),
     sha256: Type.Optional(Sha256),
+    title: Type.Optional(Type.String({ minLength: 1 })),
+    homepage: Type.Optional(Type.String({ pattern: "^https://" })),
     licence: Type.String({ minLength: 1 }),
     memoryBytes: Type.Optional(Type.Integer({ minimum: 1 })),
     parameters: Type.Optional(Type.String({ minLength: 1 })),
@@ -76,7 +79,8 @@ const ModelEntry = Type.Object(
   closed,
 );
 /**
- * One model. `bytes` is its exact size where that was published, else `approximateBytes` is what was, rounded; `sha256` is
+ * One model. `builtIn` are those that come with the program, one of each kind, with `title` and
+ * `homepage` for the notices; `bytes` is its exact size where that was published, else `approximateBytes` is what was, rounded; `sha256` is
  * its own digest where that is known, beside those of its downloads; `memoryBytes` is what it takes while it works;
  * `sources` are in the order of trying.
  */

@@ -1,4 +1,4 @@
-export { builtInPath } from "./built-in.ts";
+export { builtInPath, builtInSpeechModel } from "./built-in.ts";
 export { writeBundle } from "./bundle/index.ts";
 export { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 export {
@@ -20,6 +20,6 @@ export { LibraryError } from "./library-error.ts";
 export { ModelUnavailableError, obtainModel } from "./obtain-model.ts";
 export { type PullOptions, pullModel } from "./pull.ts";
 export { CommandError, runCommand } from "./run-command.ts";
-export { builtInSpeechModel, type SpeechModel, SpeechModels } from "./speech-models.ts";
+export { type SpeechModel, SpeechModels } from "./speech-models.ts";
 export { type Damage, verifyBuiltIn, verifyInstalled } from "./verify.ts";
 export { unpackWheel } from "./wheel.ts";

@@ -1,11 +1,11 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { builtInSpeechModel } from "./built-in.ts";
 import { downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import { download } from "./download.ts";
 import type { InstalledModel, ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
-import { builtInSpeechModel } from "./speech-models.ts";
 import { takeIn } from "./take-in.ts";
 
 export interface PullOptions {

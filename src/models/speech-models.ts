@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { eq } from "drizzle-orm";
 import { digestFile } from "../program/index.ts";
 import { type Store, tables } from "../storage/index.ts";
+import { builtInSpeechModel } from "./built-in.ts";
 import type { ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 
@@ -12,9 +13,6 @@ export interface SpeechModel {
   readonly id: string;
   readonly path: string;
 }
-
-/** The speech model that comes with the program. */
-export const builtInSpeechModel = "whisper-base";
 
 export interface SpeechModelsOptions {
   readonly store: Store;

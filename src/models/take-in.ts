@@ -1,8 +1,8 @@
+import { builtInSpeechModel } from "./built-in.ts";
 import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
 import { type FileDigests, isPublished, publishedDigests } from "./digest.ts";
 import type { InstalledModel, ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
-import { builtInSpeechModel } from "./speech-models.ts";
 
 export interface Newcomer {
   /** On the library's file system; it is moved. */

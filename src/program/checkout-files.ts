@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkout } from "./checkout.ts";
-import { below, type ProgramFiles } from "./layout.ts";
+import { below, type ProgramFiles, unpackedLayout } from "./layout.ts";
 
 /** Where scripts/setup puts the parts in a checkout. */
 export const checkoutFiles: ProgramFiles = below(checkout, {
@@ -10,8 +10,8 @@ export const checkoutFiles: ProgramFiles = below(checkout, {
     `${process.platform}/${process.arch}/onnxruntime_binding.node`,
   ),
   ffmpeg: "build/ffmpeg/ffmpeg",
-  whisperModel: "build/models/ggml-base.bin",
-  segmentationModel: "models/pyannote-segmentation.onnx",
-  embeddingModel: "models/resemblyzer-embedding.onnx",
+  whisperModel: join("build", unpackedLayout.whisperModel),
+  segmentationModel: join("build", unpackedLayout.segmentationModel),
+  embeddingModel: join("build", unpackedLayout.embeddingModel),
   benchRecording: "build/samples/jfk.mp3",
 });

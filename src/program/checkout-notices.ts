@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildInfo } from "./build-info.ts";
+import { builtInModels } from "./built-in-models.ts";
 import { checkout } from "./checkout.ts";
 import { checkoutFiles } from "./checkout-files.ts";
 import { describeCheckout, type ForeignParts, whisperCppSource } from "./describe-checkout.ts";
@@ -54,17 +55,11 @@ function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
   };
 }
 
-const models = [
-  ["Whisper base (speech to text)", "MIT", "https://github.com/openai/whisper", "whisper-base"],
-  ["pyannote segmentation (speaker activity)", "MIT", "https://github.com/pyannote", "pyannote-segmentation"],
-  ["Resemblyzer (voices)", "Apache-2.0", "https://github.com/resemble-ai/Resemblyzer", "resemblyzer-embedding"],
-] as const;
-
 function modelNotices(build: BuildInfo): Notice[] {
-  return models.map(([name, licence, source, file], index) => ({
-    ...{ name, licence, source },
-    version: `SHA-256 ${build.models[index]?.sha256}`,
-    text: read(`models/licences/${file}.txt`),
+  return Object.values(builtInModels).map(({ id, file, title, licence, homepage }) => ({
+    ...{ name: title, licence, source: homepage },
+    version: `SHA-256 ${build.models.find((model) => model.file === file)?.sha256}`,
+    text: read(`models/licences/${id}.txt`),
   }));
 }
 

@@ -1,4 +1,5 @@
 export { buildInfo } from "./build-info.ts";
+export { builtInModels } from "./built-in-models.ts";
 export { checkoutNotices } from "./checkout-notices.ts";
 export { describeCheckout, type ForeignParts } from "./describe-checkout.ts";
 export { digestFile } from "./digest-file.ts";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { builtInModels } from "./built-in-models.ts";
 
 /** Where the parts that are not TypeScript lie: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
@@ -19,9 +20,9 @@ export const unpackedLayout: ProgramFiles = {
   nativeDirectory: "native",
   onnxBinding: "onnxruntime/onnxruntime_binding.node",
   ffmpeg: "ffmpeg/ffmpeg",
-  whisperModel: "models/ggml-base.bin",
-  segmentationModel: "models/pyannote-segmentation.onnx",
-  embeddingModel: "models/resemblyzer-embedding.onnx",
+  whisperModel: `models/${builtInModels.speech.file}`,
+  segmentationModel: `models/${builtInModels.segmentation.file}`,
+  embeddingModel: `models/${builtInModels.embedding.file}`,
   benchRecording: "samples/jfk.mp3",
 };
 

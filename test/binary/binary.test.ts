@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
-import { digestFile, programVersion } from "../../src/program/index.ts";
+import { builtInModels, digestFile, programVersion } from "../../src/program/index.ts";
 import { available, root, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";
@@ -53,10 +53,7 @@ describe.if(ready)("the program in one file", () => {
       whisperCpp: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       onnxRuntime: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       ffmpeg: expect.not.stringMatching(/^(unknown)?$/),
-      models: ["ggml-base.bin", "pyannote-segmentation.onnx", "resemblyzer-embedding.onnx"].map((file) => ({
-        file,
-        sha256: digest,
-      })),
+      models: Object.values(builtInModels).map(({ file }) => ({ file, sha256: digest })),
     });
   });
 

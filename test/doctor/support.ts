@@ -4,6 +4,7 @@ import { loadSettings } from "../../src/config/index.ts";
 import type { CheckContext } from "../../src/doctor/check.ts";
 import { checks, type Finding } from "../../src/doctor/index.ts";
 import type { CommandResult, Machine } from "../../src/doctor/machine.ts";
+import { checkoutFiles } from "../../src/program/checkout-files.ts";
 import { DataPaths } from "../../src/storage/index.ts";
 import { ffmpegPath, root } from "../support/checkout.ts";
 
@@ -60,8 +61,8 @@ export function contextOf(
       onnxBinding: join(root, "package.json"),
       ffmpeg: ffmpegPath,
       whisperModel: join(root, "package.json"),
-      segmentationModel: join(root, "models/pyannote-segmentation.onnx"),
-      embeddingModel: join(root, "models/resemblyzer-embedding.onnx"),
+      segmentationModel: checkoutFiles.segmentationModel,
+      embeddingModel: checkoutFiles.embeddingModel,
       benchRecording: join(root, "build/samples/jfk.mp3"),
     },
     filesArePresent: true,

@@ -22,12 +22,10 @@ export const audioDirectory = resolve(root, "../shared/audio");
 
 /** Opens the models of the checkout. */
 export async function openModels(threads = 2): Promise<DiarizationModels> {
-  const { onnxBinding } = await programFiles("");
+  const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
   return openDiarizationModels({
-    onnxBinding,
-    segmentationPath: join(root, "models/pyannote-segmentation.onnx"),
-    embeddingPath: join(root, "models/resemblyzer-embedding.onnx"),
-    threads,
+    ...{ onnxBinding, threads },
+    ...{ segmentationPath: segmentationModel, embeddingPath: embeddingModel },
   });
 }
 

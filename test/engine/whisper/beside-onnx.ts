@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { loadWhisper } from "../../../src/engine/whisper/index.ts";
-import { root } from "../../support/checkout.ts";
+import { programFiles } from "../../../src/program/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
 /** A process that transcribes, computes with ONNX Runtime and transcribes again; prints what it read each time. */
@@ -19,9 +18,11 @@ async function read(): Promise<void> {
 }
 
 await read();
-const session = await InferenceSession.create(join(root, "models", "resemblyzer-embedding.onnx"));
+const { embeddingModel } = await programFiles("");
+const session = await InferenceSession.create(embeddingModel);
 const { embedding } = await session.run({ waveform: new Tensor("float32", samples.slice(0, 25_600), [1, 25_600]) });
-console.log(embedding?.dims.join("x"));
+if (!(embedding?.data instanceof Float32Array)) throw new Error("the embedding model gives no floats");
+console.log(`a voice of length ${Math.hypot(...embedding.data).toFixed(2)}`);
 await read();
 state.dispose();
 model.dispose();
