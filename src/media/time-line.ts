@@ -71,7 +71,7 @@ function packetSeconds(listing: string): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** A longer gap is a clock that jumped. ffmpeg holds the silence in memory: an hour's takes 120 MB a channel. */
+/** A longer gap is a clock that jumped. ffmpeg holds the silence in memory: an hour's takes 120 MB. */
 const LONGEST_GAP_SECONDS = 3600;
 /**
  * Less is not filled until it adds up: containers round their time stamps, to a millisecond or to a packet, and recorders
@@ -86,7 +86,7 @@ const FIRST_FRAME_SECONDS = 0.1;
 /**
  * ffmpeg's audio filters that lay samples where the container's time stamps have them, with silence in the gaps: before a
  * track that begins after the picture, and where a recorder left out silence or packets were lost. They take the
- * container's own time stamps (`-copyts`), and give 16-bit samples at `sampleRateHz` without gaps.
+ * container's own time stamps (`-copyts`), and give 16-bit mono samples at `sampleRateHz` without gaps.
  *
  * No sample is ever dropped: where time stamps overlap, samples are laid end to end, and where they fall back or jump too
  * far ahead, they go on from there. No silence is put in beyond `maxSeconds`.
@@ -109,9 +109,9 @@ export function timeLineFilters(start: TrackStart | null, sampleRateHz: number, 
     "ld(5)",
   ].join(";");
   return [
-    // First to the form that the samples end in: the fewest bytes of silence.
+    // First to the form that the samples end in: in it silence takes the least memory.
     `aresample=${sampleRateHz}`,
-    "aformat=sample_fmts=s16",
+    "aformat=sample_fmts=s16:channel_layouts=mono",
     `asetpts='${moved}'`,
     "aresample=async=1:min_hard_comp=0.001:first_pts=0",
   ];

@@ -182,6 +182,26 @@ describe.if(ready)("nothing is lost, and no silence put in, where the clock jump
   test.each(jumps)("$what", check);
 });
 
+test.if(ready)(
+  "the longest pause that is believed costs no memory that ffmpeg may not have, in six channels either",
+  async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "b.webm");
+      const six = lavfi("aevalsrc=sin(300*t)|sin(400*t)|sin(500*t)|sin(600*t)|sin(700*t)|sin(800*t):d=4:s=48000:c=5.1");
+      makeWithFfmpeg(...six, ...opus, "-b:a", "192k", join(folder, "a.webm"));
+      makeWithFfmpeg("-i", join(folder, "a.webm"), ...jump(2, 3590), path);
+      const outputPath = join(folder, "decoded.pcm");
+      const { sampleCount } = await decodeRecording({
+        ffmpegPath: FFMPEG,
+        inputPath: path,
+        outputPath,
+        maxSeconds: 4000,
+      });
+      expect(sampleCount / PCM_SAMPLE_RATE_HZ).toBeCloseTo(3594, 0);
+    });
+  },
+);
+
 describe.if(ready)("time stamps that are not exact", () => {
   test("put no silence between words where they only waver", async () => {
     await inFolder(async (folder) => {
