@@ -4,19 +4,16 @@ import { isSpoken, type Sentence, sureness, toSentences, type Utterance } from "
 /**
  * Mean log probabilities from which words are taken for invented. Of 310 sentences of the corpus' speech, and of clips
  * over a bad telephone line, those of three words and more are above -0.9, except two that nobody said. What whisper
- * writes for 16 kinds of noise, music, tones and silence is below -1.05, or repeats itself.
+ * writes for 16 kinds of noise, music, tones and silence is below -1.05, or repeats itself, and is drawn out or comes
+ * with its own doubt that anybody speaks. What has neither may be a language that the model knows badly.
  */
-const limits = {
-  any: -1,
-  /** Whisper hears no speech itself. */
-  unspoken: -0.9,
-  /** Drawn out, as hardly anyone speaks: of those 16, ten are. */
-  slow: -0.75,
-  /** One or two words: true ones were seen at -1.3. */
-  few: -1.5,
-};
-const unspokenProbability = 0.5;
+const limits = { doubtedSpeech: -1, hardlySpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
+/** Probabilities of no speech. */
+const doubtedSpeech = 0.25;
+const hardlySpeech = 0.5;
+/** Hardly anyone speaks slower. */
 const slowestWordsPerSecond = 1;
+/** Alone, so many true words were seen at -1.3. */
 const fewWords = 2;
 /** So close to what is taken for invented, a sentence is worth a second look. */
 const doubtfulMargin = 0.25;
@@ -31,11 +28,12 @@ export function isInvented(sentence: Sentence): boolean {
 }
 
 function limitOf({ words, noSpeechProbability }: Sentence): number {
-  const isUnspoken = noSpeechProbability > unspokenProbability;
-  if (words.length <= fewWords) return isUnspoken ? limits.any : limits.few;
+  const isFew = words.length <= fewWords;
+  if (noSpeechProbability > hardlySpeech) return isFew ? limits.doubtedSpeech : limits.hardlySpeech;
+  if (isFew) return limits.few;
   const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
-  if (words.length < seconds * slowestWordsPerSecond) return limits.slow;
-  return isUnspoken ? limits.unspoken : limits.any;
+  if (words.length < seconds * slowestWordsPerSecond) return limits.drawnOut;
+  return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
 }
 
 /** Whether whisper guessed all that it wrote; nothing written is nothing guessed. */

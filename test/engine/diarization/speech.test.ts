@@ -4,9 +4,16 @@ import { speechRegions } from "../../../src/engine/diarization/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 /** Regions in frames, which the averaging over windows moves by none. */
-async function regionsOf(frames: number, level: (frame: number) => number): Promise<[number, number][]> {
+async function regionsOf(
+  frames: number,
+  level: (frame: number) => number,
+  amplitude?: (frame: number) => number,
+): Promise<[number, number][]> {
   const activity = (frame: number, local: number) => (local === 0 ? level(frame) : 0);
-  const regions = await withBlocks({ frames, activity }, (pcm, directory) => speechRegions(pcm, directory));
+  const regions = await withBlocks(
+    { frames, activity, ...(amplitude === undefined ? {} : { amplitude }) },
+    speechRegions,
+  );
   const frame = (seconds: number) => Math.round((seconds - frameSeconds(0)) / (frameSeconds(1) - frameSeconds(0)));
   return regions.map(({ startSeconds, endSeconds }) => [frame(startSeconds), frame(endSeconds)]);
 }
@@ -31,6 +38,23 @@ test("speech that does not end is cut at its weakest moment into regions of at m
   expect(regions.length).toBe(3);
   expect(regions[0]?.[1]).toBeGreaterThanOrEqual(1000);
   expect(regions[0]?.[1]).toBeLessThan(1020);
+  for (const [index, [start, end]] of regions.entries()) {
+    expect(end - start).toBeLessThanOrEqual(29 / (frameSeconds(1) - frameSeconds(0)));
+    if (index > 0) expect(start).toBe(regions[index - 1]?.[1] ?? 0);
+  }
+});
+
+test("speech that does not end is cut between words where the model sees no pause", async () => {
+  const amplitude = (frame: number) => (frame >= 1000 && frame < 1012 ? 0.001 : 0.1 + (frame % 7) / 100);
+  const regions = await regionsOf(2400, () => 1, amplitude);
+  expect(regions[0]?.[1]).toBeGreaterThanOrEqual(1000);
+  expect(regions[0]?.[1]).toBeLessThan(1012);
+});
+
+test("speech across many blocks without an end is cut all along, and none of it is lost", async () => {
+  const regions = await regionsOf(30_000, () => 1);
+  expect(regions[0]?.[0]).toBe(0);
+  expect(regions.at(-1)?.[1]).toBeGreaterThan(29_990);
   for (const [index, [start, end]] of regions.entries()) {
     expect(end - start).toBeLessThanOrEqual(29 / (frameSeconds(1) - frameSeconds(0)));
     if (index > 0) expect(start).toBe(regions[index - 1]?.[1] ?? 0);

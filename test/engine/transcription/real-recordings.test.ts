@@ -1,5 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { transcribeChunk } from "../../../src/engine/transcription/index.ts";
+import type { WhisperState } from "../../../src/engine/whisper/index.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../whisper/support.ts";
 
 const dialogue = "dialogue/dlg-05-3spk-FFF.flac";
@@ -9,14 +10,12 @@ const sampleRate = 16_000;
 // a chunk that is doubted is decoded up to four times
 setDefaultTimeout(120_000);
 
+/** One for all tests, as a worker has one for its recordings: what is left over in it must not become words. */
+let state: WhisperState;
+
 async function textOf(samples: Float32Array): Promise<string> {
-  const state = openBase().createState();
-  try {
-    const utterances = await transcribeChunk(state, samples, { language: "en", threads });
-    return utterances.flatMap(({ words }) => words.map((word) => word.text)).join("");
-  } finally {
-    state.dispose();
-  }
+  const utterances = await transcribeChunk(state, samples, { language: "en", threads });
+  return utterances.flatMap(({ words }) => words.map((word) => word.text)).join("");
 }
 
 function joined(...parts: Float32Array[]): Float32Array {
@@ -42,17 +41,10 @@ const noise = () => {
 };
 
 describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue))("with the real model", () => {
-  test.each([
-    ["silence", sound(10, () => 0)],
-    ["noise that rises and falls like speech", sound(9, (at) => noise() * Math.max(0, sine(1.7, at)))],
-    ["a siren", sound(8, (at) => sine(700, at + 0.07 * sine(0.5, at)))],
-    [
-      "a chord that dies away again and again",
-      sound(9, (at) => (sine(220, at) + sine(277, at) + sine(330, at)) * Math.exp(-3 * (at % 1)) * 0.3),
-    ],
-  ])("%s has no words", async (_, samples) => {
-    expect(await textOf(samples)).toBe("");
+  beforeAll(() => {
+    state = openBase().createState();
   });
+  afterAll(() => state.dispose());
 
   test("no sentence is left out between two others", async () => {
     const samples = await readSamples(dialogue);
@@ -65,5 +57,13 @@ describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue))("
     const phrase = samples.subarray(3.2 * sampleRate, 5.4 * sampleRate);
     const text = await textOf(joined(phrase, phrase, phrase, phrase, phrase));
     expect(text.match(/\bask\b/gi)).toHaveLength(5);
+  });
+
+  test.each([
+    ["silence", sound(10, () => 0)],
+    ["noise that rises and falls like speech", sound(5, (at) => noise() * Math.max(0, sine(1.7, at)))],
+    ["a siren", sound(5, (at) => sine(700, at + 0.07 * sine(0.5, at)))],
+  ])("%s after speech has no words", async (_, samples) => {
+    expect(await textOf(samples)).toBe("");
   });
 });

@@ -67,13 +67,15 @@ describe("a chunk", () => {
   });
 
   test.each([
-    ["words that are guessed", "Thank you for watching.", 0.2, 0.01],
-    ["one word where whisper hears no speech itself", "you", 0.3, 0.9],
-    ["dots", ". . .", 0.9, 0.1],
-  ])("loses %s", async (_, text, probability, noSpeech) => {
-    const guess = () => [segmentOf(spread(text, 1, 4, probability), noSpeech)];
+    ["words that are guessed", "Thank you for watching.", { probability: 0.2, noSpeech: 0.01, seconds: 3 }],
+    ["words where whisper doubts that anybody speaks", "Thank you.", { probability: 0.3, noSpeech: 0.6, seconds: 1 }],
+    ["drawn-out words over music", "Thank you very much.", { probability: 0.35, noSpeech: 0.02, seconds: 9 }],
+    ["one word where whisper hears no speech itself", "you", { probability: 0.3, noSpeech: 0.9, seconds: 1 }],
+    ["dots", ". . .", { probability: 0.9, noSpeech: 0.1, seconds: 3 }],
+  ])("loses %s", async (_, text, { probability, noSpeech, seconds }) => {
+    const guess = () => [segmentOf(spread(text, 1, 1 + seconds, probability), noSpeech)];
     const { state } = scriptedState(guess(), guess());
-    expect(await transcribeChunk(state, soundAt(5, [1, 4]), options)).toEqual([]);
+    expect(await transcribeChunk(state, soundAt(12, [1, 1 + seconds]), options)).toEqual([]);
   });
 
   test("loses a sentence that is guessed and keeps those that are heard", async () => {
@@ -85,12 +87,18 @@ describe("a chunk", () => {
   });
 
   test.each([
-    ["a thank you that was said", "Thank you.", 0.9],
-    ["a single word that is hard to hear", "Six.", 0.33],
-  ])("keeps %s", async (_, text, probability) => {
-    const reading = () => [segmentOf(spread(text, 1, 2, probability), 0.3)];
+    ["a thank you that was said", "Thank you.", { probability: 0.9, noSpeech: 0.3, seconds: 1 }],
+    ["a single word that is hard to hear", "Six.", { probability: 0.33, noSpeech: 0.3, seconds: 1 }],
+    ["slow speech", "I say it once more.", { probability: 0.5, noSpeech: 0.2, seconds: 7 }],
+    [
+      "speech in a language that it knows badly",
+      "Ninakupenda sana rafiki.",
+      { probability: 0.3, noSpeech: 0.1, seconds: 2 },
+    ],
+  ])("keeps %s", async (_, text, { probability, noSpeech, seconds }) => {
+    const reading = () => [segmentOf(spread(text, 1, 1 + seconds, probability), noSpeech)];
     const { state } = scriptedState(reading(), reading());
-    expect(textOf(await transcribeChunk(state, soundAt(3, [1, 2]), options))).toBe(text);
+    expect(textOf(await transcribeChunk(state, soundAt(9, [1, 1 + seconds]), options))).toBe(text);
   });
 
   test("that is aborted throws, whatever was read before", async () => {
