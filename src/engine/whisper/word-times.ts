@@ -1,5 +1,6 @@
 import type { NativePiece, NativeSegment } from "./addon.ts";
 import { findSilences, type Stretch } from "./silences.ts";
+import { isPunctuation } from "./words.ts";
 
 /** A word's pieces and the segment that it stands in. */
 export interface UntimedWord {
@@ -11,6 +12,12 @@ export interface UntimedWord {
 const shortestSeconds = 0.02;
 /** Longest a word may last: a start, and so much for each letter. Read, slow speech stays below it. */
 const longestSeconds = { base: 0.4, perLetter: 0.1 };
+/**
+ * How long a word may go on while its punctuation lasts, where no pause can be heard. On two built dialogues under pink
+ * and white noise, 3 and 5 dB below the speech, last words of turns then end 0.05 to 0.07 s off at the median, without it
+ * 0.12 to 0.18 s; 0.1 s and 0.2 s do a little worse.
+ */
+const punctuationSeconds = 0.15;
 /** Sound that is long enough for two words. */
 const shareableSeconds = 0.12;
 /** Speech that follows this closely is part of the same sound. */
@@ -25,10 +32,14 @@ const contiguousSeconds = 0.03;
  */
 export function wordTimes(words: UntimedWord[], samples: Float32Array): Stretch[] {
   const durationSeconds = samples.length / 16_000;
+  const silences = findSilences(samples);
   const rough = roughTimes(words, durationSeconds);
-  const refined = withoutPauses(rough, findSilences(samples));
+  const refined = withoutPauses(rough, silences);
   return inOrder(
-    refined.map((span, i) => notTooLong(span, letters(words[i]), i === 0)),
+    refined.map((span, i) => {
+      const spoken = silences.length > 0 ? span : withoutPunctuation(span, words[i]);
+      return notTooLong(spoken, letters(words[i]), i === 0);
+    }),
     durationSeconds,
   );
 }
@@ -120,6 +131,14 @@ function notTooLong(span: Stretch, letterCount: number, isFirst: boolean): Stret
   return isFirst
     ? { startSeconds: span.endSeconds - longest, endSeconds: span.endSeconds }
     : { startSeconds: span.startSeconds, endSeconds: span.startSeconds + longest };
+}
+
+/** Alignment counts a pause to the full stop before it: where it can't be heard, the word must not take all of it. */
+function withoutPunctuation(span: Stretch, word: UntimedWord | undefined): Stretch {
+  const spoken = word?.pieces.findLast((piece) => !isPunctuation(piece.text))?.alignedEnd ?? -1;
+  if (spoken < 0) return span;
+  const latest = Math.max(span.startSeconds + shortestSeconds, spoken / 100 + punctuationSeconds);
+  return { ...span, endSeconds: Math.min(span.endSeconds, latest) };
 }
 
 function inOrder(spans: Stretch[], durationSeconds: number): Stretch[] {

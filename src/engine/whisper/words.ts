@@ -65,3 +65,8 @@ function attachPunctuation(words: WordPieces[]): WordPieces[] {
 function joined(first: WordPieces, second: WordPieces): WordPieces {
   return { text: first.text + second.text, pieces: [...first.pieces, ...second.pieces] };
 }
+
+/** Whether nothing of a text is spoken. */
+export function isPunctuation(text: string): boolean {
+  return onlyPunctuation.test(text);
+}

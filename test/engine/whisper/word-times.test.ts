@@ -62,6 +62,17 @@ describe("the times of words", () => {
     expect(second?.endSeconds).toBeLessThan(12);
   });
 
+  test("do not take the pause after a full stop, where it can't be heard", () => {
+    const [word] = endingAt(1);
+    const stop = { text: ".", probability: 1, alignedEnd: 190, guessedStart: -1, guessedEnd: -1 };
+    const words = [{ segment, pieces: [...(word?.pieces ?? []), stop] }, ...endingAt(2.4)];
+    const [first, second] = rounded(wordTimes(words, soundAt(3, [0, 3])));
+    expect(first?.[1]).toBe(1.15);
+    expect(second?.[0]).toBe(1.9);
+    const heard = rounded(wordTimes(words, soundAt(3, [0.2, 1.3], [1.9, 2.4])));
+    expect(heard.map(([, end]) => end)).toEqual([1.3, 2.4]);
+  });
+
   test("stay in order and inside the recording, whatever alignment says", () => {
     const samples = soundAt(2, [0, 2]);
     const spans = wordTimes(endingAt(1.5, 1.5, 0.4, 9, -0.01, 2), samples);
