@@ -27,6 +27,8 @@ export async function detect(context: TrackContext): Promise<Detected> {
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    // An earlier version of the program may have planned, and transcribed, other chunks.
+    checkpoints.clear("transcribe");
     checkpoints.write("plan", 0, planSchema, plan);
   }
   return { chunks: plan.chunks, activityDirectory };

@@ -113,7 +113,7 @@ const dialogue = "dialogue/dlg-09-2spk-short-turns.flac";
 const turnsFile = "dialogue/dlg-09-2spk-short-turns.turns.json";
 
 describe.skipIf(!canTranscribe("word times in a dialogue", dialogue, turnsFile))("in a dialogue", () => {
-  test("hardly a word lies between turns", async () => {
+  test("hardly a word lies between turns, and each turn begins with a word", async () => {
     const turns: { start: number; end: number }[] = await Bun.file(corpusPath(turnsFile)).json();
     const within = turns.filter((turn) => turn.end < 28);
     const last = within.at(-1)?.end ?? 0;
@@ -127,5 +127,8 @@ describe.skipIf(!canTranscribe("word times in a dialogue", dialogue, turnsFile))
     );
     expect(words.length).toBeGreaterThan(40);
     expect(outside.length / words.length).toBeLessThan(0.06);
-  });
+    const errors = within.map((turn) => Math.min(...words.map((word) => Math.abs(word.startSeconds - turn.start))));
+    const median = errors.sort((a, b) => a - b)[Math.floor(errors.length / 2)];
+    expect(median).toBeLessThan(0.2);
+  }, 60_000);
 });

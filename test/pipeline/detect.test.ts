@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { detect } from "../../src/pipeline/detect.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
+
+async function detectedAfter(plan: object): Promise<{ finished: number[]; chunks: unknown }> {
+  using directory = temporaryDirectory();
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id } = recordings.create(
+    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
+  );
+  const checkpoints = new Checkpoints(store, id);
+  checkpoints.write("detect", 0, Type.Object({}), {});
+  checkpoints.write("plan", 0, Type.Object({}), plan);
+  checkpoints.write("transcribe", 0, Type.Object({}), {});
+  const context = {
+    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent"), workDirectory: directory.path },
+    engine: { run: async () => ({ chunks }) },
+    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 64_000 } },
+  } as unknown as Parameters<typeof detect>[0];
+  const detected = await detect(context);
+  return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks };
+}
+
+test("a plan that is there is kept, with the words of its chunks", async () => {
+  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
+  expect(await detectedAfter({ chunks: planned })).toEqual({ finished: [0], chunks: planned });
+});
+
+test("a plan that another version made in another form is made anew, and words of its chunks are not mixed with new ones", async () => {
+  expect(await detectedAfter({ chunks: [{ startSeconds: 0, endSeconds: 2 }] })).toEqual({ finished: [], chunks });
+});
