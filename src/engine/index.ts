@@ -12,6 +12,7 @@ export {
 export { blockCount } from "./diarization/grid.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
+export { heardPieces } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {
   type Chunk,

@@ -15,7 +15,7 @@ export type PcmFile = Static<typeof pcmFileSchema>;
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
 
-/** A part of at most 30 s, transcribed at one go. */
+/** A part of which at most 30 s are heard, see heardPieces; transcribed at one go. */
 export const chunkSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,
@@ -64,9 +64,14 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, block: Type.Integer({ minimum: 0 }), activityDirectory: path }),
     none,
   ),
-  /** Where there is speech, and the pieces that whisper takes. Needs every block's activity. */
+  /** Where there is speech, and the chunks that whisper takes. Needs every block's activity. */
   planChunks: operation(
-    Type.Object({ pcm: pcmFileSchema, activityDirectory: path }),
+    Type.Object({
+      pcm: pcmFileSchema,
+      activityDirectory: path,
+      /** Whether chunks go on over long silences, as one side of a call has them. */
+      joinsTurns: Type.Optional(Type.Boolean()),
+    }),
     Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),
   /** How probable each language is in a part, by whisper's codes; they sum up to 1. */

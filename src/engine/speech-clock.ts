@@ -33,6 +33,13 @@ export class SpeechClock {
     return stretch.atSeconds + Math.min(seconds, stretch.endSeconds) - stretch.startSeconds;
   }
 
+  /** When the clock first shows so many seconds. */
+  moment(seconds: number): number {
+    const stretch = this.speech.findLast(({ atSeconds }) => atSeconds < seconds) ?? this.speech[0];
+    if (stretch === undefined) return 0;
+    return Math.min(stretch.endSeconds, stretch.startSeconds + seconds - stretch.atSeconds);
+  }
+
   /** When the clock shows a span of more than no time: where it lies in two stretches of speech, the greater part. */
   when(span: Span): Span {
     let best = { startSeconds: 0, endSeconds: 0 };

@@ -5,10 +5,11 @@ import {
   embedBlock,
   openDiarizationModels,
   PcmReader,
-  packChunks,
   speechRegions,
 } from "./diarization/index.ts";
+import { heardPieces } from "./heard-pieces.ts";
 import { ModelPool } from "./model-pool.ts";
+import { planChunks } from "./plan-chunks.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { transcribeChunk } from "./transcription/index.ts";
 import { toUtterances } from "./utterances.ts";
@@ -74,12 +75,9 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       await detectBlock(diarization, pcm, block, activityDirectory);
       return {};
     },
-    async planChunks({ pcm, activityDirectory }) {
+    async planChunks({ pcm, activityDirectory, joinsTurns }) {
       const regions = await speechRegions(pcm, activityDirectory);
-      const chunks = packChunks(regions, pcm.sampleCount / sampleRate);
-      const speechOf = (chunk: Span) =>
-        regions.filter((region) => region.startSeconds < chunk.endSeconds && region.endSeconds > chunk.startSeconds);
-      return { chunks: chunks.map((chunk) => ({ ...chunk, speech: speechOf(chunk) })) };
+      return { chunks: planChunks(regions, pcm.sampleCount / sampleRate, joinsTurns === true) };
     },
     async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
@@ -89,11 +87,12 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       });
     },
     async transcribe({ pcm, chunk, model, language, vocabulary }, signal) {
-      const samples = await readSpan(pcm, chunk);
+      const pieces = heardPieces(chunk);
+      const samples = await readPieces(pcm, pieces);
       const heard = await models.use(model, signal, (state) =>
         transcribeChunk(state, samples, { language, threads, initialPrompt: toPrompt(vocabulary ?? "") }),
       );
-      return { utterances: toUtterances(heard, chunk, samples) };
+      return { utterances: toUtterances(heard, chunk, pieces, samples) };
     },
     async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
       await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);
@@ -103,6 +102,20 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
     },
   };
+}
+
+async function readPieces(pcm: PcmFile, pieces: readonly Span[]): Promise<Float32Array> {
+  const parts: Float32Array[] = [];
+  for (const piece of pieces) parts.push(await readSpan(pcm, piece));
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const samples = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
 }
 
 async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {

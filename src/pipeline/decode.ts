@@ -60,7 +60,7 @@ function failureOf(error: MediaError): RecordingFailure {
 }
 
 function tracksOf(paths: readonly string[], sampleCount: number): Track[] {
-  return paths.map((path, index) => ({ index, pcm: { path, sampleCount } }));
+  return paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount } }));
 }
 
 function isThere({ pcm }: Track): boolean {

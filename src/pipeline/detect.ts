@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { blockCount, type Chunk, chunkSchema } from "../engine/index.ts";
 import { forEachMissingPart } from "./step.ts";
-import type { TrackContext } from "./tracks.ts";
+import type { Track, TrackContext } from "./tracks.ts";
 
 const blockSchema = Type.Object({});
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
 
 export interface Detected {
-  /** Pieces of at most 30 s that hold all speech, in order; none where nobody speaks. */
+  /** Chunks that hold all speech, in order; none where nobody speaks. */
   readonly chunks: readonly Chunk[];
   /** Directory of the blocks' speaker activity, which diarization goes on from. */
   readonly activityDirectory: string;
 }
 
 /** detect: where somebody speaks. One model gives both speech and, for diarization, who speaks when within its window. */
-export async function detect(context: TrackContext): Promise<Detected> {
+export async function detect(context: TrackContext, track: Track): Promise<Detected> {
   const { pcm, engine, signal, checkpoints } = context;
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
@@ -26,7 +26,7 @@ export async function detect(context: TrackContext): Promise<Detected> {
   });
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
-    plan = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    plan = await engine.run("planChunks", { pcm, activityDirectory, joinsTurns: track.isParty }, signal);
     // An earlier version of the program may have planned, and transcribed, other chunks.
     checkpoints.clear("transcribe");
     checkpoints.write("plan", 0, planSchema, plan);

@@ -20,7 +20,7 @@ export interface Speech {
 /**
  * The language of a recording: the pinned one, or the one that most of its speech is in. Chunks from all over it are asked,
  * so that neither a jingle nor a greeting at its beginning decides; more of them where the first ones don't agree.
- * @param speech the chunks of all tracks, in any order
+ * @param speech the what is heard of all tracks, in any order
  */
 export async function chooseLanguage(
   context: StepContext,

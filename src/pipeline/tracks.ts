@@ -10,6 +10,8 @@ import type { StepContext } from "./step.ts";
 export interface Track {
   /** Counts from 0. */
   readonly index: number;
+  /** Whether it is one party of a call, which is silent while the other speaks. */
+  readonly isParty: boolean;
   readonly pcm: PcmFile;
 }
 

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { heardPieces } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type Recording, type Segment, type Step } from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
@@ -65,7 +66,7 @@ export async function transcript(
 
   const detecting = step("detect");
   const heard = await eachTrack(detecting, tracks, () => 1, detect);
-  const speech = heard.flatMap(({ pcm, chunks }) => chunks.map((span) => ({ pcm, span })));
+  const speech = heard.flatMap(({ pcm, chunks }) => chunks.flatMap(heardPieces).map((span) => ({ pcm, span })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   const model = await bindModel(detecting, services);
   const language = await chooseLanguage(detecting, speech, model);
@@ -87,7 +88,7 @@ export async function transcript(
 }
 
 function speechSeconds({ chunks }: Detected): number {
-  return chunks.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+  return chunks.flatMap(heardPieces).reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
 }
 
 function percentOf(step: keyof typeof shares, fraction: number | null): number | null {

@@ -44,7 +44,9 @@ test.each([
   using directory = temporaryDirectory();
   const tracks = await resumed(directory.path, checkpoint, files);
   const paths = names.map((name) => join(directory.path, name));
-  expect(tracks).toEqual(paths.map((path, index) => ({ index, pcm: { path, sampleCount: 9000 } })));
+  expect(tracks).toEqual(
+    paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount: 9000 } })),
+  );
 });
 
 test.each([

@@ -26,7 +26,7 @@ async function detectedAfter(plan: object): Promise<{ finished: number[]; chunks
     engine: { run: async () => ({ chunks }) },
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 64_000 } },
   } as unknown as Parameters<typeof detect>[0];
-  const detected = await detect(context);
+  const detected = await detect(context, { index: 0, isParty: false, pcm: context.pcm });
   return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks };
 }
 

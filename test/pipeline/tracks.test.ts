@@ -35,7 +35,11 @@ function made(workDirectory: string) {
   return { context, progress };
 }
 
-const tracks: Track[] = [0, 1].map((index) => ({ index, pcm: { path: `track ${index}`, sampleCount: 16_000 } }));
+const tracks: Track[] = [0, 1].map((index) => ({
+  index,
+  isParty: true,
+  pcm: { path: `track ${index}`, sampleCount: 16_000 },
+}));
 
 /** Does a step of two parts on each track. @returns the parts that were done */
 async function doStep(context: StepContext): Promise<string[]> {

@@ -28,6 +28,9 @@ const ABOVE_NOISE = 6 * perDecibel;
  */
 const WIDEST_SPREAD = 2.5 * perDecibel;
 const LEAST_CORRELATION = 0.62;
+/** Where it follows as closely as this, which no independent voice did, less of a correlation will do. */
+const CLOSE_SPREAD = 1.5 * perDecibel;
+const LEAST_CORRELATION_OF_CLOSE = 0.4;
 /** Least share of the source's loud blocks in which it is heard, and least number of blocks: a second. */
 const LEAST_SHARE = 0.15;
 const LEAST_BLOCKS = BLOCKS_PER_SECOND;
@@ -43,7 +46,8 @@ export function findEcho(source: Levels, heard: Levels): Echo | null {
     if (pairs.losses.total < Math.max(LEAST_BLOCKS, LEAST_SHARE * pairs.loud)) continue;
     const loss = pairs.losses.percentile(0.5);
     const spread = spreadAround(pairs.losses, loss);
-    const isEcho = spread <= WIDEST_SPREAD && pairs.correlation >= LEAST_CORRELATION;
+    const leastCorrelation = spread <= CLOSE_SPREAD ? LEAST_CORRELATION_OF_CLOSE : LEAST_CORRELATION;
+    const isEcho = spread <= WIDEST_SPREAD && pairs.correlation >= leastCorrelation;
     if (isEcho && (best === null || spread < best.spread)) best = { delayBlocks, loss, spread };
   }
   return best === null ? null : { delayBlocks: best.delayBlocks, loss: best.loss };

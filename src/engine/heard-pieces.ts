@@ -1,0 +1,21 @@
+import type { Chunk, Span } from "./protocol.ts";
+
+/** A longer silence between speech is heard for so long, half of it at either end: what was said before has come to rest. */
+const longestSilenceSeconds = 2;
+/** Times are sums, so that a silence of just that length may seem longer. */
+const roundingSeconds = 1e-6;
+
+/** The pieces of a chunk that whisper hears, in order and joined: all of it but the middle of long silences. */
+export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[] {
+  const pieces: Span[] = [];
+  let from = startSeconds;
+  let reached = startSeconds;
+  for (const [index, region] of speech.entries()) {
+    if (index > 0 && region.startSeconds - reached > longestSilenceSeconds + roundingSeconds) {
+      pieces.push({ startSeconds: from, endSeconds: reached + longestSilenceSeconds / 2 });
+      from = region.startSeconds - longestSilenceSeconds / 2;
+    }
+    reached = Math.max(reached, region.endSeconds);
+  }
+  return [...pieces, { startSeconds: from, endSeconds }];
+}
