@@ -2,14 +2,16 @@ import { Type } from "@sinclair/typebox";
 import type { Language, PcmFile, Span } from "../engine/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { StepContext } from "./step.ts";
+import { type Probabilities, secondsOf, sureProbability, voteLanguage } from "./vote-language.ts";
 
-const chosenSchema = Type.Object({ code: Type.String() });
+const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Optional(Type.Boolean()) });
 
-/** Chunks that are asked whatever they say, and those that are asked at most: one costs a run of the encoder. */
-const fewVotes = 5;
-const manyVotes = 25;
-/** A language that has this many times as much as the next one is not asked about any further. */
-const clearLead = 4;
+/** A chunk of at least this length in which another language is sure is in that one. */
+const sureSeconds = 2.5;
+/** Whisper takes these for each other, in one voice even; a chunk is not set apart for that. */
+const alike = ["no nn da", "hr bs sr", "id ms", "gl pt", "cs sk", "be ru", "hi ur", "zh yue", "nl af"].map((codes) =>
+  codes.split(" "),
+);
 
 /** A stretch of a track in which somebody speaks. */
 export interface Speech {
@@ -17,73 +19,71 @@ export interface Speech {
   readonly span: Span;
 }
 
+export interface ChosenLanguage {
+  /** The pinned one, or the one that most of the speech is in. */
+  readonly language: Language;
+  /** Other languages are spoken, too. */
+  readonly isMixed: boolean;
+}
+
 /**
- * The language of a recording: the pinned one, or the one that most of its speech is in. Chunks from all over it are asked,
- * so that neither a jingle nor a greeting at its beginning decides; more of them where the first ones don't agree.
- * @param speech the what is heard of all tracks, in any order
+ * The language of a recording: the pinned one, or a vote of chunks from all over it, so that neither a jingle nor a greeting
+ * at its beginning decides.
+ * @param speech what is heard of all tracks, in any order
  */
 export async function chooseLanguage(
   context: StepContext,
   speech: readonly Speech[],
-  { path, languages }: BoundModel,
-): Promise<Language> {
+  model: BoundModel,
+): Promise<ChosenLanguage> {
   const { checkpoints, recording } = context;
-  const code = recording.pinnedLanguage ?? checkpoints.read("language", 0, chosenSchema)?.code;
-  const known = languages.find((language) => language.code === code);
-  if (known !== undefined) return known;
+  const { languages } = model;
   const [only, second] = languages;
-  const chosen = only !== undefined && second === undefined ? only : await vote(context, speech, path, languages);
-  checkpoints.write("language", 0, chosenSchema, { code: chosen.code });
-  return chosen;
-}
+  const pinned = languages.find(({ code }) => code === recording.pinnedLanguage);
+  const sole = pinned ?? (second === undefined ? only : undefined);
+  if (sole !== undefined) return { language: sole, isMixed: false };
+  const stored = checkpoints.read("language", 0, chosenSchema);
+  const known = languages.find(({ code }) => code === stored?.code);
+  if (known !== undefined) return { language: known, isMixed: stored?.isMixed ?? false };
 
-/** Every chunk counts for each language by how probable it is, times its seconds. */
-async function vote(
-  { engine, signal }: StepContext,
-  speech: readonly Speech[],
-  model: string,
-  languages: readonly Language[],
-): Promise<Language> {
-  const scores = new Map<string, number>();
-  const inOrder = speech.toSorted((a, b) => a.span.startSeconds - b.span.startSeconds);
-  let left = inOrder.reduce((sum, { span }) => sum + secondsOf(span), 0);
-  for (const [asked, index] of spreadOrder(inOrder.length).slice(0, manyVotes).entries()) {
-    if (isDecided(scores, left, asked)) break;
-    const { pcm, span } = inOrder[index] as Speech;
-    const { probabilities } = await engine.run("detectLanguage", { pcm, span, model }, signal);
-    for (const [code, probability] of Object.entries(probabilities)) {
-      scores.set(code, (scores.get(code) ?? 0) + probability * secondsOf(span));
-    }
-    left -= secondsOf(span);
-  }
-  const [winner] = ranked(scores);
-  const language = languages.find(({ whisperCode }) => whisperCode === winner?.[0]);
-  if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner?.[0]}`);
-  return language;
-}
-
-/** Whether nothing that was not asked yet could change the outcome, or is likely to. @param left seconds that were not asked */
-function isDecided(scores: ReadonlyMap<string, number>, left: number, asked: number): boolean {
-  const [[, first] = ["", 0], [, second] = ["", 0]] = ranked(scores);
-  return first - second > left || (asked >= fewVotes && first >= clearLead * second);
-}
-
-function ranked(scores: ReadonlyMap<string, number>): [string, number][] {
-  return [...scores].sort(([, a], [, b]) => b - a);
-}
-
-function secondsOf({ startSeconds, endSeconds }: Span): number {
-  return endSeconds - startSeconds;
+  const { winner, heard } = await voteLanguage(speech, (chunk) => ask(context, chunk, model));
+  const language = languages.find(({ whisperCode }) => whisperCode === winner);
+  if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
+  const isMixed = heard.some((chunk) => otherLanguage(chunk.speech, chunk.probabilities, language) !== null);
+  checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed });
+  return { language, isMixed };
 }
 
 /**
- * The numbers below `count`, so that those at the beginning of the list lie evenly over all of them: steps of the golden
- * ratio, which also keep clear of what comes again and again, as languages in turns do.
+ * The language to transcribe a chunk in. Told to write a language that is not spoken, whisper translates or leaves out; so
+ * in a recording of several each chunk is asked, and one that surely is in another is transcribed in that.
  */
-export function spreadOrder(count: number): number[] {
-  const order = new Set<number>();
-  for (let step = 0; order.size < count; step++) order.add(Math.floor(((0.5 + step * goldenRatio) % 1) * count));
-  return [...order];
+export async function languageOfChunk(
+  context: StepContext,
+  speech: Speech,
+  { language, isMixed }: ChosenLanguage,
+  model: BoundModel,
+): Promise<Language> {
+  if (!isMixed) return language;
+  const code = otherLanguage(speech, await ask(context, speech, model), language);
+  return model.languages.find(({ whisperCode }) => whisperCode === code) ?? language;
 }
 
-const goldenRatio = (Math.sqrt(5) - 1) / 2;
+async function ask(
+  { engine, signal }: StepContext,
+  { pcm, span }: Speech,
+  { path }: BoundModel,
+): Promise<Probabilities> {
+  const { probabilities } = await engine.run("detectLanguage", { pcm, span, model: path }, signal);
+  return probabilities;
+}
+
+/** Whisper's code of the language that a chunk surely is in; null where it may be in the recording's own. */
+function otherLanguage(speech: Speech, probabilities: Probabilities, { whisperCode }: Language): string | null {
+  if (secondsOf(speech) < sureSeconds) return null;
+  const sure = Object.entries(probabilities).find(([, probability]) => probability >= sureProbability);
+  if (sure === undefined) return null;
+  const [code] = sure;
+  const isAlike = alike.some((codes) => codes.includes(code) && codes.includes(whisperCode));
+  return code === whisperCode || isAlike ? null : code;
+}

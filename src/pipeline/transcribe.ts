@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Chunk, type EngineWord, type Language, utteranceSchema } from "../engine/index.ts";
+import type { Speech } from "./language.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 
@@ -8,20 +9,22 @@ const wordsSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
 /**
  * transcribe: the words of every chunk, in order. A finished chunk is stored and never done again.
  * @param model path of the whisper model
+ * @param languageOf what to transcribe a chunk in
  */
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
   model: string,
-  language: Language,
+  languageOf: (chunk: Speech) => Promise<Language>,
 ): Promise<EngineWord[]> {
   const { engine, pcm, signal, checkpoints, recording } = context;
   if (chunks.length === 0) return [];
   const { vocabulary } = recording;
-  const how = { pcm, model, language: language.whisperCode, ...(vocabulary === null ? {} : { vocabulary }) };
+  const how = { pcm, model, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const chunk = chunks[part] as Chunk;
-    const result = await engine.run("transcribe", { ...how, chunk }, signal);
+    const { whisperCode } = await languageOf({ pcm, span: chunk });
+    const result = await engine.run("transcribe", { ...how, chunk, language: whisperCode }, signal);
     checkpoints.write("transcribe", part, wordsSchema, result);
   });
   return chunks.flatMap((_, part) => {

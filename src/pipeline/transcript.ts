@@ -9,7 +9,7 @@ import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
-import { chooseLanguage } from "./language.ts";
+import { chooseLanguage, languageOfChunk, type Speech } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
@@ -69,11 +69,13 @@ export async function transcript(
   const speech = heard.flatMap(({ pcm, chunks }) => chunks.flatMap(heardPieces).map((span) => ({ pcm, span })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   const model = await bindModel(detecting, services);
-  const language = await chooseLanguage(detecting, speech, model);
-  recordings.describe(id, { language: language.code });
+  const chosen = await chooseLanguage(detecting, speech, model);
+  recordings.describe(id, { language: chosen.language.code });
 
-  const transcribed = await eachTrack(step("transcribe"), heard, speechSeconds, async (context, { chunks }) => ({
-    words: await transcribe(context, chunks, model.path, language),
+  const transcribing = step("transcribe");
+  const languageOf = (chunk: Speech) => languageOfChunk(transcribing, chunk, chosen, model);
+  const transcribed = await eachTrack(transcribing, heard, speechSeconds, async (context, { chunks }) => ({
+    words: await transcribe(context, chunks, model.path, languageOf),
   }));
   const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) => ({
     turns: track.words.length === 0 ? [] : await diarize(context, track.activityDirectory),

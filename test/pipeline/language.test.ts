@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Language, Span } from "../../src/engine/index.ts";
-import { chooseLanguage, spreadOrder } from "../../src/pipeline/language.ts";
+import { chooseLanguage, languageOfChunk } from "../../src/pipeline/language.ts";
+import { spreadOrder } from "../../src/pipeline/vote-language.ts";
 import type { Recording } from "../../src/transcriptions/index.ts";
 
 const languages: Language[] = ["de", "en", "jv", "la"].map((code) => ({
@@ -11,17 +12,21 @@ const languages: Language[] = ["de", "en", "jv", "la"].map((code) => ({
 
 type Heard = Record<string, number>;
 
-interface Asked {
+interface Chosen {
   readonly language: string;
-  /** Starts of the chunks that were asked, in order. */
-  readonly asked: number[];
+  /** Starts of the chunks that were asked for it. */
+  readonly asked: readonly number[];
+  /** What each chunk is transcribed in. */
+  readonly chunks: readonly string[];
+  /** How many chunks were asked for that. */
+  readonly askedAgain: number;
 }
 
 /** Chooses among chunks that follow each other, with what the model hears in each; a chunk is 30 s long unless told. */
 async function choose(
   chunks: readonly (Heard & { seconds?: number })[],
   { pinned = null, known = languages }: { pinned?: string | null; known?: Language[] } = {},
-): Promise<Asked> {
+): Promise<Chosen> {
   const spans: Span[] = [];
   for (const { seconds = 30 } of chunks) {
     const startSeconds = spans.at(-1)?.endSeconds ?? 0;
@@ -38,7 +43,8 @@ async function choose(
     engine: {
       run: async (_operation: string, { span }: { span: Span }) => {
         asked.push(span.startSeconds);
-        const { seconds: _, ...probabilities } = chunks[spans.indexOf(span)] ?? {};
+        const { seconds: _, ...probabilities } =
+          chunks[spans.findIndex(({ endSeconds }) => endSeconds >= span.endSeconds)] ?? {};
         return { probabilities };
       },
     },
@@ -46,12 +52,14 @@ async function choose(
   } as unknown as Parameters<typeof chooseLanguage>[0];
   const speech = spans.map((span) => ({ pcm: { path: "pcm", sampleCount: 1 }, span }));
   const model = { id: "m", path: "m", languages: known };
-  const { code } = await chooseLanguage(context, speech.toReversed(), model);
-  const before = asked.length;
+  const chosen = await chooseLanguage(context, speech.toReversed(), model);
+  const first = [...asked];
   // After a restart nothing is asked again.
-  expect((await chooseLanguage(context, speech, model)).code).toBe(code);
-  expect(asked.length).toBe(before);
-  return { language: code, asked };
+  expect(await chooseLanguage(context, speech, model)).toEqual(chosen);
+  expect(asked).toEqual(first);
+  const ofChunks: string[] = [];
+  for (const chunk of speech) ofChunks.push((await languageOfChunk(context, chunk, chosen, model)).code);
+  return { language: chosen.language.code, asked: first, chunks: ofChunks, askedAgain: asked.length - first.length };
 }
 
 const many = (count: number, heard: Heard) => Array.from({ length: count }, () => heard);
@@ -79,21 +87,54 @@ describe("the language of a recording", () => {
     expect((await choose(chunks)).language).toBe(language);
   });
 
-  test("is asked of few chunks where they agree, of more where they don't, and never of all of a long recording", async () => {
+  test("is asked of few chunks where they agree, of more where they don't, and of few in a hundred of a long recording", async () => {
     expect((await choose(many(1, de))).asked).toEqual([0]);
-    expect((await choose(many(2000, de))).asked).toHaveLength(5);
+    expect((await choose(many(60, de))).asked).toHaveLength(5);
     // Unsure, but with no other in sight: no second language is spoken.
-    expect((await choose(many(2000, { en: 0.6, de: 0.1, la: 0.1, jw: 0.1 }))).asked).toHaveLength(5);
-    const mixed = Array.from({ length: 2000 }, (_, i) => (i % 10 < 3 ? en : de));
-    const { language, asked } = await choose(mixed);
-    expect([language, asked.length]).toEqual(["de", 25]);
-    // What three of five say, the other two can't change.
-    expect((await choose(many(5, de))).asked).toHaveLength(3);
+    expect((await choose(many(60, { en: 0.6, de: 0.1, la: 0.1, jw: 0.1 }))).asked).toHaveLength(5);
+    const mixed = Array.from({ length: 60 }, (_, i) => (i % 10 < 3 ? en : de));
+    expect(await choose(mixed)).toMatchObject({ language: "de", asked: { length: 25 } });
+    expect((await choose(many(2160, de))).asked).toHaveLength(135);
   });
 
-  test("is the pinned one, or the only one that the model knows, and nothing is asked", async () => {
-    expect(await choose(many(3, de), { pinned: "en" })).toEqual({ language: "en", asked: [] });
-    expect(await choose(many(3, de), { known: languages.slice(1, 2) })).toEqual({ language: "en", asked: [] });
+  test("is asked of the halves of chunks where there are no more of them and nothing is clear, as often as may be", async () => {
+    const unsure = { de: 0.4, en: 0.6 };
+    expect((await choose([unsure])).asked).toEqual([0, 0, 15]);
+    expect((await choose([{ ...unsure, seconds: 3.9 }])).asked).toEqual([0]);
+    expect((await choose(many(20, unsure))).asked).toHaveLength(25);
+    // A chunk that is sure is not asked any further.
+    expect((await choose([de, en, unsure])).asked).toEqual([30, 0, 60, 60, 75]);
+  });
+
+  test("is the pinned one, or the only one that the model knows; nothing is asked, and all chunks are in it", async () => {
+    const chunks = [de, en, de];
+    const inEnglish = { language: "en", asked: [], chunks: ["en", "en", "en"], askedAgain: 0 };
+    expect(await choose(chunks, { pinned: "en" })).toEqual(inEnglish);
+    expect(await choose(chunks, { known: languages.slice(1, 2) })).toEqual(inEnglish);
+  });
+});
+
+describe("a chunk", () => {
+  test("that surely is in another language than the recording is transcribed in that one", async () => {
+    expect(await choose([de, en, de, { jw: 0.95 }, de])).toMatchObject({
+      language: "de",
+      chunks: ["de", "en", "de", "jv", "de"],
+    });
+  });
+
+  test.each<[string, Heard & { seconds?: number }]>([
+    ["has both languages", { de: 0.3, en: 0.7 }],
+    ["is too short to be sure of", { ...en, seconds: 2 }],
+    ["is unsure", { en: 0.6, la: 0.3, de: 0.1 }],
+  ])("that %s is transcribed in the recording's language", async (_, chunk) => {
+    expect((await choose([de, de, chunk, de, en])).chunks).toEqual(["de", "de", "de", "de", "en"]);
+  });
+
+  test("is not asked again where all speak one language, or two that whisper takes for each other", async () => {
+    expect((await choose(many(40, de))).askedAgain).toBe(0);
+    const known = ["hr", "sr"].map((code) => ({ code, name: code, whisperCode: code }));
+    const { language, chunks, askedAgain } = await choose([...many(4, { hr: 0.95 }), { sr: 0.95 }], { known });
+    expect([language, new Set(chunks), askedAgain]).toEqual(["hr", new Set(["hr"]), 0]);
   });
 });
 

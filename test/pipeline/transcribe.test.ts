@@ -33,7 +33,7 @@ test("all chunks are done with the vocabulary that the recording was created wit
       },
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
-    await transcribe(context, chunks, "model", english);
+    await transcribe(context, chunks, "model", async () => english);
   };
   await expect(run(30)).rejects.toThrow("interrupted");
   await run(-1);

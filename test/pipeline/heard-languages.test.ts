@@ -1,0 +1,61 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Language } from "../../src/engine/index.ts";
+import { chooseLanguage, languageOfChunk, type Speech } from "../../src/pipeline/language.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../engine/whisper/support.ts";
+
+const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];
+const en = "single/en-fleurs-003.ogg";
+/** English of four hundred years ago, which base holds for Latin, Hungarian or Italian at first. */
+const old = "single/en-libri-2033-164914-0001.flac";
+
+describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real model", () => {
+  const state = openBase().createState();
+  afterAll(() => state.dispose());
+  const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, whisperCode: code }));
+  const model = { id: "base", path: "base", languages };
+
+  /** Recordings as chunks of one; each lies in a file of its own. */
+  async function chunksOf(recordings: readonly string[]) {
+    const samples = new Map<string, Float32Array>();
+    for (const recording of recordings) samples.set(recording, await readSamples(recording));
+    const speech: Speech[] = [...samples].map(([path, { length }]) => ({
+      pcm: { path, sampleCount: length },
+      span: { startSeconds: 0, endSeconds: length / 16_000 },
+    }));
+    const context = {
+      recording: { pinnedLanguage: null },
+      checkpoints: { read: () => null, write: () => {} },
+      engine: {
+        run: (_operation: string, { pcm, span }: Speech) =>
+          state.detectLanguage(
+            samples.get(pcm.path)?.slice(span.startSeconds * 16_000, span.endSeconds * 16_000) ?? new Float32Array(0),
+            threads,
+          ),
+      },
+      signal: new AbortController().signal,
+    } as unknown as Parameters<typeof chooseLanguage>[0];
+    return { context, speech, samples };
+  }
+
+  test("a recording in two languages is in the one spoken most, and what is said in the other is not translated", async () => {
+    const { context, speech, samples } = await chunksOf([de[0] ?? "", en, de[1] ?? ""]);
+    const chosen = await chooseLanguage(context, speech, model);
+    expect(chosen).toMatchObject({ language: { code: "de" }, isMixed: true });
+    const codes: string[] = [];
+    for (const chunk of speech) codes.push((await languageOfChunk(context, chunk, chosen, model)).code);
+    expect(codes).toEqual(["de", "en", "de"]);
+    const options = { threads, withoutTimestamps: true, suppressNonSpeech: true };
+    const { segments } = await state.transcribe(samples.get(en) ?? new Float32Array(0), {
+      ...options,
+      language: codes[1] ?? "",
+    });
+    const text = segments.map((segment) => segment.text).join("");
+    expect(text).toContain("The cabbage juice changes color");
+  }, 180_000);
+
+  test("what is not sure in the whole is found in its halves", async () => {
+    const { context, speech } = await chunksOf([old]);
+    const chosen = await chooseLanguage(context, speech, model);
+    expect(chosen).toMatchObject({ language: { code: "en" }, isMixed: false });
+  }, 180_000);
+});
