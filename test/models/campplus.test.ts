@@ -26,6 +26,14 @@ describe.if(available("CAM++", campplus, talk))("CAM++", () => {
     expect(furthest([embedding.slice(0, original.length)], [original])).toBeLessThan(0.001);
   });
 
+  test.each([
+    ["25 ms of speech", () => samples(7, 0.025)],
+    ["25 ms of silence", async () => new Float32Array(400)],
+    ["a second of silence", async () => new Float32Array(16_000)],
+  ])("gives a voice of length 1 for %s too", async (_, waveform) => {
+    expect(Math.hypot(...(await run(await open(campplus), "embedding", await waveform())))).toBeCloseTo(1, 4);
+  });
+
   test("gives each recording of a batch what it gets alone", async () => {
     const session = await open(campplus);
     const { Tensor } = await import("onnxruntime-node");

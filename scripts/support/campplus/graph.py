@@ -31,6 +31,13 @@ class Graph:
     def integers(self, *values: int) -> str:
         return self.constant("integers_" + "_".join(map(str, values)), np.asarray(values, np.int64))
 
+    def scalar(self, value: int) -> str:
+        return self.constant(f"scalar_{value}", np.asarray(value, np.int64))
+
+    def length(self, x: str) -> str:
+        """Of the third dimension, as a list of one."""
+        return self.add("Slice", [self.add("Shape", [x]), self.integers(2), self.integers(3)])
+
     def add(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
         output = f"{operator.lower()}_{len(self._nodes)}"
         self._nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))

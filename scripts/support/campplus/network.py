@@ -1,7 +1,10 @@
 """CAM++ (Wang et al., 2023) as an ONNX graph with its features inside, and without its weights."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import onnx
+from onnx import TensorProto
 
 from features import BANDS, log_mel_spectrum
 from graph import Graph
@@ -10,8 +13,6 @@ CHANNELS = 32
 EMBEDDING_SIZE = 192
 # Layers and dilation of the three dense blocks.
 BLOCKS = ((12, 1), (24, 2), (16, 2))
-BOTTLENECK = 128
-GROWTH = 32
 # Frames over which a layer looks at its surroundings (2 s).
 SEGMENT_FRAMES = 100
 NORM_EPSILON = 1e-5
@@ -26,10 +27,10 @@ def campplus() -> onnx.ModelProto:
     x = _head(graph, log_mel_spectrum(graph, "waveform"))
     x = graph.add("Conv", [x, "xvector.tdnn.linear.weight"], strides=[2], pads=[2, 2])
     x = _norm_relu(graph, x, "xvector.tdnn.nonlinear.batchnorm")
-    length = graph.add("Slice", [graph.add("Shape", [x]), graph.integers(2), graph.integers(3)])
+    segments = _segments(graph, x)
     for number, (layers, dilation) in enumerate(BLOCKS, start=1):
         for layer in range(1, layers + 1):
-            grown = _dense_layer(graph, x, f"xvector.block{number}.tdnnd{layer}", dilation, length)
+            grown = _dense_layer(graph, x, f"xvector.block{number}.tdnnd{layer}", dilation, segments)
             x = graph.add("Concat", [x, grown], axis=1)
         name = f"xvector.transit{number}"
         x = graph.add("Conv", [_norm_relu(graph, x, f"{name}.nonlinear.batchnorm"), f"{name}.linear.weight"])
@@ -65,7 +66,32 @@ def _conv_norm(graph: Graph, x: str, convolution: str, norm: str, stride: int = 
     return _norm(graph, x, norm)
 
 
-def _dense_layer(graph: Graph, x: str, name: str, dilation: int, length: str) -> str:
+@dataclass(frozen=True)
+class Segments:
+    """
+    Matrices [frames, segments] and [segments, frames] that frames are multiplied with: `around` gives for each segment its mean
+    and all frames' together, `spread` gives each frame its segment's.
+    """
+
+    around: str
+    spread: str
+
+
+def _segments(graph: Graph, x: str) -> Segments:
+    """The last segment has as many frames as remain."""
+    zero, one, size = graph.scalar(0), graph.scalar(1), graph.scalar(SEGMENT_FRAMES)
+    frames = graph.add("Squeeze", [graph.length(x)])
+    place = graph.add("Range", [zero, frames, one])
+    last = graph.add("Div", [graph.add("Sub", [frames, one]), size])
+    segment = graph.add("Range", [zero, graph.add("Add", [last, one]), one])
+    column = graph.add("Unsqueeze", [graph.add("Div", [place, size]), graph.integers(1)])
+    inside = graph.add("Cast", [graph.add("Equal", [column, segment])], to=TensorProto.FLOAT)
+    mean = graph.add("Div", [inside, graph.add("ReduceSum", [inside, graph.integers(0)])])
+    whole = graph.add("Reciprocal", [graph.add("Cast", [frames], to=TensorProto.FLOAT)])
+    return Segments(graph.add("Add", [mean, whole]), graph.add("Transpose", [inside]))
+
+
+def _dense_layer(graph: Graph, x: str, name: str, dilation: int, segments: Segments) -> str:
     """
     A narrow convolution, weighted channel by channel by what is around. That is the same over a whole segment, so that it
     is computed once for each and only then spread over the segment's frames.
@@ -75,29 +101,20 @@ def _dense_layer(graph: Graph, x: str, name: str, dilation: int, length: str) ->
     local = graph.add(
         "Conv", [x, f"{name}.cam_layer.linear_local.weight"], dilations=[dilation], pads=[dilation, dilation]
     )
-    segments = graph.add(
-        "AveragePool", [x], kernel_shape=[SEGMENT_FRAMES], strides=[SEGMENT_FRAMES], ceil_mode=1
-    )
-    around = graph.add("Add", [graph.add("ReduceMean", [x], axes=[2]), segments])
+    around = graph.add("MatMul", [x, segments.around])
     around = _relu(graph, graph.add("Conv", [around, *_weight_and_bias(f"{name}.cam_layer.linear1")]))
     around = graph.add("Sigmoid", [graph.add("Conv", [around, *_weight_and_bias(f"{name}.cam_layer.linear2")])])
-    return graph.add("Mul", [local, _spread(graph, around, length)])
-
-
-def _spread(graph: Graph, segments: str, length: str) -> str:
-    """[batch, channels, segments] to [batch, channels, frames]."""
-    column = graph.add("Unsqueeze", [segments, graph.integers(3)])
-    repeated = graph.add("Expand", [column, graph.integers(1, 1, 1, SEGMENT_FRAMES)])
-    row = graph.add("Reshape", [repeated, graph.integers(0, GROWTH, -1)])
-    return graph.add("Slice", [row, graph.integers(0), length, graph.integers(2)])
+    return graph.add("Mul", [local, graph.add("MatMul", [around, segments.spread])])
 
 
 def _mean_and_deviation(graph: Graph, x: str) -> str:
     mean = graph.add("ReduceMean", [x], axes=[2])
     apart = graph.add("Sub", [x, mean])
     squares = graph.add("ReduceSum", [graph.add("Mul", [apart, apart]), graph.integers(2)])
-    count = graph.add("Cast", [graph.add("Slice", [graph.add("Shape", [x]), graph.integers(2), graph.integers(3)])], to=1)
-    variance = graph.add("Div", [squares, graph.add("Sub", [count, graph.floats("one", 1)])])
+    count = graph.add("Cast", [graph.length(x)], to=TensorProto.FLOAT)
+    one = graph.floats("one", 1)
+    # A single frame deviates by nothing.
+    variance = graph.add("Div", [squares, graph.add("Max", [graph.add("Sub", [count, one]), one])])
     return graph.add("Concat", [mean, graph.add("Sqrt", [variance])], axis=1)
 
 
