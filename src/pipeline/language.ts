@@ -80,7 +80,7 @@ async function ask(
 
 /** Whisper's code of the language that a chunk surely is in; null where it may be in the recording's own. */
 function otherLanguage(speech: Speech, probabilities: Probabilities, { whisperCode }: Language): string | null {
-  if (secondsOf(speech) < sureSeconds) return null;
+  if (secondsOf(speech.span) < sureSeconds) return null;
   const sure = Object.entries(probabilities).find(([, probability]) => probability >= sureProbability);
   if (sure === undefined) return null;
   const [code] = sure;

@@ -1,8 +1,16 @@
 import { Type } from "@sinclair/typebox";
-import { type Chunk, type EngineWord, type Language, utteranceSchema } from "../engine/index.ts";
+import {
+  type Chunk,
+  type EngineWord,
+  heardPieces,
+  type Language,
+  type Span,
+  utteranceSchema,
+} from "../engine/index.ts";
 import type { Speech } from "./language.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
+import { secondsOf } from "./vote-language.ts";
 
 const wordsSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
 
@@ -23,7 +31,7 @@ export async function transcribe(
   const how = { pcm, model, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const chunk = chunks[part] as Chunk;
-    const { whisperCode } = await languageOf({ pcm, span: chunk });
+    const { whisperCode } = await languageOf({ pcm, span: longestPiece(chunk) });
     const result = await engine.run("transcribe", { ...how, chunk, language: whisperCode }, signal);
     checkpoints.write("transcribe", part, wordsSchema, result);
   });
@@ -32,4 +40,9 @@ export async function transcribe(
     if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
     return chunk.utterances.flatMap((utterance) => utterance.words);
   });
+}
+
+/** What is heard of a chunk at a stretch; of one side of a call, the most that it says without the other in between. */
+function longestPiece(chunk: Chunk): Span {
+  return heardPieces(chunk).reduce((longest, piece) => (secondsOf(piece) > secondsOf(longest) ? piece : longest));
 }

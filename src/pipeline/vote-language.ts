@@ -1,3 +1,4 @@
+import type { Span } from "../engine/index.ts";
 import type { Speech } from "./language.ts";
 
 /** Chunks that are asked whatever they say, and those that are asked at most: one costs a run of the encoder. */
@@ -39,7 +40,7 @@ export async function voteLanguage(
   const hear = async (part: Speech) => {
     const probabilities = await ask(part);
     for (const [code, probability] of Object.entries(probabilities)) {
-      scores.set(code, (scores.get(code) ?? 0) + probability * secondsOf(part));
+      scores.set(code, (scores.get(code) ?? 0) + probability * secondsOf(part.span));
     }
     return probabilities;
   };
@@ -60,7 +61,7 @@ export async function voteLanguage(
 }
 
 function halves(speech: Speech): Speech[] {
-  if (secondsOf(speech) < 2 * shortestSeconds) return [];
+  if (secondsOf(speech.span) < 2 * shortestSeconds) return [];
   const { startSeconds, endSeconds } = speech.span;
   const middle = (startSeconds + endSeconds) / 2;
   return [
@@ -69,7 +70,7 @@ function halves(speech: Speech): Speech[] {
   ];
 }
 
-export function secondsOf({ span: { startSeconds, endSeconds } }: Speech): number {
+export function secondsOf({ startSeconds, endSeconds }: Span): number {
   return endSeconds - startSeconds;
 }
 
