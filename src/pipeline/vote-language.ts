@@ -10,7 +10,7 @@ const chunksPerVote = 16;
 const clearLead = 4;
 /** From this on a stretch is in the language. On 75 clips in ten languages base never gave another one more than 0.4. */
 export const sureProbability = 0.9;
-/** What is shorter tells little. */
+/** What is shorter tells little, and is asked last. */
 const shortestSeconds = 2;
 
 /** How probable each language is in a stretch of speech, by whisper's codes. */
@@ -44,9 +44,10 @@ export async function voteLanguage(
     }
     return probabilities;
   };
-  for (const index of spreadOrder(inOrder.length).slice(0, most)) {
+  const isLong = ({ span }: Speech) => secondsOf(span) >= shortestSeconds;
+  const asked = [...spread(inOrder.filter(isLong)), ...spread(inOrder.filter((chunk) => !isLong(chunk)))];
+  for (const chunk of asked.slice(0, most)) {
     if (heard.length >= least && hasClearLead(scores)) break;
-    const chunk = inOrder[index] as Speech;
     heard.push({ speech: chunk, probabilities: await hear(chunk) });
   }
   // Unsure of the whole, whisper may be sure of its halves: a sentence in old English passed for Latin with base.
@@ -58,6 +59,10 @@ export async function voteLanguage(
     await hear(half);
   }
   return { winner: ranked(scores)[0]?.[0], heard };
+}
+
+function spread(speech: readonly Speech[]): Speech[] {
+  return spreadOrder(speech.length).map((index) => speech[index] as Speech);
 }
 
 function halves(speech: Speech): Speech[] {

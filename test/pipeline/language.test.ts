@@ -97,6 +97,20 @@ describe("the language of a recording", () => {
     expect((await choose(many(2160, de))).asked).toHaveLength(135);
   });
 
+  test("is asked of what is long enough to tell before what is not", async () => {
+    const turns = [
+      { ...en, seconds: 0.5 },
+      de,
+      { ...en, seconds: 0.5 },
+      { ...en, seconds: 1 },
+      de,
+      { ...en, seconds: 0.5 },
+    ];
+    expect(await choose(turns)).toMatchObject({ language: "de", asked: { length: 5 } });
+    expect((await choose(turns)).asked.slice(0, 2).toSorted((a, b) => a - b)).toEqual([0.5, 32]);
+    expect((await choose(many(3, { ...en, seconds: 1 }))).language).toBe("en");
+  });
+
   test("is asked of the halves of chunks where there are no more of them and nothing is clear, as often as may be", async () => {
     const unsure = { de: 0.4, en: 0.6 };
     expect((await choose([unsure])).asked).toEqual([0, 0, 15]);
