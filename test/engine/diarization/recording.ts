@@ -29,11 +29,11 @@ export async function openModels(threads = 2): Promise<DiarizationModels> {
   });
 }
 
-/** Decodes a recording to `target` with the checkout's ffmpeg, or the system's. */
-export async function decode(recording: string, target: string): Promise<PcmFile> {
+/** Decodes a recording to `target` with the checkout's ffmpeg, or the system's, through filters of ffmpeg's. */
+export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
   const own = join(root, "build/ffmpeg/ffmpeg");
   const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
-  const form = ["-ac", "1", "-ar", "16000", "-f", "s16le"];
+  const form = ["-af", filters, "-ac", "1", "-ar", "16000", "-f", "s16le"];
   const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
   if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
   return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };

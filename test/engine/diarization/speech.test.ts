@@ -19,12 +19,12 @@ async function regionsOf(
 }
 
 test("speech lasts while its probability stays above the lower threshold", async () => {
-  const level = (frame: number) => (frame < 100 ? 0.1 : frame < 150 ? 0.9 : frame < 200 ? 0.35 : 0.1);
+  const level = (frame: number) => (frame < 100 ? 0.1 : frame < 150 ? 0.9 : frame < 200 ? 0.2 : 0.1);
   expect(await regionsOf(600, level)).toEqual([[100, 200]]);
 });
 
 test("what never reaches the upper threshold is no speech, however long it is", async () => {
-  expect(await regionsOf(2000, () => 0.45)).toEqual([]);
+  expect(await regionsOf(2000, () => 0.28)).toEqual([]);
 });
 
 test("speech across the border of two blocks is one region", async () => {
