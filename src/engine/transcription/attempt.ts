@@ -1,7 +1,7 @@
 import { isDoubtful } from "./invented.ts";
 import { countRepeated } from "./repetitions.ts";
 import { sureness, toSentences, type Utterance } from "./sentences.ts";
-import { findUnheard } from "./unheard.ts";
+import { unheardSeconds } from "./unheard.ts";
 
 /** What whisper wrote for a chunk in one way of listening, and what speaks against it. */
 export interface Attempt {
@@ -10,19 +10,19 @@ export interface Attempt {
   sureness: number;
   /** Words in repetitions. */
   repeatedWords: number;
-  /** Seconds around sound without words. */
+  /** Seconds in which something may have been left out. */
   unheardSeconds: number;
 }
 
 /** Weighs what whisper wrote for `samples`, 16 kHz mono. */
 export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
   const words = utterances.flatMap((utterance) => utterance.words);
-  const unheard = findUnheard(samples, words);
   return {
     utterances,
     sureness: sureness(words),
     repeatedWords: countRepeated(words),
-    unheardSeconds: unheard.reduce((sum, stretch) => sum + stretch.endSeconds - stretch.startSeconds, 0),
+    // where it wrote nothing it said itself that nobody speaks
+    unheardSeconds: words.length === 0 ? 0 : unheardSeconds(samples, words),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { WhisperWord } from "../whisper/index.ts";
 import { withoutImpossibleCopies } from "./repetitions.ts";
 import { isSpoken, type Sentence, sureness, toSentences, type Utterance } from "./sentences.ts";
 
@@ -17,6 +18,7 @@ const slowestWordsPerSecond = 1;
 const fewWords = 2;
 /** So close to what is taken for invented, a sentence is worth a second look. */
 const doubtfulMargin = 0.25;
+const believed = -0.75;
 
 export function isDoubtful(sentence: Sentence): boolean {
   return sureness(sentence.words) < limitOf(sentence) + doubtfulMargin;
@@ -34,6 +36,11 @@ function limitOf({ words, noSpeechProbability }: Sentence): number {
   const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
   if (words.length < seconds * slowestWordsPerSecond) return limits.drawnOut;
   return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
+}
+
+/** Whether words are believed where whisper, hearing more around them, wrote none: true ones are seldom less sure. */
+export function areBelieved(words: readonly WhisperWord[]): boolean {
+  return words.length > 0 && isSpoken(words) && sureness(words) > believed;
 }
 
 /** Whether whisper guessed all that it wrote; nothing written is nothing guessed. */

@@ -1,8 +1,9 @@
-import type { TranscribeOptions, WhisperState } from "../whisper/index.ts";
+import type { TranscribeOptions, WhisperState, WhisperWord } from "../whisper/index.ts";
 import { findSilences } from "../whisper/silences.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh } from "./attempt.ts";
-import { isAllInvented, withoutInvented } from "./invented.ts";
+import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
 import type { Utterance } from "./sentences.ts";
+import { longestWordless } from "./unheard.ts";
 
 /** What is known of a chunk besides its samples. */
 export type ChunkOptions = Pick<TranscribeOptions, "language" | "threads" | "initialPrompt">;
@@ -39,14 +40,50 @@ export async function transcribeChunk(
   const second = weigh(await read(samples, secondWay), samples);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
   const attempts: [Attempt, ...Attempt[]] = [first, second];
-  const pauseSeconds = isIncomplete(second) ? middlePause(samples) : null;
-  if (pauseSeconds !== null) {
-    const at = Math.round(pauseSeconds * sampleRate);
-    const before = await read(samples.subarray(0, at), firstWay);
-    const after = await read(samples.subarray(at), firstWay);
-    attempts.push(weigh([...before, ...after.map((utterance) => later(utterance, at / sampleRate))], samples));
+  if (isIncomplete(second)) {
+    const inParts = await readInParts(samples, bestOf(attempts), (part) => read(part, firstWay));
+    if (inParts !== null) attempts.push(weigh(inParts, samples));
   }
   return withoutInvented(bestOf(attempts).utterances);
+}
+
+/**
+ * Reads a chunk part by part: what has no words alone, since whisper does not hear it beside what is much louder; or what
+ * comes before and after a pause in the middle. Null where there is no such part, or nobody is heard in
+ * it for sure.
+ */
+async function readInParts(
+  samples: Float32Array,
+  { utterances }: Attempt,
+  read: (part: Float32Array) => Promise<Utterance[]>,
+): Promise<Utterance[] | null> {
+  const readFrom = async (startSeconds: number, endSeconds: number) => {
+    const first = Math.round(startSeconds * sampleRate);
+    const found = await read(samples.subarray(first, Math.round(endSeconds * sampleRate)));
+    return found.map((utterance) => later(utterance, first / sampleRate));
+  };
+  const words = utterances.flatMap((utterance) => utterance.words);
+  const wordless = longestWordless(samples, words);
+  if (wordless !== null) {
+    const found = await readFrom(wordless.startSeconds, wordless.endSeconds);
+    if (!areBelieved(found.flatMap((utterance) => utterance.words))) return null;
+    return [...before(utterances, wordless.endSeconds), ...found, ...from(utterances, wordless.endSeconds)];
+  }
+  const pause = middlePause(samples);
+  if (pause === null) return null;
+  return [...(await readFrom(0, pause)), ...(await readFrom(pause, samples.length / sampleRate))];
+}
+
+function before(utterances: readonly Utterance[], seconds: number): Utterance[] {
+  return filterWords(utterances, (word) => word.startSeconds < seconds);
+}
+
+function from(utterances: readonly Utterance[], seconds: number): Utterance[] {
+  return filterWords(utterances, (word) => word.startSeconds >= seconds);
+}
+
+function filterWords(utterances: readonly Utterance[], keep: (word: WhisperWord) => boolean): Utterance[] {
+  return utterances.map((utterance) => ({ ...utterance, words: utterance.words.filter(keep) }));
 }
 
 /** The middle of the pause that is nearest to the middle of the samples; null where none leaves long enough parts. */

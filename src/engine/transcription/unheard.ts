@@ -7,36 +7,60 @@ const sampleRate = 16_000;
 const stepsPerSecond = 100;
 /** Within so much of a chunk, so much sound without words is more than words that are timed badly leave. */
 const windowSeconds = 5;
-const mostSeconds = 2.4;
+const mostSoundSeconds = 2.4;
+/** No chunk has a silence of more than 2 s: so long without a word, somebody speaks, be it 50 dB quieter than the rest. */
+const mostWordlessSeconds = 3;
 /** Of a word so much counts as spoken: a start, and so much for each letter. */
 const spokenSeconds = { base: 0.25, perLetter: 0.09 };
 
 /**
- * Finds where there is sound that lasts and no word: whisper now and then leaves out a sentence in the middle, and
- * spreads the words next to it over its time. Where sound can't be told from silence nothing is found.
- * @returns stretches in order, in seconds from the start of the samples
+ * Tells whether whisper left something out, as it now and then does with a sentence in the middle of a chunk, and spreads
+ * the words next to it over its time: where there is sound that lasts, or nothing for long, and no word. Found on four of
+ * 103 chunks of the corpus, in each of which a sentence or more was missing.
+ * @returns how many seconds are thus in doubt; 0 where nothing is
  */
-export function findUnheard(samples: Float32Array, words: readonly WhisperWord[]): Stretch[] {
+export function unheardSeconds(samples: Float32Array, words: readonly WhisperWord[]): number {
+  const wordless = new Uint8Array(Math.floor((samples.length / sampleRate) * stepsPerSecond)).fill(1);
+  for (const word of words) clear(wordless, spoken(word));
+  const found = crowdedSeconds(wordless, mostWordlessSeconds, mostWordlessSeconds);
   const silences = findSilences(samples);
-  if (silences.length === 0) return [];
-  const steps = Math.floor((samples.length / sampleRate) * stepsPerSecond);
-  const isOpen = new Uint8Array(steps).fill(1);
-  const cover = ({ startSeconds, endSeconds }: Stretch) =>
-    isOpen.fill(0, Math.round(startSeconds * stepsPerSecond), Math.round(endSeconds * stepsPerSecond));
-  for (const silence of silences) cover(silence);
-  for (const word of words) cover(spoken(word));
-  const found: Stretch[] = [];
-  const width = windowSeconds * stepsPerSecond;
-  let open = 0;
-  for (let end = 1; end <= steps; end++) {
-    open += (isOpen[end - 1] ?? 0) - (end > width ? (isOpen[end - 1 - width] ?? 0) : 0);
-    if (open < mostSeconds * stepsPerSecond) continue;
-    const startSeconds = Math.max(0, end - width) / stepsPerSecond;
-    const last = found.at(-1);
-    if (last !== undefined && startSeconds <= last.endSeconds) last.endSeconds = end / stepsPerSecond;
-    else found.push({ startSeconds, endSeconds: end / stepsPerSecond });
+  // where sound can't be told from silence there is none of it to count
+  if (silences.length === 0) return found;
+  for (const silence of silences) clear(wordless, silence);
+  return Math.max(found, crowdedSeconds(wordless, windowSeconds, mostSoundSeconds));
+}
+
+/** The longest stretch without a word where it is longer than silence in a chunk can be; null where none is. */
+export function longestWordless(samples: Float32Array, words: readonly WhisperWord[]): Stretch | null {
+  let longest: Stretch = { startSeconds: 0, endSeconds: 0 };
+  let reached = 0;
+  const end = { startSeconds: samples.length / sampleRate, endSeconds: samples.length / sampleRate };
+  for (const { startSeconds, endSeconds } of [...words.map(spoken), end]) {
+    if (startSeconds - reached > longest.endSeconds - longest.startSeconds) {
+      longest = { startSeconds: reached, endSeconds: startSeconds };
+    }
+    reached = Math.max(reached, endSeconds);
   }
-  return found;
+  return longest.endSeconds - longest.startSeconds > mostWordlessSeconds ? longest : null;
+}
+
+function clear(steps: Uint8Array, { startSeconds, endSeconds }: Stretch): void {
+  steps.fill(0, Math.round(startSeconds * stepsPerSecond), Math.round(endSeconds * stepsPerSecond));
+}
+
+/** Seconds in windows of which at least so many seconds are set. */
+function crowdedSeconds(steps: Uint8Array, widthSeconds: number, leastSeconds: number): number {
+  const width = widthSeconds * stepsPerSecond;
+  let count = 0;
+  let reached = 0;
+  let found = 0;
+  for (let end = 1; end <= steps.length; end++) {
+    count += (steps[end - 1] ?? 0) - (end > width ? (steps[end - 1 - width] ?? 0) : 0);
+    if (count < leastSeconds * stepsPerSecond) continue;
+    found += end - Math.max(reached, end - width);
+    reached = end;
+  }
+  return found / stepsPerSecond;
 }
 
 /** Without the time that words left out have lent it. */

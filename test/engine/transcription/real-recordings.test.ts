@@ -8,7 +8,7 @@ const jfk = "formats/jfk.flac";
 const sampleRate = 16_000;
 
 // a chunk that is doubted is decoded up to four times
-setDefaultTimeout(120_000);
+setDefaultTimeout(240_000);
 
 /** One for all tests, as a worker has one for its recordings: what is left over in it must not become words. */
 let state: WhisperState;

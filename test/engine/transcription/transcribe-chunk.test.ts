@@ -20,9 +20,9 @@ describe("a chunk", () => {
     expect(calls).toEqual([{ seconds: 12, withTimestamps: false }]);
   });
 
-  test("in which nobody is heard is empty, and read once", async () => {
+  test("in which whisper hears nobody is empty, and read once", async () => {
     const { state } = scriptedState([]);
-    expect(await transcribeChunk(state, soundAt(3), options)).toEqual([]);
+    expect(await transcribeChunk(state, soundAt(9, [1, 8]), options)).toEqual([]);
   });
 
   test("of which a sentence was left out is read again with timestamps", async () => {
@@ -31,14 +31,28 @@ describe("a chunk", () => {
     expect(calls.map(({ withTimestamps }) => withTimestamps)).toEqual([false, true]);
   });
 
-  test("that loses a sentence both times is read in two parts, cut in a pause", async () => {
-    const other = spread("The other sentence has about as many other words.", 0.25, 5.75);
-    const { state, calls } = scriptedState(
-      [segmentOf(first)],
-      [segmentOf(first)],
-      [segmentOf(first)],
-      [segmentOf(other)],
+  test("that loses a sentence both times is read again where it has no words", async () => {
+    const alone = spread("The other sentence has about as many other words.", 0.3, 5.5);
+    const { state, calls } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(alone)]);
+    const utterances = await transcribeChunk(state, speech, options);
+    expect(textOf(utterances)).toBe(both);
+    expect(calls[2]?.seconds).toBeWithin(6, 7.5);
+    expect(utterances.at(-1)?.words[0]?.startSeconds).toBeWithin(5.2, 6.2);
+  });
+
+  test("gets no words where it has none and those that are found are guessed", async () => {
+    const guess = spread("Thank you.", 0.3, 1, 0.3);
+    const { state } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(guess)]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
+      "The first sentence is of some words of some length.",
     );
+  });
+
+  test("that goes on in a loop is read in two parts, cut in a pause", async () => {
+    const loop = spread(Array.from({ length: 9 }, () => "other words").join(" "), 6, 11.5);
+    const looping = () => [segmentOf([...first, ...loop])];
+    const other = spread("The other sentence has about as many other words.", 0.25, 5.75);
+    const { state, calls } = scriptedState(looping(), looping(), [segmentOf(first)], [segmentOf(other)]);
     const utterances = await transcribeChunk(state, speech, options);
     expect(textOf(utterances)).toBe(both);
     expect(calls[2]?.seconds).toBeWithin(5.5, 6);
@@ -75,7 +89,7 @@ describe("a chunk", () => {
   ])("loses %s", async (_, text, { probability, noSpeech, seconds }) => {
     const guess = () => [segmentOf(spread(text, 1, 1 + seconds, probability), noSpeech)];
     const { state } = scriptedState(guess(), guess());
-    expect(await transcribeChunk(state, soundAt(12, [1, 1 + seconds]), options)).toEqual([]);
+    expect(await transcribeChunk(state, soundAt(seconds + 2, [1, 1 + seconds]), options)).toEqual([]);
   });
 
   test("loses a sentence that is guessed and keeps those that are heard", async () => {
@@ -98,7 +112,7 @@ describe("a chunk", () => {
   ])("keeps %s", async (_, text, { probability, noSpeech, seconds }) => {
     const reading = () => [segmentOf(spread(text, 1, 1 + seconds, probability), noSpeech)];
     const { state } = scriptedState(reading(), reading());
-    expect(textOf(await transcribeChunk(state, soundAt(9, [1, 1 + seconds]), options))).toBe(text);
+    expect(textOf(await transcribeChunk(state, soundAt(seconds + 2, [1, 1 + seconds]), options))).toBe(text);
   });
 
   test("that is aborted throws, whatever was read before", async () => {

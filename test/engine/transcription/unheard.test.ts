@@ -1,33 +1,40 @@
 import { expect, test } from "bun:test";
-import { findUnheard } from "../../../src/engine/transcription/unheard.ts";
+import { unheardSeconds } from "../../../src/engine/transcription/unheard.ts";
 import { soundAt, spread } from "./support.ts";
 
 const before = spread("a sentence that was heard", 0.5, 3);
 const after = spread("another one that was heard", 9, 11.5);
 
 test("sound that words cover, and silence that they leave, are no loss", () => {
-  const words = [...before, ...after];
-  expect(findUnheard(soundAt(12, [0.5, 3], [9, 11.5]), words)).toEqual([]);
+  const later = spread("another one that was heard", 4.5, 7);
+  expect(unheardSeconds(soundAt(8, [0.5, 3], [4.5, 7]), [...before, ...later])).toBe(0);
 });
 
 test("a sentence that was left out is found", () => {
-  const found = findUnheard(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), [...before, ...after]);
-  expect(found).toHaveLength(1);
-  expect(found[0]?.startSeconds).toBeLessThan(3.5);
-  expect(found[0]?.endSeconds).toBeGreaterThan(8);
+  const left = unheardSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), [...before, ...after]);
+  expect(left).toBeGreaterThan(4);
 });
 
 test("words next to it that were spread over its time do not hide it", () => {
-  const spreadOut = spread("You don't", 4, 8.5);
-  expect(findUnheard(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), [...before, ...spreadOut, ...after])).toHaveLength(
-    1,
-  );
+  const words = [...before, ...spread("You don't", 4, 8.5), ...after];
+  expect(unheardSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), words)).toBeGreaterThan(4);
 });
 
 test("a cough of a second is no sentence", () => {
-  expect(findUnheard(soundAt(12, [0.5, 3], [5, 6], [9, 11.5]), [...before, ...after])).toEqual([]);
+  const later = spread("another one that was heard", 5, 7.5);
+  expect(unheardSeconds(soundAt(8, [0.5, 3], [3.3, 4.3], [5, 7.5]), [...before, ...later])).toBe(0);
 });
 
-test("nothing is found where sound can't be told from silence", () => {
-  expect(findUnheard(soundAt(12, [0, 12]), before)).toEqual([]);
+test("a sentence is found that is far quieter than the others, or lies in noise", () => {
+  const quiet = soundAt(12, [0.5, 3], [9, 11.5]).map((sample, at) =>
+    at > 56_000 && at < 136_000 ? sample * 10 : sample,
+  );
+  expect(unheardSeconds(quiet, [...before, ...after])).toBeGreaterThan(3);
+  expect(unheardSeconds(soundAt(12, [0, 12]), [...before, ...after])).toBeGreaterThan(3);
+});
+
+test("pauses of two seconds, as chunks have them, are none", () => {
+  const later = spread("another one that was heard", 5.2, 7.5);
+  expect(unheardSeconds(soundAt(8, [0.5, 3], [5.2, 7.5]), [...before, ...later])).toBe(0);
+  expect(unheardSeconds(soundAt(8, [0, 8]), [...before, ...later])).toBe(0);
 });
