@@ -7,6 +7,7 @@ import type { FoundSpeakers } from "./measure-speakers.ts";
 
 /** Who speaks when by the diarization alone, before words have a say: all its steps, in this process, on one channel. */
 export async function diarizationTurns(references: readonly Reference[]): Promise<FoundSpeakers[]> {
+  if (references.length === 0) return [];
   const models = await openModels();
   const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
   const all: FoundSpeakers[] = [];

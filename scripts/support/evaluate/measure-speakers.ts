@@ -1,7 +1,7 @@
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import type { Group, Reference } from "./corpus.ts";
-import type { Scorer } from "./scorer.ts";
+import type { Scoring } from "./scorer.ts";
 
 /** Who was found to speak when in a recording. */
 export interface FoundSpeakers {
@@ -21,7 +21,7 @@ export interface SpeakerResult {
 }
 
 /** Diarization errors by pyannote.metrics, without a collar and with overlap scored. */
-export async function speakerResults(scorer: Scorer, all: readonly FoundSpeakers[]): Promise<SpeakerResult[]> {
+export async function speakerResults(scorer: Scoring, all: readonly FoundSpeakers[]): Promise<SpeakerResult[]> {
   const talks = all.flatMap(({ reference, turns: found }) =>
     [reference.turns, reference.wordTurns].flatMap((turns) => (turns === null ? [] : [{ reference: turns, found }])),
   );

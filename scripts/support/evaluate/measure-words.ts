@@ -66,10 +66,15 @@ function joined(turns: readonly { speaker: string; text: string }[]): Map<string
   return texts;
 }
 
+/** What was said, by the speakers one after another where they speak at once. */
+export function saidIn({ text, spoken }: Reference): string {
+  return text ?? [...joined(spoken ?? []).values()].join(" ");
+}
+
 /** Every text that measuring a recording's words compares, with its language. */
 export function textsOf(reference: Reference, hypothesis: Hypothesis): (readonly [string, string])[] {
   const texts = [
-    ...[reference.text ?? "", textOf(hypothesis)],
+    ...[saidIn(reference), textOf(hypothesis)],
     ...joined(reference.spoken ?? []).values(),
     ...joined(hypothesis.segments).values(),
   ];

@@ -6,8 +6,17 @@ import type { Joined } from "./joined.ts";
 import { type Invented, inventedBetween, inventedIn } from "./measure-invented.ts";
 import { countedOtherwise, type SpeakerResult, speakerResults } from "./measure-speakers.ts";
 import { edgeErrors, wordsOutside } from "./measure-times.ts";
-import { longestRepeat, type Rate, speakerWordErrors, sum, textErrors, textsOf, unitsOf } from "./measure-words.ts";
-import type { Scorer } from "./scorer.ts";
+import {
+  longestRepeat,
+  type Rate,
+  saidIn,
+  speakerWordErrors,
+  sum,
+  textErrors,
+  textsOf,
+  unitsOf,
+} from "./measure-words.ts";
+import type { Scoring } from "./scorer.ts";
 import { uncovered } from "./spans.ts";
 
 export interface WordResult {
@@ -68,7 +77,7 @@ export interface HeardByPeer {
 
 /** Measures what was heard. @param peer what another made of the same recordings, of which the words are measured */
 export async function measure(
-  scorer: Scorer,
+  scorer: Scoring,
   heard: Heard,
   wanted: ReadonlySet<Aspect>,
   peer: HeardByPeer | null,
@@ -90,14 +99,14 @@ export async function measure(
   };
 }
 
-async function wordResults(scorer: Scorer, recordings: Heard["recordings"], joined: Heard["joined"]) {
+async function wordResults(scorer: Scoring, recordings: Heard["recordings"], joined: Heard["joined"]) {
   const withText = recordings.filter(({ reference }) => reference.text !== null || reference.spoken !== null);
   const whole = joined.map(({ made, hypothesis }) => ({ made, reference: asReference(made), hypothesis }));
   const texts = [...withText, ...whole].flatMap(({ reference, hypothesis }) => textsOf(reference, hypothesis));
   const normalise = await scorer.normalise(texts);
   const common = ({ reference, hypothesis }: Pick<(typeof withText)[number], "reference" | "hypothesis">) => {
     const units = (text: string) => unitsOf(normalise, reference.language, text);
-    const said = reference.text ?? (reference.spoken ?? []).map(({ text }) => text).join(" ");
+    const said = saidIn(reference);
     return {
       language: reference.language,
       heardLanguage: hypothesis.language,

@@ -27,8 +27,16 @@ const answerSchema = Type.Object({
 /** Texts as Whisper's own normalisers write them, in words. */
 export type Normalise = (language: string, text: string) => readonly string[];
 
+/** What measuring leaves to the field's own tools. */
+export interface Scoring {
+  /** Normalises texts, each in its language: English by Whisper's English normaliser, all others by its basic one. */
+  normalise(texts: readonly (readonly [language: string, text: string])[]): Promise<Normalise>;
+  /** Errors without a collar and with overlap scored, by pyannote.metrics. */
+  diarizationErrors(talks: readonly Talk[]): Promise<DiarizationErrors[]>;
+}
+
 /** Whisper's text normalisers and pyannote.metrics, in a Python environment of their own. */
-export class Scorer {
+export class Scorer implements Scoring {
   readonly #packages: string;
 
   private constructor(packages: string) {
@@ -46,7 +54,6 @@ export class Scorer {
     return new Scorer(packages);
   }
 
-  /** Normalises texts, each in its language: English by Whisper's English normaliser, all others by its basic one. */
   async normalise(texts: readonly (readonly [language: string, text: string])[]): Promise<Normalise> {
     const { texts: normalised } = await this.#ask(texts, []);
     const known = new Map(texts.map(([language, text], index) => [key(language, text), normalised[index] ?? ""]));
@@ -57,7 +64,6 @@ export class Scorer {
     };
   }
 
-  /** Errors without a collar and with overlap scored, by pyannote.metrics. */
   async diarizationErrors(talks: readonly Talk[]): Promise<DiarizationErrors[]> {
     return (await this.#ask([], talks)).talks.map((errors) => ({
       totalSeconds: errors.total,
