@@ -10,9 +10,7 @@ export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<voi
   const folders = [...(given ? [resolve(given)] : []), resolve(root, "../shared/models")];
   const options = { cacheRoot, repositoryFolder, folders, log: (line: string) => log(`models: ${line}`) };
   await makeBuildFolder("models");
-  const here = models.filter(({ builtIn, kind }) => builtIn === true || kind !== "speech");
-  for (const model of here) {
-    await linkIntoBuild(`models/${model.file}`, await obtainModel(model, options));
-  }
+  const here = models.filter(({ builtIn }) => builtIn === true);
+  for (const model of here) await linkIntoBuild(`models/${model.file}`, await obtainModel(model, options));
   log(`models: ${here.map(({ id }) => id).join(", ")}`);
 }

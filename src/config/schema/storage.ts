@@ -11,7 +11,7 @@ export const storage = group("Where everything is kept.", {
   runtime_dir: path({
     default: "",
     description:
-      "Directory that the program in one file unpacks its native parts and default models into, about 390 MB. Empty takes the directory runtime in the data directory. It must not be mounted noexec.",
+      "Directory that the program in one file unpacks its native parts and default models into, about 410 MB. Empty takes the directory runtime in the data directory. It must not be mounted noexec.",
     reload: false,
   }),
 });
