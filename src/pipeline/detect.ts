@@ -20,9 +20,10 @@ export async function detect(context: TrackContext, track: Track): Promise<Detec
   const { pcm, engine, signal, checkpoints } = context;
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
-  await forEachMissingPart(context, "detect", blockCount(pcm.sampleCount), async (block) => {
+  // What a version of the program with other blocks left under another name is not taken for these.
+  await forEachMissingPart(context, "activity", blockCount(pcm.sampleCount), async (block) => {
     await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
-    checkpoints.write("detect", block, blockSchema, {});
+    checkpoints.write("activity", block, blockSchema, {});
   });
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {

@@ -15,9 +15,10 @@ export async function diarize(context: TrackContext, activityDirectory: string):
   if (finished !== null) return finished.turns;
   const embeddingDirectory = join(context.workDirectory, "embeddings");
   mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
-  await forEachMissingPart(context, "diarize", blockCount(pcm.sampleCount), async (block) => {
+  // As in detect: blocks of an earlier version have another name.
+  await forEachMissingPart(context, "voices", blockCount(pcm.sampleCount), async (block) => {
     await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
-    checkpoints.write("diarize", block, blockSchema, {});
+    checkpoints.write("voices", block, blockSchema, {});
   });
   const result = await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
   checkpoints.write("turns", 0, turnsSchema, result);

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
 
-async function detectedAfter(plan: object): Promise<{ finished: number[]; chunks: unknown }> {
+async function detectedAfter(plan: object, blockStep = "activity") {
   using directory = temporaryDirectory();
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
@@ -18,23 +18,39 @@ async function detectedAfter(plan: object): Promise<{ finished: number[]; chunks
     newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
   );
   const checkpoints = new Checkpoints(store, id);
-  checkpoints.write("detect", 0, Type.Object({}), {});
+  checkpoints.write(blockStep, 0, Type.Object({}), {});
   checkpoints.write("plan", 0, Type.Object({}), plan);
   checkpoints.write("transcribe", 0, Type.Object({}), {});
+  const operations: string[] = [];
   const context = {
     ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent"), workDirectory: directory.path },
-    engine: { run: async () => ({ chunks }) },
+    engine: {
+      run: async (operation: string) => {
+        operations.push(operation);
+        return { chunks };
+      },
+    },
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 64_000 } },
   } as unknown as Parameters<typeof detect>[0];
   const detected = await detect(context, { index: 0, isParty: false, pcm: context.pcm });
-  return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks };
+  return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks, operations };
 }
 
 test("a plan that is there is kept, with the words of its chunks", async () => {
   const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
-  expect(await detectedAfter({ chunks: planned })).toEqual({ finished: [0], chunks: planned });
+  expect(await detectedAfter({ chunks: planned })).toEqual({ finished: [0], chunks: planned, operations: [] });
 });
 
 test("a plan that another version made in another form is made anew, and words of its chunks are not mixed with new ones", async () => {
-  expect(await detectedAfter({ chunks: [{ startSeconds: 0, endSeconds: 2 }] })).toEqual({ finished: [], chunks });
+  expect(await detectedAfter({ chunks: [{ startSeconds: 0, endSeconds: 2 }] })).toEqual({
+    finished: [],
+    chunks,
+    operations: ["planChunks"],
+  });
+});
+
+test("blocks that an earlier version found, of another length, are found again", async () => {
+  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
+  const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "detect");
+  expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
 });

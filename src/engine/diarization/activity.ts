@@ -1,7 +1,7 @@
 import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 
-const MARK = "TAC1";
+const MARK = "TAC2";
 const WINDOW_BYTES = WINDOW_FRAMES * LOCAL_SPEAKERS;
 const SCALE = 255;
 
@@ -22,7 +22,7 @@ export class BlockActivity {
   }
 
   static async read(directory: string, block: number): Promise<BlockActivity> {
-    const { firstWindow, count, body } = await readBlockFile(blockPath(directory, block), MARK, WINDOW_BYTES);
+    const { firstWindow, count, body } = await readBlockFile(blockPath(directory, block), MARK);
     return new BlockActivity(firstWindow, count, body);
   }
 
@@ -31,6 +31,7 @@ export class BlockActivity {
     await writeBlockFile(blockPath(directory, block), MARK, {
       firstWindow: this.firstWindow,
       count: this.windows,
+      recordBytes: WINDOW_BYTES,
       body: this.levels,
     });
   }

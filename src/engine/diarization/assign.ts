@@ -1,20 +1,27 @@
-import { characteristic } from "./characteristic.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE } from "./grid.ts";
+import { likeness } from "./likeness.ts";
 import { dot } from "./vectors.ts";
-import type { Voice } from "./voices.ts";
+import { type Voice, wholeVoice } from "./voices.ts";
 
-/** Clusters that are tried for a voice: with three voices in a window, the best choice never needs a fourth. */
+/** Speakers that are tried for a voice: with three voices in a window, the best choice never needs a fourth. */
 const TRIED = 3;
+/** More clean speech than this makes a voice no surer. */
+const MOST_SECONDS = 2;
+/** What a voice without clean speech counts beside one with a second of it: little, since others are heard in it. */
+const UNCLEAR = 0.1;
 
 /**
- * The cluster of each voice of one window: the most alike in sum, no cluster twice, since the model heard them as
- * different people. -1 where there are more voices than clusters. `centroids` are of unit length.
+ * The speaker of each voice of one window: the most alike in sum, clear voices first, no speaker twice, since the model
+ * heard them as different people. -1 where there are more voices than speakers. `centroids` are of unit length.
  */
 export function assignWindow(voices: readonly Voice[], centroids: readonly Float32Array[]): number[] {
   const ranked = voices.map((voice) => {
-    const direction = characteristic(voice.embedding);
+    const whole = wholeVoice(voice);
+    const seconds = (voice.cleanFrames * FRAME_SAMPLES) / SAMPLE_RATE;
+    const weight = UNCLEAR + Math.min(MOST_SECONDS, seconds);
     return centroids
-      .map((centroid, cluster) => ({ cluster, likeness: dot(direction, centroid) }))
-      .sort((a, b) => b.likeness - a.likeness)
+      .map((centroid, speaker) => ({ speaker, score: weight * dot(whole, centroid) }))
+      .sort((a, b) => b.score - a.score)
       .slice(0, TRIED);
   });
   let best: number[] = [];
@@ -31,15 +38,34 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
       }
       return;
     }
-    for (const { cluster, likeness } of ranked[index] ?? []) {
-      if (chosen.includes(cluster)) continue;
-      chosen.push(cluster);
-      // Likeness is at least -1: adding 2 makes an assigned voice always better than one left out.
-      choose(index + 1, sum + likeness + 2);
+    for (const { speaker, score } of ranked[index] ?? []) {
+      if (chosen.includes(speaker)) continue;
+      chosen.push(speaker);
+      // No score reaches 5: adding 10 makes an assigned voice always better than one left out.
+      choose(index + 1, sum + score + 10);
       chosen.pop();
     }
     chosen.push(-1);
     choose(index + 1, sum);
     chosen.pop();
   }
+}
+
+/**
+ * The speaker of each piece of a voice that is taken for `speaker`'s: another one's where it is much more like theirs.
+ * The segmentation model now and then hears two people as one, mostly of one sex who speak one after the other.
+ */
+export function assignPieces(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
+  return voice.pieces.map(({ start, end, embedding }) => {
+    if (speaker < 0 || end === start) return speaker;
+    let best = speaker;
+    let most = dot(embedding, centroids[speaker] ?? embedding) + likeness.ofStrangers;
+    for (const [other, centroid] of centroids.entries()) {
+      const alike = dot(embedding, centroid);
+      if (alike <= most) continue;
+      most = alike;
+      best = other;
+    }
+    return best;
+  });
 }

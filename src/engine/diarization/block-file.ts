@@ -1,7 +1,7 @@
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Bytes before a block file's records: a mark of four letters, the first window, the number of records, padding. */
+/** Bytes before a block file's records: a mark of four letters, the first window, the number of records, a record's size. */
 const HEADER_BYTES = 16;
 
 /** Where the file of a block lies in its kind's directory. */
@@ -13,8 +13,9 @@ export function blockPath(directory: string, block: number): string {
 export interface BlockFile {
   /** The first window of the block. */
   firstWindow: number;
-  /** Records in the body. */
+  /** Records in the body, and the bytes of each. */
   count: number;
+  recordBytes: number;
   /** The records, end to end; starts at a multiple of eight bytes, so that floats can be viewed in place. */
   body: Uint8Array;
 }
@@ -29,6 +30,7 @@ export async function writeBlockFile(path: string, mark: string, block: BlockFil
   const view = new DataView(header.buffer);
   view.setUint32(4, block.firstWindow, true);
   view.setUint32(8, block.count, true);
+  view.setUint32(12, block.recordBytes, true);
   const partial = `${path}.partial`;
   const handle = await open(partial, "w");
   try {
@@ -41,16 +43,17 @@ export async function writeBlockFile(path: string, mark: string, block: BlockFil
   await rename(partial, path);
 }
 
-/** Reads a block file of `recordBytes` a record; throws where it is of another kind or has another size than it says. */
-export async function readBlockFile(path: string, mark: string, recordBytes: number): Promise<BlockFile> {
+/** Reads a block file; throws where it is of another kind or has another size than it says. */
+export async function readBlockFile(path: string, mark: string): Promise<BlockFile> {
   const bytes = await Bun.file(path).bytes();
   const isKind = bytes.length >= HEADER_BYTES && new TextDecoder().decode(bytes.subarray(0, 4)) === mark;
   if (!isKind) throw new Error(`${path} is no ${mark} block`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
   const firstWindow = view.getUint32(4, true);
   const count = view.getUint32(8, true);
+  const recordBytes = view.getUint32(12, true);
   const body = bytes.subarray(HEADER_BYTES);
   if (body.length !== count * recordBytes)
     throw new Error(`${path} is damaged: ${body.length} bytes for ${count} records`);
-  return { firstWindow, count, body };
+  return { firstWindow, count, recordBytes, body };
 }

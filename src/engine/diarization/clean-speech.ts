@@ -1,58 +1,59 @@
 import type { BlockActivity } from "./activity.ts";
-import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
-import { SLICE_SAMPLES } from "./models.ts";
+import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 
 /** A local speaker is heard in a frame from this probability on, and no other one below OTHERS. */
 const HEARD = 0.5;
 const OTHERS = 0.3;
-/** Frames of clean speech under which a voice says too little of its own to found a speaker (0.4 s). */
+/** Frames of clean speech under which what is clean is not looked at by itself (0.4 s). */
 const FEWEST_CLEAN_FRAMES = 24;
-/** Frames of any speech under which it is left out altogether (0.1 s). */
+/** Frames of any speech under which a local speaker is left out altogether (0.1 s). */
 const FEWEST_FRAMES = 6;
-/** Frames of a slice. */
-const SLICE_FRAMES = Math.ceil(SLICE_SAMPLES / FRAME_SAMPLES);
-/**
- * Slices start on multiples of this many frames of the recording (0.8 s), so that the windows that overlap share them:
- * about one embedding per second of speech in all. Half of it gained nothing on the dialogues.
- */
-const SLICE_GRID_FRAMES = 48;
-/** Parts of a slice that must be clean speech of the one speaker, and that may be another's. */
-const CLEAN_PART = 0.9;
-const OTHERS_PART = 0.03;
+/** Frames of the shortest stretch that is embedded by itself (0.6 s): what is shorter says little about a voice. */
+const FEWEST_PIECE_FRAMES = 36;
+/** Pieces are cut where windows start, so that the windows that overlap have the same ones. */
+const CELL_FRAMES = HOP_FRAMES;
+
+/** Frames `[start, end)` of the recording. */
+export interface Stretch {
+  start: number;
+  end: number;
+}
 
 /** What of a local speaker's voice is to be embedded. */
 export interface LocalVoice {
   /** Window of the recording, and local speaker in it. */
   window: number;
   local: number;
-  /** Frames in which this speaker is heard alone; 0 where they are too few to found a speaker on. */
+  /** Frames in which this speaker is heard alone; 0 where they are too few to look at. */
   cleanFrames: number;
-  /** First samples of whole slices of clean speech; empty where no stretch is long enough. */
-  slices: number[];
-  /** Where there is no slice: the samples `[start, end)` of clean speech, or of all speech where that is too little, to be joined. */
-  pieces: { start: number; end: number }[];
+  /** Stretches of clean speech, 0.6 to 2.1 s each, in order. */
+  pieces: Stretch[];
+  /** Where there is no piece: all clean speech, or all speech where that is too little, to be joined. */
+  scraps: Stretch[];
 }
 
-/** The voices heard clearly enough in one window of a block (`window` counts from the block's first). */
+/** The voices heard in one window of a block (`window` counts from the block's first). */
 export function localVoices(activity: BlockActivity, window: number): LocalVoice[] {
+  const first = (activity.firstWindow + window) * HOP_FRAMES;
   const voices: LocalVoice[] = [];
   for (let local = 0; local < LOCAL_SPEAKERS; local++) {
-    const heard = new Uint8Array(WINDOW_FRAMES);
-    const clean = new Uint8Array(WINDOW_FRAMES);
-    const foreign = new Uint8Array(WINDOW_FRAMES);
-    for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
-      const isForeign = othersProbability(activity, window, frame, local) >= OTHERS;
-      foreign[frame] = isForeign ? 1 : 0;
-      heard[frame] = activity.probability(window, frame, local) > HEARD ? 1 : 0;
-      clean[frame] = isForeign ? 0 : (heard[frame] ?? 0);
-    }
-    if (sum(heard, 0, WINDOW_FRAMES) < FEWEST_FRAMES) continue;
-    const isClear = sum(clean, 0, WINDOW_FRAMES) >= FEWEST_CLEAN_FRAMES;
-    const cleanFrames = isClear ? sum(clean, 0, WINDOW_FRAMES) : 0;
-    const first = (activity.firstWindow + window) * HOP_FRAMES;
-    const slices = isClear ? sliceStarts(clean, foreign, first) : [];
-    const pieces = slices.length > 0 ? [] : piecesOf(isClear ? clean : heard, first);
-    voices.push({ window: activity.firstWindow + window, local, cleanFrames, slices, pieces });
+    const heard = stretchesOf(first, (frame) => activity.probability(window, frame, local) > HEARD);
+    if (framesIn(heard) < FEWEST_FRAMES) continue;
+    const clean = stretchesOf(
+      first,
+      (frame) =>
+        activity.probability(window, frame, local) > HEARD &&
+        othersProbability(activity, window, frame, local) < OTHERS,
+    );
+    const isClear = framesIn(clean) >= FEWEST_CLEAN_FRAMES;
+    const pieces = isClear ? clean.flatMap((stretch) => cut(stretch, first + WINDOW_FRAMES)) : [];
+    voices.push({
+      window: activity.firstWindow + window,
+      local,
+      cleanFrames: isClear ? framesIn(clean) : 0,
+      pieces,
+      scraps: pieces.length > 0 ? [] : isClear ? clean : heard,
+    });
   }
   return voices;
 }
@@ -65,31 +66,41 @@ function othersProbability(activity: BlockActivity, window: number, frame: numbe
   return most;
 }
 
-function sliceStarts(clean: Uint8Array, foreign: Uint8Array, first: number): number[] {
-  const starts: number[] = [];
-  const onGrid = Math.ceil(first / SLICE_GRID_FRAMES) * SLICE_GRID_FRAMES;
-  for (let frame = onGrid - first; frame + SLICE_FRAMES <= WINDOW_FRAMES; frame += SLICE_GRID_FRAMES) {
-    const isClean = sum(clean, frame, frame + SLICE_FRAMES) >= CLEAN_PART * SLICE_FRAMES;
-    const isForeign = sum(foreign, frame, frame + SLICE_FRAMES) > OTHERS_PART * SLICE_FRAMES;
-    if (isClean && !isForeign) starts.push(frameSample(first + frame));
+/** Stretches of a window's frames that are wanted; `first` is its first frame. */
+function stretchesOf(first: number, isWanted: (frame: number) => boolean): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
+    if (!isWanted(frame)) continue;
+    const last = stretches.at(-1);
+    if (last?.end === first + frame) last.end++;
+    else stretches.push({ start: first + frame, end: first + frame + 1 });
   }
-  return starts;
+  return stretches;
 }
 
-function piecesOf(wanted: Uint8Array, first: number): { start: number; end: number }[] {
-  const pieces: { start: number; end: number }[] = [];
-  for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
-    if (wanted[frame] === 0) continue;
-    const start = frameSample(first + frame);
-    const last = pieces.at(-1);
-    if (last?.end === start) last.end += FRAME_SAMPLES;
-    else pieces.push({ start, end: start + FRAME_SAMPLES });
+function framesIn(stretches: readonly Stretch[]): number {
+  return stretches.reduce((total, { start, end }) => total + end - start, 0);
+}
+
+/**
+ * Cuts a stretch at the cells' borders. What is too short by itself goes to its neighbour, or is left out where it ends
+ * with the window: the next window has it whole.
+ */
+function cut({ start, end }: Stretch, windowEnd: number): Stretch[] {
+  if (end - start < FEWEST_PIECE_FRAMES) return [];
+  const pieces: Stretch[] = [];
+  for (let at = start; at < end; ) {
+    const next = Math.min(end, (Math.floor(at / CELL_FRAMES) + 1) * CELL_FRAMES);
+    pieces.push({ start: at, end: next });
+    at = next;
+  }
+  const isShort = ({ start: from, end: to }: Stretch) => to - from < FEWEST_PIECE_FRAMES;
+  const [first, second] = pieces;
+  if (first && second && isShort(first)) pieces.splice(0, 2, { start: first.start, end: second.end });
+  const [before, last] = [pieces.at(-2), pieces.at(-1)];
+  if (before && last && isShort(last)) {
+    pieces.pop();
+    if (last.end < windowEnd) before.end = last.end;
   }
   return pieces;
-}
-
-function sum(values: Uint8Array, start: number, end: number): number {
-  let total = 0;
-  for (let i = start; i < end; i++) total += values[i] ?? 0;
-  return total;
 }

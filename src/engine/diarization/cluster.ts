@@ -1,13 +1,17 @@
 import { BlockActivity } from "./activity.ts";
-import { assignWindow } from "./assign.ts";
-import { characteristic } from "./characteristic.ts";
+import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { blockCount, LOCAL_SPEAKERS, SAMPLE_RATE } from "./grid.ts";
+import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, SAMPLE_RATE, WINDOW_FRAMES } from "./grid.ts";
+import { likeness } from "./likeness.ts";
+import { joinAlike } from "./linkage.ts";
 import type { PcmFile } from "./pcm.ts";
-import { VoiceGathering } from "./speakers.ts";
+import { secondsOf, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { type Turn, TurnFinder } from "./turns.ts";
-import { unit } from "./vectors.ts";
-import { readVoices, type Voice } from "./voices.ts";
+import { addScaled, unit } from "./vectors.ts";
+import { readVoices, type Voice, wholeVoice } from "./voices.ts";
+
+/** Frames of clean speech from which a voice can found a speaker (0.8 s): 0.4 and 1.2 s are worse on the AMI excerpts. */
+const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
 
 interface Recording {
   blocks: number;
@@ -15,68 +19,63 @@ interface Recording {
   embeddingDirectory: string;
 }
 
-/** What is known about a recording's speakers. */
-export interface ClusterOptions {
-  /** Their number at most, where it is known; else it is found out. */
-  speakers?: number;
-}
-
 /**
  * Who speaks when over a whole recording, from the activity and the voices of all of its blocks. Turns are in order of
  * their starts and overlap where several speak at once. Holds one block and at most 1,200 voices, whatever the length.
  */
-export async function cluster(
-  pcm: PcmFile,
-  activityDirectory: string,
-  embeddingDirectory: string,
-  options: ClusterOptions = {},
-): Promise<Turn[]> {
+export async function cluster(pcm: PcmFile, activityDirectory: string, embeddingDirectory: string): Promise<Turn[]> {
   const recording = { blocks: blockCount(pcm.sampleCount), activityDirectory, embeddingDirectory };
-  const centroids = await findSpeakers(recording, options.speakers);
+  const centroids = await findSpeakers(recording);
   const turns = new TurnFinder(centroids.length, pcm.sampleCount / SAMPLE_RATE);
   const average = new FrameAverage(centroids.length, (frame, values) => turns.add(frame, values));
   for await (const { activity, window, voices } of windows(recording)) {
-    const locals = speakersOf(voices, assignWindow(voices, centroids), centroids.length);
+    const speakers = speakersByFrame(voices, centroids);
     average.add((frame, speaker) => {
-      const local = locals[speaker] ?? -1;
-      return local < 0 ? 0 : activity.probability(window, frame, local);
+      let sum = 0;
+      for (let local = 0; local < LOCAL_SPEAKERS; local++) {
+        if (speakers[frame * LOCAL_SPEAKERS + local] === speaker) sum += activity.probability(window, frame, local);
+      }
+      return Math.min(1, sum);
     });
   }
   average.end();
   return turns.end();
 }
 
-/** Finds the speakers' centroids, then takes them anew over the windows as they are assigned. */
-async function findSpeakers(recording: Recording, count?: number): Promise<Float32Array[]> {
-  const clear = new VoiceGathering();
-  const unclear = new VoiceGathering();
-  for await (const { activity, window, voices } of windows(recording)) {
-    clear.add(activity, window, voices.filter(isClear));
-    unclear.add(
-      activity,
-      window,
-      voices.filter((voice) => !isClear(voice)),
-    );
+/**
+ * Finds the speakers' centroids: first from whole voices, then from the pieces that are most like each, which leaves out
+ * what the segmentation model mixed up. Only then are the means sharp enough to say who is the same after all.
+ */
+async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
+  const gathering = new VoiceGathering();
+  let clearest: Voice | undefined;
+  for await (const { voices } of windows(recording)) {
+    for (const voice of voices) {
+      if (voice.cleanFrames >= FOUNDING_FRAMES) gathering.add(voice);
+      if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
+    }
   }
-  const found = clear.speakers(count);
-  if (found.length === 0) return unclear.speakers(count);
-  const sums = found.map((centroid) => new Float32Array(centroid.length));
+  const found = gathering.speakers().map((group) => unit(group.sum));
+  // Where nobody speaks clearly for a moment, voices can't be told apart.
+  if (found.length === 0) return clearest ? [wholeVoice(clearest)] : [];
+  const groups = found.map((centroid) => ({ sum: new Float32Array(centroid.length), seconds: 0 }));
   for await (const { voices } of windows(recording)) {
     for (const [index, speaker] of assignWindow(voices, found).entries()) {
       const voice = voices[index];
-      const sum = sums[speaker];
-      if (voice === undefined || sum === undefined || !isClear(voice)) continue;
-      characteristic(voice.embedding).forEach((value, i) => {
-        sum[i] = (sum[i] ?? 0) + voice.cleanFrames * value;
-      });
+      if (!voice) continue;
+      for (const [at, one] of assignPieces(voice, speaker, found).entries()) {
+        const piece = voice.pieces[at];
+        const group = groups[one];
+        if (!piece || !group) continue;
+        const seconds = secondsOf(piece.end - piece.start);
+        addScaled(group.sum, piece.embedding, seconds);
+        group.seconds += seconds;
+      }
     }
   }
-  return sums.map(unit);
-}
-
-/** Only voices with enough clean speech found a speaker; where there are none, the others must do. */
-function isClear(voice: Voice): boolean {
-  return voice.cleanFrames > 0;
+  const heard = groups.filter(({ seconds }) => seconds > 0);
+  if (heard.length === 0) return found;
+  return withoutSmall(joinAlike(heard, likeness.ofSpeakers)).map((group) => unit(group.sum));
 }
 
 /** All windows of a recording in order, each with its voices; one block is held at a time. */
@@ -90,12 +89,23 @@ async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recor
   }
 }
 
-/** The local speaker that stands for each speaker in a window, -1 where none does. */
-function speakersOf(voices: readonly Voice[], assigned: readonly number[], speakers: number): number[] {
-  const locals = Array.from({ length: speakers }, () => -1);
-  voices.slice(0, LOCAL_SPEAKERS).forEach((voice, index) => {
-    const speaker = assigned[index] ?? -1;
-    if (speaker >= 0) locals[speaker] = voice.local;
-  });
-  return locals;
+/** Who each local speaker of a window is, frame by frame: [frame][local speaker], -1 for nobody. */
+function speakersByFrame(voices: readonly Voice[], centroids: readonly Float32Array[]): Int32Array {
+  const speakers = new Int32Array(WINDOW_FRAMES * LOCAL_SPEAKERS).fill(-1);
+  for (const [index, speaker] of assignWindow(voices, centroids).entries()) {
+    const voice = voices[index];
+    if (!voice) continue;
+    const ofPieces = assignPieces(voice, speaker, centroids);
+    let piece = 0;
+    for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
+      while (piece + 1 < ofPieces.length && voice.window * HOP_FRAMES + frame >= middleAfter(voice, piece)) piece++;
+      speakers[frame * LOCAL_SPEAKERS + voice.local] = ofPieces[piece] ?? -1;
+    }
+  }
+  return speakers;
+}
+
+/** The frame halfway between a piece and the next. */
+function middleAfter({ pieces }: Voice, piece: number): number {
+  return ((pieces[piece]?.end ?? 0) + (pieces[piece + 1]?.start ?? 0)) / 2;
 }

@@ -6,11 +6,11 @@
  * `cluster`. Blocks are independent, so a step can go on after the last block that was done.
  */
 export { type Chunk, type ChunkOptions, packChunks } from "./chunks.ts";
-export { type ClusterOptions, cluster } from "./cluster.ts";
+export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
-export { type DiarizationModels, embed, openDiarizationModels, SLICE_SAMPLES, segment } from "./models.ts";
+export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
 export { type PcmFile, PcmReader } from "./pcm.ts";
 export { type SpeechRegion, speechRegions } from "./speech.ts";
 export type { Turn } from "./turns.ts";

@@ -3,16 +3,11 @@ import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
 
-/** Samples of a slice of speech that the embedding model takes: the 1.6 s that it was trained on. */
-export const SLICE_SAMPLES = 25_600;
-/** Numbers of an embedding. */
-export const EMBEDDING_SIZE = 256;
-
 /** The two ONNX models that tell who speaks when, loaded once for a process. */
 export interface DiarizationModels {
   /** Local speaker activity in 5 s windows: `waveform` [batch, 80000] → `activity` [batch, 293, 3]. */
   segmentation: InferenceSession;
-  /** The voice of a slice of speech: `waveform` [batch, 25600] → `embedding` [batch, 256], of unit length. */
+  /** The voice of a stretch of speech: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: InferenceSession;
   /** Makes a model's input of floats. */
   tensor(data: Float32Array, shape: readonly number[]): Tensor;
@@ -51,25 +46,28 @@ export async function openDiarizationModels(options: {
   };
 }
 
-/** Runs a batch of windows, laid end to end, through segmentation: probabilities [window][frame][local speaker]. */
+/**
+ * Runs a batch of windows, laid end to end, through segmentation: probabilities [window][frame][local speaker]. Throws
+ * where the model has other frames or speakers than the grid.
+ */
 export async function segment(models: DiarizationModels, waveforms: Float32Array): Promise<Float32Array> {
   const batch = waveforms.length / WINDOW_SAMPLES;
-  const expected = batch * WINDOW_FRAMES * LOCAL_SPEAKERS;
-  return run(models.segmentation, models.tensor(waveforms, [batch, WINDOW_SAMPLES]), "activity", expected);
+  const { data, dims } = await run(models.segmentation, models.tensor(waveforms, [batch, WINDOW_SAMPLES]), "activity");
+  const [, frames, speakers] = dims;
+  if (frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
+    throw new Error(`the model tells ${speakers} speakers apart in ${frames} frames of 5 s; 3 in 293 are expected`);
+  }
+  return data;
 }
 
-/** Runs a batch of slices, laid end to end, through the embedding model: unit vectors end to end. */
-export async function embed(models: DiarizationModels, waveforms: Float32Array): Promise<Float32Array> {
-  const batch = waveforms.length / SLICE_SAMPLES;
-  const expected = batch * EMBEDDING_SIZE;
-  return run(models.embedding, models.tensor(waveforms, [batch, SLICE_SAMPLES]), "embedding", expected);
+/** The embedding of a stretch of speech, of unit length; its size is the model's. */
+export async function embed(models: DiarizationModels, waveform: Float32Array): Promise<Float32Array> {
+  return (await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data;
 }
 
-async function run(session: InferenceSession, waveform: Tensor, output: string, expected: number) {
+async function run(session: InferenceSession, waveform: Tensor, output: string) {
   const results = await session.run({ waveform });
   const tensor = results[output];
-  if (!(tensor?.data instanceof Float32Array) || tensor.data.length !== expected) {
-    throw new Error(`the model gave no ${expected} floats under "${output}"`);
-  }
-  return tensor.data;
+  if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
+  return { data: tensor.data, dims: tensor.dims };
 }

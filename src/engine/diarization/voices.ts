@@ -1,56 +1,77 @@
 import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
-import { EMBEDDING_SIZE } from "./models.ts";
+import type { Stretch } from "./clean-speech.ts";
+import { addScaled, unit } from "./vectors.ts";
 
-const MARK = "TVO1";
-/** window u32, local u8, slices u8, clean frames u16, then the embedding in f32. */
-const META_BYTES = 8;
-const VOICE_BYTES = META_BYTES + EMBEDDING_SIZE * Float32Array.BYTES_PER_ELEMENT;
+const MARK = "TVO2";
+/** window u32, local u8, padding, clean frames u16, first and last frame u32, then the embedding in f32. */
+const META_BYTES = 16;
+
+/** A stretch of a voice, embedded by itself; `start` equals `end` where short pieces had to be joined. */
+export interface VoicePiece extends Stretch {
+  /** Of unit length. */
+  embedding: Float32Array;
+}
 
 /** The voice of one local speaker in one window. */
 export interface Voice {
   /** Window of the recording, and local speaker in it. */
   window: number;
   local: number;
-  /** Slices whose embeddings were averaged; 0 where clean speech was too short for one and had to be joined and repeated. */
-  slices: number;
-  /** Frames in which this speaker is heard alone; 0 where they are too few to found a speaker on. */
+  /** Frames in which this speaker is heard alone; 0 where they are too few to look at. */
   cleanFrames: number;
-  /** Mean of the slices' unit vectors, not normalised again. */
-  embedding: Float32Array;
+  /** At least one, in order. */
+  pieces: VoicePiece[];
 }
 
-/** Writes the voices of a block atomically. */
+/** A voice as a whole: the mean of its pieces by their lengths, at unit length. */
+export function wholeVoice({ pieces }: Voice): Float32Array {
+  const sum = new Float32Array(pieces[0]?.embedding.length ?? 0);
+  for (const { start, end, embedding } of pieces) addScaled(sum, embedding, Math.max(1, end - start));
+  return unit(sum);
+}
+
+/** Writes the voices of a block atomically, a record for each of their pieces. */
 export async function writeVoices(
   directory: string,
   block: number,
   firstWindow: number,
   voices: readonly Voice[],
 ): Promise<void> {
-  const body = new Uint8Array(voices.length * VOICE_BYTES);
+  const size = voices[0]?.pieces[0]?.embedding.length ?? 0;
+  const recordBytes = META_BYTES + size * Float32Array.BYTES_PER_ELEMENT;
+  const records = voices.flatMap((voice) => voice.pieces.map((piece) => ({ voice, piece })));
+  const body = new Uint8Array(records.length * recordBytes);
   const view = new DataView(body.buffer);
-  voices.forEach((voice, index) => {
-    const at = index * VOICE_BYTES;
+  records.forEach(({ voice, piece }, index) => {
+    const at = index * recordBytes;
     view.setUint32(at, voice.window, true);
     view.setUint8(at + 4, voice.local);
-    view.setUint8(at + 5, voice.slices);
     view.setUint16(at + 6, voice.cleanFrames, true);
-    new Float32Array(body.buffer, at + META_BYTES, EMBEDDING_SIZE).set(voice.embedding);
+    view.setUint32(at + 8, piece.start, true);
+    view.setUint32(at + 12, piece.end, true);
+    new Float32Array(body.buffer, at + META_BYTES, size).set(piece.embedding);
   });
-  await writeBlockFile(blockPath(directory, block), MARK, { firstWindow, count: voices.length, body });
+  await writeBlockFile(blockPath(directory, block), MARK, { firstWindow, count: records.length, recordBytes, body });
 }
 
 /** Reads the voices of a block, in order of windows. */
 export async function readVoices(directory: string, block: number): Promise<Voice[]> {
-  const { count, body } = await readBlockFile(blockPath(directory, block), MARK, VOICE_BYTES);
+  const { count, recordBytes, body } = await readBlockFile(blockPath(directory, block), MARK);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
-  return Array.from({ length: count }, (_, index) => {
-    const at = index * VOICE_BYTES;
-    return {
-      window: view.getUint32(at, true),
-      local: view.getUint8(at + 4),
-      slices: view.getUint8(at + 5),
-      cleanFrames: view.getUint16(at + 6, true),
-      embedding: new Float32Array(body.buffer, body.byteOffset + at + META_BYTES, EMBEDDING_SIZE),
+  const size = (recordBytes - META_BYTES) / Float32Array.BYTES_PER_ELEMENT;
+  const voices: Voice[] = [];
+  for (let index = 0; index < count; index++) {
+    const at = index * recordBytes;
+    const window = view.getUint32(at, true);
+    const local = view.getUint8(at + 4);
+    const piece = {
+      start: view.getUint32(at + 8, true),
+      end: view.getUint32(at + 12, true),
+      embedding: new Float32Array(body.buffer, body.byteOffset + at + META_BYTES, size),
     };
-  });
+    const last = voices.at(-1);
+    if (last?.window === window && last.local === local) last.pieces.push(piece);
+    else voices.push({ window, local, cleanFrames: view.getUint16(at + 6, true), pieces: [piece] });
+  }
+  return voices;
 }

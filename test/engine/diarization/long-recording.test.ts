@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/engine/diarization/grid.ts";
 import { cluster } from "../../../src/engine/diarization/index.ts";
-import { EMBEDDING_SIZE } from "../../../src/engine/diarization/models.ts";
+import { unit } from "../../../src/engine/diarization/vectors.ts";
 import type { Voice } from "../../../src/engine/diarization/voices.ts";
 import { withBlocks } from "./fake-recording.ts";
 
@@ -16,11 +16,13 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** A voice of its own for each seed, as the embedding model gives them: no negative numbers. */
+const EMBEDDING_SIZE = 192;
+
+/** A voice of its own for each seed. */
 function voiceOf(seed: number): Float32Array {
   const next = numbers(seed + 100);
   for (let i = 0; i < 10; i++) next();
-  return Float32Array.from({ length: EMBEDDING_SIZE }, () => Math.max(0, next() - 0.5));
+  return Float32Array.from({ length: EMBEDDING_SIZE }, () => next() - 0.5);
 }
 
 /** Frames of a turn: a whole number of windows' steps, so that turns change between windows. */
@@ -36,8 +38,8 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
     const middle = first + Math.floor(WINDOW_FRAMES / 2);
     if (isPause(middle)) return [];
     const noise = numbers(window + 1);
-    const embedding = voiceOf(speaker(middle)).map((value) => value + 0.2 * noise());
-    return [{ window, local: 0, slices: 3, cleanFrames: 200, embedding }];
+    const embedding = unit(voiceOf(speaker(middle)).map((value) => value + 0.6 * (noise() - 0.5)));
+    return [{ window, local: 0, cleanFrames: 200, pieces: [{ start: first, end: first + 200, embedding }] }];
   };
   return {
     frames,

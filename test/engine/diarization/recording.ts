@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
   blockCount,
-  type ClusterOptions,
   cluster,
   type DiarizationModels,
   detectBlock,
@@ -40,7 +39,7 @@ export async function decode(recording: string, target: string, filters = "anull
 }
 
 /** Runs every step over a PCM file, in a directory of its own that is removed afterwards. */
-export async function diarize(models: DiarizationModels, pcm: PcmFile, options: ClusterOptions = {}) {
+export async function diarize(models: DiarizationModels, pcm: PcmFile) {
   const directory = await mkdtemp(join(tmpdir(), "diarization-"));
   try {
     const activity = join(directory, "activity");
@@ -55,7 +54,7 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile, options: 
       await embedBlock(models, pcm, block, activity, embeddings);
     }
     const embedded = performance.now();
-    const turns = await cluster(pcm, activity, embeddings, options);
+    const turns = await cluster(pcm, activity, embeddings);
     const milliseconds = {
       detect: detected - started,
       embed: embedded - detected,

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DiarizationModels, Turn } from "../../../src/engine/diarization/index.ts";
-import { addErrors, diarizationErrors, errorRates } from "../../support/der.ts";
+import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../support/der.ts";
 import { parseRttm } from "../../support/rttm.ts";
 import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
 
@@ -55,11 +55,6 @@ describe("the sample", () => {
     expect(second).toEqual(first);
   });
 
-  test("a given number of speakers is never exceeded", async () => {
-    const pcm = await decode(join(samples, "sample.wav"), join(directory, "pcm"));
-    expect(speakers((await diarize(models, pcm, { speakers: 1 })).turns)).toBe(1);
-  });
-
   test("one speaker is one speaker, and his speech is in one chunk", async () => {
     const { turns, chunks } = await diarizeFile(join(samples, "jfk.mp3"));
     expect(speakers(turns)).toBe(1);
@@ -97,7 +92,7 @@ describe.skipIf(!hasAudio)("the audio corpus", () => {
     expect(wrong).toEqual([]);
   }, 600_000);
 
-  test("built dialogues: every count right, at most 9 % of errors, voices mixed up in less than 1 %", async () => {
+  test("built dialogues: every count right, at most 7.5 % of errors, voices mixed up in less than 0.8 %", async () => {
     const dialogue = join(audioDirectory, "dialogue");
     const counts: Record<string, number> = {};
     const errors = [];
@@ -122,7 +117,22 @@ describe.skipIf(!hasAudio)("the audio corpus", () => {
       "dlg-13": 8,
     });
     const rates = errorRates(addErrors(errors));
-    expect(rates.errorRate).toBeLessThan(0.09);
-    expect(rates.confusion).toBeLessThan(0.01);
+    expect(rates.errorRate).toBeLessThan(0.075);
+    expect(rates.confusion).toBeLessThan(0.008);
+  }, 600_000);
+
+  test("meetings: at most 30 % of errors, 22 % against the words, voices mixed up in less than 4.5 %", async () => {
+    const dialogue = join(audioDirectory, "dialogue");
+    const errors: DiarizationErrors[] = [];
+    const wordErrors: DiarizationErrors[] = [];
+    for (const name of (await readdir(dialogue)).filter((file) => /^ami-.*\.flac$/.test(file))) {
+      const { turns } = await diarizeFile(join(dialogue, name));
+      errors.push(await errorsAgainst(join(dialogue, name.replace(".flac", ".rttm")), turns));
+      wordErrors.push(await errorsAgainst(join(dialogue, name.replace(".flac", ".words.rttm")), turns));
+    }
+    const rates = errorRates(addErrors(errors));
+    expect(rates.errorRate).toBeLessThan(0.3);
+    expect(rates.confusion).toBeLessThan(0.045);
+    expect(errorRates(addErrors(wordErrors)).errorRate).toBeLessThan(0.22);
   }, 600_000);
 });

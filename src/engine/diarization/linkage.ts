@@ -1,0 +1,164 @@
+import { addScaled, dot, unit } from "./vectors.ts";
+
+/** Voices that are taken for one person's. */
+export interface VoiceGroup {
+  /** Sum of the voices' unit vectors, each times its seconds. */
+  sum: Float32Array;
+  /** Clean speech in them; above 0. */
+  seconds: number;
+}
+
+/** Joins groups into one; there is at least one. */
+function joinGroups(groups: readonly VoiceGroup[]): VoiceGroup {
+  const sum = new Float32Array(groups[0]?.sum.length ?? 0);
+  for (const group of groups) addScaled(sum, group.sum, 1);
+  return { sum, seconds: groups.reduce((total, group) => total + group.seconds, 0) };
+}
+
+/** Two clusters become one. Clusters 0…n-1 are the groups; merge i makes cluster n+i. */
+export interface Merge {
+  left: number;
+  right: number;
+  /** Mean cosine between the voices of the one and of the other. */
+  likeness: number;
+}
+
+/**
+ * Average linkage by the nearest-neighbour chain (F. Murtagh, 1983): n−1 merges in descending order of likeness. Takes
+ * n²/2 floats and time of the order n² (plus n²/2 dot products), n at most some 2,000.
+ */
+export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
+  const weights = Float64Array.from(groups, (group) => group.seconds);
+  const likenesses = pairLikenesses(groups);
+  const active = new Set(groups.keys());
+  const found: { a: number; b: number; likeness: number }[] = [];
+  const chain: number[] = [];
+  while (active.size > 1) {
+    if (chain.length === 0) chain.push(first(active));
+    const tip = chain.at(-1) ?? 0;
+    const before = chain.at(-2);
+    let next = before ?? -1;
+    let most = before === undefined ? Number.NEGATIVE_INFINITY : (likenesses[pair(tip, before)] ?? 0);
+    for (const other of active) {
+      const likeness = other === tip ? Number.NEGATIVE_INFINITY : (likenesses[pair(tip, other)] ?? 0);
+      if (likeness > most) {
+        most = likeness;
+        next = other;
+      }
+    }
+    if (next !== before) {
+      chain.push(next);
+      continue;
+    }
+    chain.length -= 2;
+    found.push({ a: tip, b: next, likeness: most });
+    join(tip, next);
+  }
+  return relabel(found, groups.length);
+
+  /** Cluster `b` goes into `a`; the likeness of all others to it is the mean of what they had to each. */
+  function join(a: number, b: number): void {
+    const wa = weights[a] ?? 0;
+    const wb = weights[b] ?? 0;
+    active.delete(b);
+    for (const other of active) {
+      if (other === a) continue;
+      const sum = wa * (likenesses[pair(a, other)] ?? 0) + wb * (likenesses[pair(b, other)] ?? 0);
+      likenesses[pair(a, other)] = sum / (wa + wb);
+    }
+    weights[a] = wa + wb;
+  }
+}
+
+/** What is left of the groups after all merges of at least this likeness, or after more of them, so that at most `most` are. */
+export function mergeDown(
+  groups: readonly VoiceGroup[],
+  merges: readonly Merge[],
+  likeness: number,
+  most: number,
+): VoiceGroup[] {
+  const alike = merges.filter((merge) => merge.likeness >= likeness).length;
+  const steps = Math.max(alike, groups.length - most);
+  const parent = Array.from({ length: groups.length + steps }, (_, cluster) => cluster);
+  merges.slice(0, steps).forEach(({ left, right }, step) => {
+    parent[left] = groups.length + step;
+    parent[right] = groups.length + step;
+  });
+  for (let cluster = parent.length - 1; cluster >= 0; cluster--) {
+    const above = parent[cluster] ?? cluster;
+    if (above !== cluster) parent[cluster] = parent[above] ?? above;
+  }
+  const members = Map.groupBy(groups.keys(), (group) => parent[group] ?? group);
+  return [...members.values()].map((indices) => joinGroups(indices.flatMap((index) => groups[index] ?? [])));
+}
+
+/**
+ * Joins the two groups whose means are most alike, until none are as alike as the least that it takes by their seconds of
+ * speech (those of the one with less). n at most some hundreds.
+ */
+export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
+  const left = groups.map((group) => ({ group, mean: unit(group.sum) }));
+  for (;;) {
+    let most = 0;
+    let closest: [number, number] | undefined;
+    for (let i = 1; i < left.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const [a, b] = [left[j], left[i]];
+        if (!a || !b) continue;
+        const beyond = dot(a.mean, b.mean) - least(Math.min(a.group.seconds, b.group.seconds));
+        if (beyond < most) continue;
+        most = beyond;
+        closest = [j, i];
+      }
+    }
+    if (!closest) return left.map(({ group }) => group);
+    const [j, i] = closest;
+    const group = joinGroups([left[j], left[i]].flatMap((one) => one?.group ?? []));
+    left[j] = { group, mean: unit(group.sum) };
+    left.splice(i, 1);
+  }
+}
+
+/** Likenesses between each two groups, as a triangle. */
+function pairLikenesses(groups: readonly VoiceGroup[]): Float32Array {
+  const likenesses = new Float32Array((groups.length * (groups.length - 1)) / 2);
+  for (const [i, a] of groups.entries()) {
+    for (let j = 0; j < i; j++) {
+      const b = groups[j];
+      if (b) likenesses[pair(i, j)] = dot(a.sum, b.sum) / (a.seconds * b.seconds);
+    }
+  }
+  return likenesses;
+}
+
+function pair(a: number, b: number): number {
+  return a > b ? (a * (a - 1)) / 2 + b : (b * (b - 1)) / 2 + a;
+}
+
+function first(set: ReadonlySet<number>): number {
+  for (const value of set) return value;
+  return 0;
+}
+
+/** Merges in descending order, in terms of cluster numbers instead of surviving groups. */
+function relabel(found: { a: number; b: number; likeness: number }[], groups: number): Merge[] {
+  const cluster = Array.from({ length: groups }, (_, group) => group);
+  const root = Array.from({ length: groups }, (_, group) => group);
+  const find = (group: number): number => {
+    let at = group;
+    while (root[at] !== at) at = root[at] ?? at;
+    return at;
+  };
+  // Likeness never rises from a cluster to the one that holds it, so sorting keeps children before parents.
+  return found
+    .map((merge, index) => ({ ...merge, index }))
+    .sort((x, y) => y.likeness - x.likeness || x.index - y.index)
+    .map(({ a, b, likeness }, step) => {
+      const rootA = find(a);
+      const rootB = find(b);
+      const merge = { left: cluster[rootA] ?? rootA, right: cluster[rootB] ?? rootB, likeness };
+      root[rootB] = rootA;
+      cluster[rootA] = groups + step;
+      return merge;
+    });
+}
