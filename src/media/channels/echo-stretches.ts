@@ -9,9 +9,13 @@ const MARGIN = 12;
 /** Echo may come this much sooner and later than it usually does: rooms go on sounding. */
 const SOONER_BLOCKS = 3;
 const LATER_BLOCKS = 6;
-/** The channel's own voice is heard in at least three of five blocks, and lasts 0.15 s to either side. */
+/**
+ * The channel's own voice is heard in at least three of five blocks, lasts 0.15 s to either side, and is heard for 0.25 s
+ * in all in one go: echo is now and then louder for the length of a consonant, as lines don't carry all of them alike.
+ */
 const MAJORITY_BLOCKS = 5;
 const HOLD_BLOCKS = 6;
+const LEAST_OWN_BLOCKS = 10;
 
 /** Blocks `[start, end)`. */
 export interface Stretch {
@@ -49,7 +53,7 @@ function echoOnly(source: Levels, heard: Levels, echo: Echo): Uint8Array {
     return Math.max(0, loudest - echo.loss);
   });
   const own = heard.map((level, block) => (level > (expected[block] ?? 0) + MARGIN ? 1 : 0));
-  const kept = widened(majority(own));
+  const kept = withoutIslands(majority(own));
   return expected.map((level, block) => (level >= noise && kept[block] === 0 ? 1 : 0));
 }
 
@@ -62,9 +66,14 @@ function majority(marks: Uint8Array): Uint8Array {
   });
 }
 
-function widened(marks: Uint8Array): Uint8Array {
+/** Widens runs, joins those that then meet, and drops what few blocks have made. */
+function withoutIslands(marks: Uint8Array): Uint8Array {
   const wide = new Uint8Array(marks.length);
   for (const { start, end } of runsOf(marks)) wide.fill(1, Math.max(0, start - HOLD_BLOCKS), end + HOLD_BLOCKS);
+  for (const { start, end } of runsOf(wide)) {
+    const own = marks.subarray(start, end).reduce((sum, mark) => sum + mark, 0);
+    if (own < LEAST_OWN_BLOCKS) wide.fill(0, start, end);
+  }
   return wide;
 }
 
