@@ -1,5 +1,5 @@
-/** Ends of sentences in the scripts whisper writes, with a closing quote or bracket behind. */
-const sentenceMark = /(?<mark>[.?!…。？！｡।॥؟۔։።៖။]+)["'”’»›)\]」』）】]*$/u;
+import { sentenceMark } from "../wording/index.ts";
+
 /** Ends of parts of a sentence. */
 const clauseMark = /[,;:،؛、，；：·–—-]["'”’»›)\]」』）】]*$/u;
 const opening = /^["'“‘„«‹([「『（【¿¡-]+/u;
@@ -31,7 +31,7 @@ export type Boundary = "sentence" | "perhaps" | "clause" | "open" | "bound";
 export function boundaryBetween(word: string, next: string): Boundary {
   const text = word.trim();
   const following = next.trim().replace(opening, "");
-  const mark = sentenceMark.exec(text)?.groups?.mark;
+  const mark = sentenceMark(text);
   if (mark === undefined) {
     // 10 000, or 3, 5 where the comma is a decimal one
     if (/\d[.,]?$/u.test(text) && /^\d/u.test(following)) return "bound";
@@ -54,12 +54,4 @@ function afterFullStop(text: string, following: string, goesOn: boolean): Bounda
   // the 3. of May, as many languages write it
   if (/^\p{N}{1,2}$/u.test(stem)) return goesOn ? "bound" : "perhaps";
   return goesOn ? "clause" : "sentence";
-}
-
-/**
- * Whether a sentence surely ends with a word.
- * @param next the word after it; one that begins with a small letter goes on with the sentence
- */
-export function endsSentence(word: string, next: string | undefined): boolean {
-  return boundaryBetween(word, next ?? "") === "sentence";
 }

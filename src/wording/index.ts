@@ -1,2 +1,3 @@
 export { count, size } from "./amounts.ts";
 export { messageOf } from "./message-of.ts";
+export { sentenceMark } from "./sentence-mark.ts";

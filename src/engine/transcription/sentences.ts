@@ -1,7 +1,8 @@
+import { sentenceMark } from "../../wording/index.ts";
 import type { WhisperSegment, WhisperWord } from "../whisper/index.ts";
 
-/** Words that whisper wrote in one go, and its own doubts about them. */
-export type Utterance = Pick<WhisperSegment, "noSpeechProbability" | "averageLogProbability" | "words">;
+/** Words that whisper wrote in one go, and its own doubt that anybody speaks. */
+export type Utterance = Pick<WhisperSegment, "noSpeechProbability" | "words">;
 
 /** Words up to the end of a sentence, or of the utterance. */
 export interface Sentence {
@@ -10,7 +11,6 @@ export interface Sentence {
   noSpeechProbability: number;
 }
 
-const sentenceEnd = /[.!?…。！？।؟]["'”’»)]*$/u;
 const letterDigitOrSign = /[\p{L}\p{N}\p{S}]/u;
 
 /** Parts an utterance at the ends of sentences. */
@@ -20,7 +20,7 @@ export function toSentences({ words, noSpeechProbability }: Utterance): Sentence
   for (const word of words) {
     if (isOpen) sentences.at(-1)?.words.push(word);
     else sentences.push({ words: [word], noSpeechProbability });
-    isOpen = !sentenceEnd.test(word.text);
+    isOpen = sentenceMark(word.text) === undefined;
   }
   return sentences;
 }

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { sentenceMark } from "../../src/wording/index.ts";
+
+test.each([
+  [" home.", "."],
+  [" Really?!", "?!"],
+  [" “Go home.”", "."],
+  [" (It was.)", "."],
+  ["です。」", "。"],
+  ["吗？", "？"],
+  [" है।", "।"],
+  [" ہے۔", "۔"],
+  [" كذلك؟", "؟"],
+])("%p ends as a sentence does, with %p", (text, mark) => {
+  expect(sentenceMark(text)).toBe(mark);
+});
+
+test.each([" home", " home,", " 3.5", " “home”", ""])("%p does not end as a sentence does", (text) => {
+  expect(sentenceMark(text)).toBeUndefined();
+});
