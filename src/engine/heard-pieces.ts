@@ -1,4 +1,5 @@
 import type { Chunk, Span } from "./protocol.ts";
+import { secondsOf } from "./seconds-of.ts";
 
 /** A longer silence between speech is heard for so long, half of it at either end: what was said before has come to rest. */
 const longestSilenceSeconds = 2;
@@ -18,4 +19,9 @@ export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[]
     reached = Math.max(reached, region.endSeconds);
   }
   return [...pieces, { startSeconds: from, endSeconds }];
+}
+
+/** How much of a chunk whisper hears. */
+export function heardSeconds(chunk: Chunk): number {
+  return heardPieces(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
 }

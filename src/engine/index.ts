@@ -12,7 +12,7 @@ export {
 export { blockCount } from "./diarization/grid.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
-export { heardPieces } from "./heard-pieces.ts";
+export { heardPieces, heardSeconds } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export {
   type Chunk,
@@ -25,8 +25,9 @@ export {
   spanSchema,
   type Turn,
   turnSchema,
-  utteranceSchema,
+  wordSchema,
 } from "./protocol.ts";
+export { secondsOf } from "./seconds-of.ts";
 export { countPromptTokens, maxPromptTokens } from "./whisper/count-prompt-tokens.ts";
 export { gpuLibraries } from "./whisper/libraries.ts";
 export type { WorkDone } from "./work-done.ts";

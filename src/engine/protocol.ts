@@ -31,7 +31,7 @@ export const turnSchema = Type.Object({
 });
 export type Turn = Static<typeof turnSchema>;
 
-const wordSchema = Type.Object({
+export const wordSchema = Type.Object({
   /** With the space before it, where the language writes one. */
   text: Type.String(),
   startSeconds: seconds,
@@ -39,12 +39,6 @@ const wordSchema = Type.Object({
   probability: Type.Number({ minimum: 0, maximum: 1 }),
 });
 export type EngineWord = Static<typeof wordSchema>;
-
-export const utteranceSchema = Type.Object({
-  noSpeechProbability: Type.Number(),
-  averageLogProbability: Type.Number(),
-  words: Type.Array(wordSchema),
-});
 
 interface Operation {
   readonly params: TSchema;
@@ -89,7 +83,7 @@ export const operations = {
       /** Names and terms to expect. */
       vocabulary: Type.Optional(Type.String()),
     }),
-    Type.Object({ utterances: Type.Array(utteranceSchema) }),
+    Type.Object({ words: Type.Array(wordSchema) }),
   ),
   /** Voice embeddings of one block, into a file. Needs the block's activity. */
   embedBlock: operation(

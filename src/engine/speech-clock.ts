@@ -1,4 +1,5 @@
 import type { Span } from "./protocol.ts";
+import { secondsOf } from "./seconds-of.ts";
 
 /** A clock that stands still while nobody speaks: it shows the seconds of speech so far. */
 export class SpeechClock {
@@ -47,7 +48,7 @@ export class SpeechClock {
       const shift = startSeconds - atSeconds;
       const from = Math.max(startSeconds, span.startSeconds + shift);
       const to = Math.min(endSeconds, span.endSeconds + shift);
-      if (to - from > best.endSeconds - best.startSeconds) best = { startSeconds: from, endSeconds: to };
+      if (to - from > secondsOf(best)) best = { startSeconds: from, endSeconds: to };
     }
     return best;
   }

@@ -1,5 +1,5 @@
 import { BLOCK_SECONDS, blockCount, SAMPLE_RATE } from "./diarization/grid.ts";
-import { heardPieces } from "./heard-pieces.ts";
+import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
 
 /** An operation that was done, for counting. */
@@ -27,8 +27,7 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
   transcribe: {
     step: "transcribe",
     byWhisper: true,
-    audioSeconds: ({ chunk }) =>
-      heardPieces(chunk).reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0),
+    audioSeconds: ({ chunk }) => heardSeconds(chunk),
   },
   embedBlock: { step: "diarize", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   clusterSpeakers: { step: "diarize", byWhisper: false, audioSeconds: none },

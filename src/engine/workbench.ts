@@ -9,10 +9,10 @@ import {
 } from "./diarization/index.ts";
 import { heardPieces } from "./heard-pieces.ts";
 import { ModelPool } from "./model-pool.ts";
+import { placeWords } from "./place-words.ts";
 import { planChunks } from "./plan-chunks.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { transcribeChunk } from "./transcription/index.ts";
-import { toUtterances } from "./utterances.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
@@ -92,7 +92,8 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       const heard = await models.use(model, signal, (state) =>
         transcribeChunk(state, samples, { language, threads, initialPrompt: toPrompt(vocabulary ?? "") }),
       );
-      return { utterances: toUtterances(heard, chunk, pieces, samples) };
+      const words = heard.flatMap((utterance) => utterance.words);
+      return { words: placeWords(words, chunk, pieces, samples) };
     },
     async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
       await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);

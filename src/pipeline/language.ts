@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import type { Language, PcmFile, Span } from "../engine/index.ts";
+import { type Language, secondsOf } from "../engine/index.ts";
 import type { BoundModel } from "./bind-model.ts";
+import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
-import { type Probabilities, secondsOf, sureProbability, voteLanguage } from "./vote-language.ts";
+import { type Probabilities, sureProbability, voteLanguage } from "./vote-language.ts";
 
 const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Optional(Type.Boolean()) });
 
@@ -12,12 +13,6 @@ const sureSeconds = 2.5;
 const alike = ["no nn da", "hr bs sr", "id ms", "gl pt", "cs sk", "be ru", "hi ur", "zh yue", "nl af"].map((codes) =>
   codes.split(" "),
 );
-
-/** A stretch of a track in which somebody speaks. */
-export interface Speech {
-  readonly pcm: PcmFile;
-  readonly span: Span;
-}
 
 export interface ChosenLanguage {
   /** The pinned one, or the one that most of the speech is in. */

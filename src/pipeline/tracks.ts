@@ -21,7 +21,7 @@ export interface TrackContext extends StepContext {
 }
 
 /** The directory of a track's files; the first track's is the recording's own. */
-export function trackDirectory(workDirectory: string, index: number): string {
+function trackDirectory(workDirectory: string, index: number): string {
   if (index === 0) return workDirectory;
   const directory = join(workDirectory, `track-${index}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -5,14 +5,14 @@ import {
   heardPieces,
   type Language,
   type Span,
-  utteranceSchema,
+  secondsOf,
+  wordSchema,
 } from "../engine/index.ts";
-import type { Speech } from "./language.ts";
+import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
-import { secondsOf } from "./vote-language.ts";
 
-const wordsSchema = Type.Object({ utterances: Type.Array(utteranceSchema) });
+const wordsSchema = Type.Object({ words: Type.Array(wordSchema) });
 
 /**
  * transcribe: the words of every chunk, in order. A finished chunk is stored and never done again.
@@ -38,7 +38,7 @@ export async function transcribe(
   return chunks.flatMap((_, part) => {
     const chunk = checkpoints.read("transcribe", part, wordsSchema);
     if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
-    return chunk.utterances.flatMap((utterance) => utterance.words);
+    return chunk.words;
   });
 }
 

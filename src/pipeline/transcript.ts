@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { heardPieces } from "../engine/index.ts";
+import { heardPieces, heardSeconds } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type Recording, type Segment, type Step } from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
@@ -9,9 +9,10 @@ import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
-import { chooseLanguage, languageOfChunk, type Speech } from "./language.ts";
+import { chooseLanguage, languageOfChunk } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
+import type { Speech } from "./speech.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack } from "./tracks.ts";
 import { transcribe } from "./transcribe.ts";
@@ -90,7 +91,7 @@ export async function transcript(
 }
 
 function speechSeconds({ chunks }: Detected): number {
-  return chunks.flatMap(heardPieces).reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+  return chunks.reduce((sum, chunk) => sum + heardSeconds(chunk), 0);
 }
 
 function percentOf(step: keyof typeof shares, fraction: number | null): number | null {

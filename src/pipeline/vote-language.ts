@@ -1,5 +1,5 @@
-import type { Span } from "../engine/index.ts";
-import type { Speech } from "./language.ts";
+import { secondsOf } from "../engine/index.ts";
+import type { Speech } from "./speech.ts";
 
 /** Chunks that are asked whatever they say, and those that are asked at most: one costs a run of the encoder. */
 const fewVotes = 5;
@@ -73,10 +73,6 @@ function halves(speech: Speech): Speech[] {
     { ...speech, span: { startSeconds, endSeconds: middle } },
     { ...speech, span: { startSeconds: middle, endSeconds } },
   ];
-}
-
-export function secondsOf({ startSeconds, endSeconds }: Span): number {
-  return endSeconds - startSeconds;
 }
 
 function hasClearLead(scores: ReadonlyMap<string, number>): boolean {

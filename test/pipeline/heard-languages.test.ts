@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Language } from "../../src/engine/index.ts";
-import { chooseLanguage, languageOfChunk, type Speech } from "../../src/pipeline/language.ts";
+import { chooseLanguage, languageOfChunk } from "../../src/pipeline/language.ts";
+import type { Speech } from "../../src/pipeline/speech.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../engine/whisper/support.ts";
 
 const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];

@@ -28,7 +28,7 @@ test("all chunks are done with the vocabulary that the recording was created wit
         run: async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
           if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
           told.push([params.chunk.startSeconds, params.vocabulary]);
-          return { utterances: [] };
+          return { words: [] };
         },
       },
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },

@@ -1,5 +1,4 @@
-import type { TranscribeOptions, WhisperState, WhisperWord } from "../whisper/index.ts";
-import { findSilences } from "../whisper/silences.ts";
+import { findSilences, type TranscribeOptions, type WhisperState, type WhisperWord } from "../whisper/index.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
 import type { Utterance } from "./sentences.ts";

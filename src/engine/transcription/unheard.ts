@@ -1,5 +1,5 @@
-import type { WhisperWord } from "../whisper/index.ts";
-import { findSilences, type Stretch } from "../whisper/silences.ts";
+import { secondsOf } from "../seconds-of.ts";
+import { findSilences, type Stretch, type WhisperWord } from "../whisper/index.ts";
 
 const sampleRate = 16_000;
 
@@ -36,12 +36,12 @@ export function longestWordless(samples: Float32Array, words: readonly WhisperWo
   let reached = 0;
   const end = { startSeconds: samples.length / sampleRate, endSeconds: samples.length / sampleRate };
   for (const { startSeconds, endSeconds } of [...words.map(spoken), end]) {
-    if (startSeconds - reached > longest.endSeconds - longest.startSeconds) {
+    if (startSeconds - reached > secondsOf(longest)) {
       longest = { startSeconds: reached, endSeconds: startSeconds };
     }
     reached = Math.max(reached, endSeconds);
   }
-  return longest.endSeconds - longest.startSeconds > mostWordlessSeconds ? longest : null;
+  return secondsOf(longest) > mostWordlessSeconds ? longest : null;
 }
 
 function clear(steps: Uint8Array, { startSeconds, endSeconds }: Stretch): void {

@@ -6,8 +6,6 @@ export const BLOCKS_PER_SECOND = 16_000 / BLOCK_SAMPLES;
 /** Nothing is told apart below this: 16-bit samples end at -96 dB. */
 export const SILENCE_DECIBELS = -100;
 const STEP_DECIBELS = 0.5;
-/** Values a level can have. */
-export const LEVELS = -SILENCE_DECIBELS / STEP_DECIBELS + 1;
 
 const BYTES_PER_SAMPLE = 2;
 /** Two seconds of a channel: what is read at once, so that the server's loop is free in between. */

@@ -1,29 +1,20 @@
 import { keepToSpeech } from "./keep-to-speech.ts";
-import type { Chunk, Result, Span } from "./protocol.ts";
+import type { Chunk, Span } from "./protocol.ts";
 import { SpeechClock } from "./speech-clock.ts";
-import type { WhisperSegment } from "./whisper/index.ts";
-
-type Utterance = Result<"transcribe">["utterances"][number];
 
 /**
- * What whisper heard in a chunk, with the times of the recording.
- * @param pieces the chunk's that it heard
+ * Words that whisper heard in a chunk, where they were said in the recording.
+ * @param words in order, in seconds from the beginning of what was heard
+ * @param pieces the chunk's that were heard
  * @param samples the pieces', joined, 16 kHz mono
  */
-export function toUtterances(
-  segments: readonly Pick<WhisperSegment, "words" | "noSpeechProbability" | "averageLogProbability">[],
+export function placeWords<W extends Span>(
+  words: readonly W[],
   chunk: Chunk,
   pieces: readonly Span[],
   samples: Float32Array,
-): Utterance[] {
-  const words = segments.flatMap((segment) => segment.words);
-  const kept = pieces.length > 1 ? inPieces(words, chunk, pieces, samples) : inOne(words, chunk, samples);
-  let next = 0;
-  return segments.map(({ noSpeechProbability, averageLogProbability, words: { length } }) => {
-    const own = kept.slice(next, next + length);
-    next += length;
-    return { noSpeechProbability, averageLogProbability, words: own };
-  });
+): W[] {
+  return pieces.length > 1 ? inPieces(words, chunk, pieces, samples) : inOne(words, chunk, samples);
 }
 
 function inOne<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {

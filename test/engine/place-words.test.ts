@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { heardPieces } from "../../src/engine/heard-pieces.ts";
-import { toUtterances } from "../../src/engine/utterances.ts";
+import { placeWords } from "../../src/engine/place-words.ts";
 
 const sampleRate = 16_000;
 /** Speech from 10 to 12 s and from 40 to 43 s, of one side of a call. */
@@ -27,18 +27,9 @@ function heardSamples(): Float32Array {
   });
 }
 
-/** One segment of words, by the seconds from the beginning of what is heard. */
-function segment(...words: readonly (readonly [string, number, number])[]) {
-  return {
-    ...{ noSpeechProbability: 0, averageLogProbability: -0.1 },
-    words: words.map(([text, startSeconds, endSeconds]) => ({
-      text,
-      startSeconds,
-      endSeconds,
-      probability: 0.9,
-      tokens: [],
-    })),
-  };
+/** Words by the seconds from the beginning of what is heard. */
+function timed(...words: readonly (readonly [string, number, number])[]) {
+  return words.map(([text, startSeconds, endSeconds]) => ({ text, startSeconds, endSeconds }));
 }
 
 test("words of a chunk with its long silence cut out lie where they were said", () => {
@@ -46,9 +37,8 @@ test("words of a chunk with its long silence cut out lie where they were said", 
     [9.8, 13],
     [39, 43.2],
   ]);
-  const heard = [segment([" Good", 0.2, 1], [" morning.", 1, 2.2]), segment([" Bye", 4.2, 5], [" then.", 5.5, 7.2])];
-  const [first, second] = toUtterances(heard, chunk, pieces, heardSamples());
-  const times = [...(first?.words ?? []), ...(second?.words ?? [])].map(({ text, startSeconds, endSeconds }) => [
+  const heard = timed([" Good", 0.2, 1], [" morning.", 1, 2.2], [" Bye", 4.2, 5], [" then.", 5.5, 7.2]);
+  const times = placeWords(heard, chunk, pieces, heardSamples()).map(({ text, startSeconds, endSeconds }) => [
     text,
     Math.round(startSeconds * 100) / 100,
     Math.round(endSeconds * 100) / 100,
@@ -62,8 +52,8 @@ test("words of a chunk with its long silence cut out lie where they were said", 
 });
 
 test("a word that alignment lays over the cut stays on one side of it", () => {
-  const heard = [segment([" Good", 0.2, 1], [" morning.", 1.2, 4.4], [" Bye.", 4.4, 5])];
-  const words = toUtterances(heard, chunk, pieces, heardSamples()).flatMap((utterance) => utterance.words);
+  const heard = timed([" Good", 0.2, 1], [" morning.", 1.2, 4.4], [" Bye.", 4.4, 5]);
+  const words = placeWords(heard, chunk, pieces, heardSamples());
   expect(words.map(({ text }) => text)).toEqual([" Good", " morning.", " Bye."]);
   for (const { startSeconds, endSeconds } of words) {
     expect(endSeconds - startSeconds).toBeWithin(0.001, 3);
