@@ -12,7 +12,7 @@ export type ChannelChoice = "mixed" | "left" | "right" | "apart";
 const APART_DECIBELS = 9;
 /**
  * Channels are one recording where more blocks than this belong to both. On 60 built calls (echo of -15 to -30 dB, gains
- * of 20 dB, noise, lossy codecs) it was at most 0.19, with both talking all the time 0.26; on rooms, panned stereo and
+ * of 20 dB, noise, lossy codecs) it was at most 0.21, with both talking all the time 0.26; on rooms, panned stereo and
  * voices over stereo noise at least 0.95.
  */
 const MOST_SHARED = 0.5;

@@ -22,13 +22,13 @@ const LEAST_LOSS = 6 * perDecibel;
 const ABOVE_NOISE = 6 * perDecibel;
 /**
  * Echo follows its source closely: half of its blocks are within this of the usual loss, and levels of both correlate. On
- * 60 built calls with echo of -15 to -30 dB, 5 to 450 ms late, the first was at most 2.3 dB and the second at least 0.63
- * wherever more than a second of it was to be heard; between independent voices, talking at once all the time, they were
- * 2.9 dB and more or 0.6 and less, but where few blocks were alike at all.
+ * calls built of five dialogues, with echo of -15 to -30 dB, 5 to 450 ms late, the first was at most 2.3 dB, and the second
+ * at least 0.63 or the first at most 1.5 dB, wherever a few seconds of it were to be heard and seldom both talked. Of
+ * independent voices that talk at once all the time one of the two was missed by far, or few blocks were alike at all.
  */
 const WIDEST_SPREAD = 2.5 * perDecibel;
 const LEAST_CORRELATION = 0.62;
-/** Where it follows as closely as this, which no independent voice did, less of a correlation will do. */
+/** Where it follows as closely as this, which no independent voice did for long, less of a correlation will do. */
 const CLOSE_SPREAD = 1.5 * perDecibel;
 const LEAST_CORRELATION_OF_CLOSE = 0.4;
 /** Least share of the source's loud blocks in which it is heard, and least number of blocks: a second. */
