@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { workerPreparation } from "../appliance/index.ts";
-import { blockCount, type Chunk, Engine, type PcmFile } from "../engine/index.ts";
+import { blockCount, type Chunk, Engine, type PcmFile, SAMPLE_RATE, secondsOf } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 
@@ -105,11 +105,11 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       do {
         const span = chunks[next++ % chunks.length] ?? first;
         await transcribe(span);
-        transcribedSeconds += span.endSeconds - span.startSeconds;
+        transcribedSeconds += secondsOf(span);
       } while (performance.now() - started < options.seconds * 1000);
     };
     const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordingsAtOnce }, oneRecording)));
-    const recordingSeconds = pcm.sampleCount / 16_000;
+    const recordingSeconds = pcm.sampleCount / SAMPLE_RATE;
     return {
       threads,
       device,

@@ -27,6 +27,7 @@ export {
   turnSchema,
   wordSchema,
 } from "./protocol.ts";
+export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
 export { countPromptTokens, maxPromptTokens } from "./whisper/count-prompt-tokens.ts";
 export { gpuLibraries } from "./whisper/libraries.ts";

@@ -1,6 +1,7 @@
-import { BLOCK_SECONDS, blockCount, SAMPLE_RATE } from "./diarization/grid.ts";
+import { BLOCK_SECONDS, blockCount } from "./diarization/grid.ts";
 import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
+import { SAMPLE_RATE } from "./sample-rate.ts";
 
 /** An operation that was done, for counting. */
 export interface WorkDone {

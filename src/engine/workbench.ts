@@ -12,6 +12,7 @@ import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
 import { planChunks } from "./plan-chunks.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
+import { SAMPLE_RATE } from "./sample-rate.ts";
 import { transcribeChunk } from "./transcription/index.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
@@ -27,8 +28,6 @@ export interface Workbench {
   /** Frees all other whisper models, those at work as soon as they are done. */
   keepModels(paths: readonly string[]): void;
 }
-
-const sampleRate = 16_000;
 
 /** Loads native code and models into this process. Throws an Error that says what is missing. */
 export async function openWorkbench(start: Start): Promise<Workbench> {
@@ -77,7 +76,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async planChunks({ pcm, activityDirectory, joinsTurns }) {
       const regions = await speechRegions(pcm, activityDirectory);
-      return { chunks: planChunks(regions, pcm.sampleCount / sampleRate, joinsTurns === true) };
+      return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
     },
     async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
@@ -121,6 +120,6 @@ async function readPieces(pcm: PcmFile, pieces: readonly Span[]): Promise<Float3
 
 async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {
   await using reader = await PcmReader.open(pcm);
-  const first = Math.floor(span.startSeconds * sampleRate);
-  return reader.read(first, Math.ceil(span.endSeconds * sampleRate) - first);
+  const first = Math.floor(span.startSeconds * SAMPLE_RATE);
+  return reader.read(first, Math.ceil(span.endSeconds * SAMPLE_RATE) - first);
 }

@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, SAMPLE_RATE } from "./grid.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
+import { FRAME_SAMPLES } from "./grid.ts";
 import { likeness } from "./likeness.ts";
 import { dot } from "./vectors.ts";
 import { type Voice, wholeVoice } from "./voices.ts";

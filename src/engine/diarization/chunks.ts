@@ -1,10 +1,5 @@
-import type { SpeechRegion } from "./speech.ts";
-
-/** A stretch of the recording that is transcribed at one go. */
-export interface Chunk {
-  startSeconds: number;
-  endSeconds: number;
-}
+import type { Span } from "../protocol.ts";
+import { secondsOf } from "../seconds-of.ts";
 
 /** How speech is packed. */
 export interface ChunkOptions {
@@ -23,16 +18,12 @@ const FULL_ENOUGH = 2 / 3;
  * Packs speech into chunks that are as long as may be and cut at silences. Chunks are in order and do not overlap; each
  * is one stretch of the recording. A region that is longer than a chunk is cut evenly (those of `speechRegions` are not).
  */
-export function packChunks(
-  regions: readonly SpeechRegion[],
-  totalSeconds: number,
-  options: ChunkOptions = {},
-): Chunk[] {
+export function packChunks(regions: readonly Span[], totalSeconds: number, options: ChunkOptions = {}): Span[] {
   const { maxSeconds = 30, maxGapSeconds = 2, paddingSeconds = 0.2 } = options;
   const longest = maxSeconds - 2 * paddingSeconds;
   if (!(longest > 0)) throw new RangeError(`chunks of ${maxSeconds} s have no room for ${paddingSeconds} s of padding`);
   const speech = regions.flatMap((region) => divide(region, longest));
-  const chunks: Chunk[] = [];
+  const chunks: Span[] = [];
   let first = 0;
   while (first < speech.length) {
     const end = chunkEnd(speech, first, longest, maxGapSeconds);
@@ -45,7 +36,7 @@ export function packChunks(
 }
 
 /** The index after the last region of the chunk that begins with region `first`. */
-function chunkEnd(speech: readonly SpeechRegion[], first: number, longest: number, maxGap: number): number {
+function chunkEnd(speech: readonly Span[], first: number, longest: number, maxGap: number): number {
   const start = speech[first]?.startSeconds ?? 0;
   let end = first + 1;
   let bestEnd = end;
@@ -63,8 +54,8 @@ function chunkEnd(speech: readonly SpeechRegion[], first: number, longest: numbe
   return end;
 }
 
-function divide(region: SpeechRegion, longest: number): SpeechRegion[] {
-  const length = region.endSeconds - region.startSeconds;
+function divide(region: Span, longest: number): Span[] {
+  const length = secondsOf(region);
   const parts = Math.max(1, Math.ceil(length / longest));
   return Array.from({ length: parts }, (_, part) => ({
     startSeconds: region.startSeconds + (length * part) / parts,
@@ -72,7 +63,7 @@ function divide(region: SpeechRegion, longest: number): SpeechRegion[] {
   }));
 }
 
-function pad(chunks: readonly Chunk[], totalSeconds: number, padding: number): Chunk[] {
+function pad(chunks: readonly Span[], totalSeconds: number, padding: number): Span[] {
   return chunks.map((chunk, index) => {
     const before = chunks[index - 1]?.endSeconds;
     const after = chunks[index + 1]?.startSeconds;

@@ -1,7 +1,8 @@
+import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, SAMPLE_RATE, WINDOW_FRAMES } from "./grid.ts";
+import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 import { likeness } from "./likeness.ts";
 import { joinAlike } from "./linkage.ts";
 import type { PcmFile } from "./pcm.ts";

@@ -1,3 +1,4 @@
+import { frameDecibels } from "../frame-decibels.ts";
 import { FRAME_SAMPLES, frameSample, frameSeconds } from "./grid.ts";
 import type { PcmReader } from "./pcm.ts";
 
@@ -37,13 +38,9 @@ export function lengthSeconds(frames: number): number {
 /** Loudness of each frame from 0, 40 dB and more below the loudest, to 1. */
 async function relativeLoudness(firstFrame: number, frames: number, reader: PcmReader): Promise<number[]> {
   const samples = await reader.read(frameSample(firstFrame), frames * FRAME_SAMPLES);
-  const decibels = Array.from({ length: frames }, (_, frame) => {
-    let power = 0;
-    for (const sample of samples.subarray(frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES)) power += sample * sample;
-    return 10 * Math.log10(power / FRAME_SAMPLES + 1e-12);
-  });
+  const decibels = frameDecibels(samples, FRAME_SAMPLES);
   const loudest = Math.max(...decibels);
-  return decibels.map((value) => Math.max(0, 1 - (loudest - value) / DEEPEST_DECIBELS));
+  return Array.from(decibels, (value) => Math.max(0, 1 - (loudest - value) / DEEPEST_DECIBELS));
 }
 
 /** The frame around which the least is, the later one of equals. */

@@ -1,6 +1,7 @@
+import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { type LocalVoice, localVoices, type Stretch } from "./clean-speech.ts";
-import { FRAME_SAMPLES, frameSample, HOP_FRAMES, SAMPLE_RATE } from "./grid.ts";
+import { FRAME_SAMPLES, frameSample, HOP_FRAMES } from "./grid.ts";
 import { type DiarizationModels, embed } from "./models.ts";
 import { type PcmFile, PcmReader } from "./pcm.ts";
 import { type VoicePiece, writeVoices } from "./voices.ts";

@@ -1,3 +1,5 @@
+import { SAMPLE_RATE } from "../sample-rate.ts";
+
 /**
  * The one time grid of detection and diarization: everything is counted in model frames from the recording's start.
  *
@@ -5,8 +7,6 @@
  * windows say about one moment falls on the same frame.
  */
 
-/** Samples per second of all PCM the engine reads. */
-export const SAMPLE_RATE = 16_000;
 /** Samples from one frame of the segmentation model to the next (16.9 ms). */
 export const FRAME_SAMPLES = 270;
 /** Samples a frame looks at (the receptive field of the model's SincNet front). */

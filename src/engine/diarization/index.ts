@@ -5,12 +5,12 @@
  * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
  * `cluster`. Blocks are independent, so a step can go on after the last block that was done.
  */
-export { type Chunk, type ChunkOptions, packChunks } from "./chunks.ts";
+export { type ChunkOptions, packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
 export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
 export { type PcmFile, PcmReader } from "./pcm.ts";
-export { type SpeechRegion, speechRegions } from "./speech.ts";
+export { speechRegions } from "./speech.ts";
 export type { Turn } from "./turns.ts";

@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, HOP_FRAMES, SAMPLE_RATE, WINDOW_FRAMES } from "./grid.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
+import { FRAME_SAMPLES, HOP_FRAMES, WINDOW_FRAMES } from "./grid.ts";
 import { likeness } from "./likeness.ts";
 import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "./linkage.ts";
 import { type Voice, wholeVoice } from "./voices.ts";

@@ -1,14 +1,10 @@
+import type { Span } from "../protocol.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { cutRun, lengthSeconds, type Run } from "./cut.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { blockCount, frameSeconds, SAMPLE_RATE } from "./grid.ts";
+import { blockCount, frameSeconds } from "./grid.ts";
 import { type PcmFile, PcmReader } from "./pcm.ts";
-
-/** A stretch of the recording in which somebody speaks. */
-export interface SpeechRegion {
-  startSeconds: number;
-  endSeconds: number;
-}
 
 /**
  * Speech begins where its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips made quiet, clipped,
@@ -26,7 +22,7 @@ const LONGEST_SECONDS = 29;
  * No region is longer than 29 s: where somebody speaks on, it is cut at the weakest moment and the next region begins
  * right there. Reads one block at a time, and of the samples what is to be cut.
  */
-export async function speechRegions(pcm: PcmFile, activityDirectory: string): Promise<SpeechRegion[]> {
+export async function speechRegions(pcm: PcmFile, activityDirectory: string): Promise<Span[]> {
   await using reader = await PcmReader.open(pcm);
   const finder = new RegionFinder(pcm.sampleCount / SAMPLE_RATE, reader);
   const average = new FrameAverage(1, (frame, values) => finder.add(frame, values[0] ?? 0));
@@ -43,7 +39,7 @@ export async function speechRegions(pcm: PcmFile, activityDirectory: string): Pr
 
 /** Turns speech probabilities, frame by frame, into regions. */
 class RegionFinder {
-  private readonly regions: SpeechRegion[] = [];
+  private readonly regions: Span[] = [];
   /** Speech that has ended and waits to be cut. */
   private ended: Run[] = [];
   /** Frames since the probability last rose above OFFSET; speech once one of them passes ONSET. */
@@ -70,7 +66,7 @@ class RegionFinder {
     this.open = await this.cutLong(this.open);
   }
 
-  async end(): Promise<SpeechRegion[]> {
+  async end(): Promise<Span[]> {
     this.close();
     await this.settle();
     return this.regions;

@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE } from "./grid.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
+import { FRAME_SAMPLES, frameSeconds } from "./grid.ts";
 
 /** A stretch in which one speaker speaks. */
 export interface Turn {

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from "../sample-rate.ts";
 import { findSilences, type TranscribeOptions, type WhisperState, type WhisperWord } from "../whisper/index.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
@@ -6,8 +7,6 @@ import { longestWordless } from "./unheard.ts";
 
 /** What is known of a chunk besides its samples. */
 export type ChunkOptions = Pick<TranscribeOptions, "language" | "threads" | "initialPrompt">;
-
-const sampleRate = 16_000;
 
 /**
  * How whisper listens first: beams of 5 without timestamp tokens make the fewest errors on the built dialogues. Its own
@@ -57,9 +56,9 @@ async function readInParts(
   read: (part: Float32Array) => Promise<Utterance[]>,
 ): Promise<Utterance[] | null> {
   const readFrom = async (startSeconds: number, endSeconds: number) => {
-    const first = Math.round(startSeconds * sampleRate);
-    const found = await read(samples.subarray(first, Math.round(endSeconds * sampleRate)));
-    return found.map((utterance) => later(utterance, first / sampleRate));
+    const first = Math.round(startSeconds * SAMPLE_RATE);
+    const found = await read(samples.subarray(first, Math.round(endSeconds * SAMPLE_RATE)));
+    return found.map((utterance) => later(utterance, first / SAMPLE_RATE));
   };
   const words = utterances.flatMap((utterance) => utterance.words);
   const wordless = longestWordless(samples, words);
@@ -70,7 +69,7 @@ async function readInParts(
   }
   const pause = middlePause(samples);
   if (pause === null) return null;
-  return [...(await readFrom(0, pause)), ...(await readFrom(pause, samples.length / sampleRate))];
+  return [...(await readFrom(0, pause)), ...(await readFrom(pause, samples.length / SAMPLE_RATE))];
 }
 
 function before(utterances: readonly Utterance[], seconds: number): Utterance[] {
@@ -87,7 +86,7 @@ function filterWords(utterances: readonly Utterance[], keep: (word: WhisperWord)
 
 /** The middle of the pause that is nearest to the middle of the samples; null where none leaves long enough parts. */
 function middlePause(samples: Float32Array): number | null {
-  const seconds = samples.length / sampleRate;
+  const seconds = samples.length / SAMPLE_RATE;
   const distance = (at: number) => Math.abs(at - seconds / 2);
   const middles = findSilences(samples).map(({ startSeconds, endSeconds }) => (startSeconds + endSeconds) / 2);
   const [nearest] = middles.sort((a, b) => distance(a) - distance(b));

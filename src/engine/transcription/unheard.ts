@@ -1,7 +1,7 @@
+import type { Span } from "../protocol.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
-import { findSilences, type Stretch, type WhisperWord } from "../whisper/index.ts";
-
-const sampleRate = 16_000;
+import { findSilences, type WhisperWord } from "../whisper/index.ts";
 
 /** Sound is counted in steps of 10 ms. */
 const stepsPerSecond = 100;
@@ -20,7 +20,7 @@ const spokenSeconds = { base: 0.25, perLetter: 0.09 };
  * @returns how many seconds are thus in doubt; 0 where nothing is
  */
 export function unheardSeconds(samples: Float32Array, words: readonly WhisperWord[]): number {
-  const wordless = new Uint8Array(Math.floor((samples.length / sampleRate) * stepsPerSecond)).fill(1);
+  const wordless = new Uint8Array(Math.floor((samples.length / SAMPLE_RATE) * stepsPerSecond)).fill(1);
   for (const word of words) clear(wordless, spoken(word));
   const found = crowdedSeconds(wordless, mostWordlessSeconds, mostWordlessSeconds);
   const silences = findSilences(samples);
@@ -31,10 +31,10 @@ export function unheardSeconds(samples: Float32Array, words: readonly WhisperWor
 }
 
 /** The longest stretch without a word where it is longer than silence in a chunk can be; null where none is. */
-export function longestWordless(samples: Float32Array, words: readonly WhisperWord[]): Stretch | null {
-  let longest: Stretch = { startSeconds: 0, endSeconds: 0 };
+export function longestWordless(samples: Float32Array, words: readonly WhisperWord[]): Span | null {
+  let longest: Span = { startSeconds: 0, endSeconds: 0 };
   let reached = 0;
-  const end = { startSeconds: samples.length / sampleRate, endSeconds: samples.length / sampleRate };
+  const end = { startSeconds: samples.length / SAMPLE_RATE, endSeconds: samples.length / SAMPLE_RATE };
   for (const { startSeconds, endSeconds } of [...words.map(spoken), end]) {
     if (startSeconds - reached > secondsOf(longest)) {
       longest = { startSeconds: reached, endSeconds: startSeconds };
@@ -44,7 +44,7 @@ export function longestWordless(samples: Float32Array, words: readonly WhisperWo
   return secondsOf(longest) > mostWordlessSeconds ? longest : null;
 }
 
-function clear(steps: Uint8Array, { startSeconds, endSeconds }: Stretch): void {
+function clear(steps: Uint8Array, { startSeconds, endSeconds }: Span): void {
   steps.fill(0, Math.round(startSeconds * stepsPerSecond), Math.round(endSeconds * stepsPerSecond));
 }
 
@@ -64,7 +64,7 @@ function crowdedSeconds(steps: Uint8Array, widthSeconds: number, leastSeconds: n
 }
 
 /** Without the time that words left out have lent it. */
-function spoken({ text, startSeconds, endSeconds }: WhisperWord): Stretch {
+function spoken({ text, startSeconds, endSeconds }: WhisperWord): Span {
   const longest = spokenSeconds.base + spokenSeconds.perLetter * text.length;
   return { startSeconds, endSeconds: Math.min(endSeconds, startSeconds + longest) };
 }

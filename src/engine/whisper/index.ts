@@ -2,6 +2,6 @@
 export { gpuLibraries, isCpuLibrary } from "./libraries.ts";
 export { readModelHeader } from "./model-header.ts";
 export { loadWhisper, rateCpuLibrary } from "./runtime.ts";
-export { findSilences, type Stretch } from "./silences.ts";
+export { findSilences } from "./silences.ts";
 export { toPrompt } from "./to-prompt.ts";
 export type * from "./types.ts";

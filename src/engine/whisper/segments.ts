@@ -1,5 +1,5 @@
+import type { Span } from "../protocol.ts";
 import type { NativePiece, NativeSegment, NativeTranscript } from "./addon.ts";
-import type { Stretch } from "./silences.ts";
 import type { WhisperSegment, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";
 import { groupWords } from "./words.ts";
@@ -20,7 +20,7 @@ export function toSegments(transcript: NativeTranscript, samples: Float32Array):
   });
 }
 
-function toWord(text: string, pieces: NativePiece[], span: Stretch | undefined): WhisperWord {
+function toWord(text: string, pieces: NativePiece[], span: Span | undefined): WhisperWord {
   const probability = pieces.reduce((sum, piece) => sum + piece.probability, 0) / pieces.length;
   return { text, startSeconds: span?.startSeconds ?? 0, endSeconds: span?.endSeconds ?? 0, probability };
 }

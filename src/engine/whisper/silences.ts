@@ -1,12 +1,10 @@
-/** A stretch of samples, in seconds from their start. */
-export interface Stretch {
-  startSeconds: number;
-  endSeconds: number;
-}
+import { frameDecibels } from "../frame-decibels.ts";
+import type { Span } from "../protocol.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
 
-const sampleRate = 16_000;
+/** 10 ms. */
 const frameSamples = 160;
-const frameSeconds = frameSamples / sampleRate;
+const frameSeconds = frameSamples / SAMPLE_RATE;
 
 /** Quieter than this below the loud parts counts as no quieter: below it lies digital silence. */
 const deepestDecibels = 45;
@@ -20,13 +18,14 @@ const shortestSeconds = 0.18;
 const shortestSoundFrames = 3;
 
 /**
- * Finds the pauses of 16 kHz mono speech by loudness, relative to the loud and quiet parts of the same samples.
+ * Finds the pauses of 16 kHz mono speech by loudness, relative to the loud and quiet parts of the same samples; in
+ * seconds from their start.
  *
  * Tuned on ten built English dialogues with base: of 138 turns all first words begin and 99 % of last words end
  * within 0.2 s of their turn, where by alignment alone 32 % end so; thresholds from 0.25 to 0.45 do alike.
  */
-export function findSilences(samples: Float32Array): Stretch[] {
-  const loudness = frameLoudness(samples);
+export function findSilences(samples: Float32Array): Span[] {
+  const loudness = frameDecibels(samples, frameSamples);
   if (loudness.length === 0) {
     return [];
   }
@@ -40,22 +39,8 @@ export function findSilences(samples: Float32Array): Stretch[] {
   return quietRuns(loudness, quiet + threshold * (loud - quiet));
 }
 
-/** Decibels relative to full scale of each 10 ms. */
-function frameLoudness(samples: Float32Array): Float64Array {
-  const loudness = new Float64Array(Math.floor(samples.length / frameSamples));
-  for (let frame = 0; frame < loudness.length; frame++) {
-    let power = 0;
-    for (let i = frame * frameSamples; i < (frame + 1) * frameSamples; i++) {
-      const sample = samples[i] ?? 0;
-      power += sample * sample;
-    }
-    loudness[frame] = 10 * Math.log10(power / frameSamples + 1e-12);
-  }
-  return loudness;
-}
-
-function quietRuns(loudness: Float64Array, limit: number): Stretch[] {
-  const runs: Stretch[] = [];
+function quietRuns(loudness: Float64Array, limit: number): Span[] {
+  const runs: Span[] = [];
   let start = 0;
   let soundFrames = 0;
   const close = (end: number): void => {

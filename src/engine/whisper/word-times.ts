@@ -1,5 +1,8 @@
+import type { Span } from "../protocol.ts";
+import { SAMPLE_RATE } from "../sample-rate.ts";
+import { secondsOf } from "../seconds-of.ts";
 import type { NativePiece, NativeSegment } from "./addon.ts";
-import { findSilences, type Stretch } from "./silences.ts";
+import { findSilences } from "./silences.ts";
 import { isPunctuation } from "./words.ts";
 
 /** A word's pieces and the segment that it stands in. */
@@ -30,8 +33,8 @@ const contiguousSeconds = 0.03;
  * before it. Pauses that can be heard are taken out of the words; what speech a word then has on both sides of a pause
  * is shared with its neighbours. The times are in order and each word ends before the next begins.
  */
-export function wordTimes(words: UntimedWord[], samples: Float32Array): Stretch[] {
-  const durationSeconds = samples.length / 16_000;
+export function wordTimes(words: UntimedWord[], samples: Float32Array): Span[] {
+  const durationSeconds = samples.length / SAMPLE_RATE;
   const silences = findSilences(samples);
   const rough = roughTimes(words, durationSeconds);
   const refined = withoutPauses(rough, silences);
@@ -45,7 +48,7 @@ export function wordTimes(words: UntimedWord[], samples: Float32Array): Stretch[
 }
 
 /** The times as the native code has them, without gaps where they are aligned. */
-function roughTimes(words: UntimedWord[], durationSeconds: number): Stretch[] {
+function roughTimes(words: UntimedWord[], durationSeconds: number): Span[] {
   let before = 0;
   return words.map(({ pieces, segment }) => {
     const aligned = pieces.at(-1)?.alignedEnd ?? -1;
@@ -59,7 +62,7 @@ function roughTimes(words: UntimedWord[], durationSeconds: number): Stretch[] {
 }
 
 /** Leaves each word one stretch of sound, the longest it has, and gives the rest to the neighbour it touches. */
-function withoutPauses(rough: Stretch[], silences: Stretch[]): Stretch[] {
+function withoutPauses(rough: Span[], silences: Span[]): Span[] {
   const refined = rough.map((span) => ({ ...span }));
   let first = 0;
   for (const [i, span] of rough.entries()) {
@@ -67,7 +70,7 @@ function withoutPauses(rough: Stretch[], silences: Stretch[]): Stretch[] {
       first++;
     }
     const sounds = soundsWithin(span, silences, first);
-    const kept = sounds.reduce<Stretch | undefined>(
+    const kept = sounds.reduce<Span | undefined>(
       (best, sound) => (length(sound) > length(best) ? sound : best),
       undefined,
     );
@@ -93,7 +96,7 @@ function withoutPauses(rough: Stretch[], silences: Stretch[]): Stretch[] {
 }
 
 /** A word in silence was spoken before it: alignment is late more often than early. */
-function shareSound(previous: Stretch | undefined, word: Stretch): void {
+function shareSound(previous: Span | undefined, word: Span): void {
   if (previous === undefined || length(previous) < shareableSeconds) {
     return;
   }
@@ -103,8 +106,8 @@ function shareSound(previous: Stretch | undefined, word: Stretch): void {
 }
 
 /** What of the span is not silence; `first` is the first silence that may reach into it. */
-function soundsWithin(span: Stretch, silences: Stretch[], first: number): Stretch[] {
-  const sounds: Stretch[] = [];
+function soundsWithin(span: Span, silences: Span[], first: number): Span[] {
+  const sounds: Span[] = [];
   let at = span.startSeconds;
   for (let i = first; i < silences.length; i++) {
     const silence = silences[i];
@@ -123,7 +126,7 @@ function soundsWithin(span: Stretch, silences: Stretch[], first: number): Stretc
 }
 
 /** Where no pause can be heard, in noise or music, a long silence still must not count to a word. */
-function notTooLong(span: Stretch, letterCount: number, isFirst: boolean): Stretch {
+function notTooLong(span: Span, letterCount: number, isFirst: boolean): Span {
   const longest = longestSeconds.base + longestSeconds.perLetter * letterCount;
   if (length(span) <= longest) {
     return span;
@@ -134,14 +137,14 @@ function notTooLong(span: Stretch, letterCount: number, isFirst: boolean): Stret
 }
 
 /** Alignment counts a pause to the full stop before it: where it can't be heard, the word must not take all of it. */
-function withoutPunctuation(span: Stretch, word: UntimedWord | undefined): Stretch {
+function withoutPunctuation(span: Span, word: UntimedWord | undefined): Span {
   const spoken = word?.pieces.findLast((piece) => !isPunctuation(piece.text))?.alignedEnd ?? -1;
   if (spoken < 0) return span;
   const latest = Math.max(span.startSeconds + shortestSeconds, spoken / 100 + punctuationSeconds);
   return { ...span, endSeconds: Math.min(span.endSeconds, latest) };
 }
 
-function inOrder(spans: Stretch[], durationSeconds: number): Stretch[] {
+function inOrder(spans: Span[], durationSeconds: number): Span[] {
   let before = 0;
   const shortest = Math.min(shortestSeconds, durationSeconds / spans.length);
   return spans.map((span, i) => {
@@ -157,10 +160,10 @@ function letters(word: UntimedWord | undefined): number {
   return word?.pieces.reduce((sum, piece) => sum + piece.text.length, 0) ?? 0;
 }
 
-function length(span: Stretch | undefined): number {
-  return span === undefined ? 0 : span.endSeconds - span.startSeconds;
+function length(span: Span | undefined): number {
+  return span === undefined ? 0 : secondsOf(span);
 }
 
-function touches(earlier: Stretch, later: Stretch): boolean {
+function touches(earlier: Span, later: Span): boolean {
   return later.startSeconds - earlier.endSeconds <= contiguousSeconds;
 }
