@@ -4,8 +4,9 @@
  * two 0.1 (0.3 on the telephone), so that the numbers lie between.
  *
  * Tuned on the 14 recordings of dialogue/ with two to eight speakers, the nine AMI excerpts, the 75 recordings of one
- * speaker and 15 dialogues made of them: all counts of the 14 and the 75 are right, with `ofVoices` from 0.40 to 0.50 and
- * `ofSpeakers` from 0.50 to 0.55.
+ * speaker and 15 dialogues made of half of their voices: all counts of the 14 and the 75 are right, with `ofVoices` from
+ * 0.40 to 0.50 and `ofSpeakers` from 0.49 to 0.57. On 15 dialogues made of the other half (telephone, noise, reverberation,
+ * MP3 at 24 kbit/s, turns of a second), 11 counts are right and 2.0 % of the speech is confused; 0.9 % with the speakers given.
  */
 export const likeness = {
   /** Mean between the voices of two groups that become one. */
@@ -16,7 +17,8 @@ export const likeness = {
   ofStrangers: 0.25,
   /**
    * Between the means of two speakers once pieces are with those they are most like: what is still as alike is one. A mean
-   * of less than three seconds is farther off by chance.
+   * of less than three seconds is farther off by chance: with 0.25 and four seconds 13 of the last 15 counts are right, but
+   * two people of a meeting become one.
    */
   ofSpeakers: (seconds: number): number => 0.53 - 0.2 * Math.max(0, 1 - seconds / 3),
 };

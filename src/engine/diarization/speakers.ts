@@ -13,7 +13,7 @@ const MOST_GROUPS = 600;
 /** Seconds of speech that a clean frame of a voice stands for: each moment is heard by some three windows. */
 const SECONDS_PER_FRAME = ((FRAME_SAMPLES / SAMPLE_RATE) * HOP_FRAMES) / WINDOW_FRAMES;
 
-/** Speech of so many frames of a voice, as a part of the recording's. */
+/** Seconds of the recording that so many frames of a voice stand for. */
 export function secondsOf(frames: number): number {
   return frames * SECONDS_PER_FRAME;
 }
