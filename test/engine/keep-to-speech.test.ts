@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { keepToSpeech } from "../../src/engine/keep-to-speech.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+import { soundAt } from "./sound-at.ts";
 
 const chunk = {
   startSeconds: 100,
@@ -12,16 +14,15 @@ const chunk = {
 
 type Times = readonly [number, number];
 
-/** A tone where the stretches of the recording say so; elsewhere next to nothing. */
-function soundAt(...stretches: readonly Times[]): Float32Array {
-  return Float32Array.from({ length: 6 * 16_000 }, (_, i) => {
-    const seconds = chunk.startSeconds + i / 16_000;
-    const sounds = stretches.some(([start, end]) => seconds >= start && seconds < end);
-    return (sounds ? 0.3 : 0.0005) * Math.sin(i / 5);
-  });
+/** Sound in these stretches of the recording. */
+function heardAt(...stretches: readonly Times[]): Float32Array {
+  return soundAt(
+    6,
+    ...stretches.map(([start, end]) => [start - chunk.startSeconds, end - chunk.startSeconds] as const),
+  );
 }
 
-const noise = soundAt([100, 106]);
+const noise = heardAt([100, 106]);
 
 function kept(words: readonly Times[], samples: Float32Array, speech: readonly Times[] | null = null): number[][] {
   const spans = words.map(([startSeconds, endSeconds]) => ({ startSeconds, endSeconds }));
@@ -82,7 +83,7 @@ describe("where pauses can be heard, speech reaches as far as its sound", () => 
     [105.9, 106],
   ];
   test("where detection was late", () => {
-    expect(kept(words, soundAt([100.2, 102], [103.2, 106]))).toEqual([
+    expect(kept(words, heardAt([100.2, 102], [103.2, 106]))).toEqual([
       [103.2, 104],
       [105.9, 106],
     ]);
@@ -95,22 +96,18 @@ describe("where pauses can be heard, speech reaches as far as its sound", () => 
           [102.5, 102.6],
           [103.5, 104],
         ],
-        soundAt([100.2, 102], [102.5, 102.6], [103.5, 105.8]),
+        heardAt([100.2, 102], [102.5, 102.6], [103.5, 105.8]),
       ),
     ).toEqual([
       [103.5, 103.52],
       [103.52, 104],
     ]);
-    expect(kept([[102.3, 104]], soundAt([100.2, 102], [102.3, 105.8]))).toEqual([[103, 104]]);
+    expect(kept([[102.3, 104]], heardAt([100.2, 102], [102.3, 105.8]))).toEqual([[103, 104]]);
   });
 });
 
 test("words stay in order, apart and in speech, however many there are and wherever they were", () => {
-  let state = 1;
-  const random = () => {
-    state = (state * 48_271) % 0x7fffffff;
-    return state / 0x7fffffff;
-  };
+  const random = randomNumbers(1);
   for (let round = 0; round < 200; round++) {
     const words: Times[] = [];
     for (let at = 100; at < 106 && words.length < 300; ) {

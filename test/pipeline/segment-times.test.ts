@@ -5,6 +5,7 @@ import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
 import { mergeTracks } from "../../src/pipeline/merge-tracks.ts";
 import type { Segment } from "../../src/transcriptions/index.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
 
 const durationSeconds = 120;
 const texts = [
@@ -20,17 +21,6 @@ const texts = [
   " …",
   " a-very-long-word",
 ];
-
-/** The same numbers from the same seed: mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Words as the engine gives them: in order, apart, at least 20 ms long; with pauses of all kinds, or none. */
 function someWords(random: () => number): EngineWord[] {
@@ -85,7 +75,7 @@ function check(segments: readonly Segment[], words: readonly EngineWord[]): void
 
 test("segments are in order, within the recording, hold all words, and never reach into the next of the same speaker", () => {
   for (let seed = 1; seed <= 300; seed++) {
-    const random = randomFrom(seed);
+    const random = randomNumbers(seed);
     const tracks = Array.from({ length: 1 + (seed % 2) }, () => ({
       words: someWords(random),
       turns: someTurns(random),

@@ -3,25 +3,16 @@ import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/engine/diarization/grid.
 import { cluster } from "../../../src/engine/diarization/index.ts";
 import { unit } from "../../../src/engine/diarization/vectors.ts";
 import type { Voice } from "../../../src/engine/diarization/voices.ts";
+import { randomNumbers } from "../../support/random-numbers.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 setDefaultTimeout(60_000);
-
-/** Numbers in [0, 1) that look random and are the same every time (Lehmer's generator). */
-function numbers(seed: number): () => number {
-  let state = (seed * 48_271 + 11) % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 const EMBEDDING_SIZE = 192;
 
 /** A voice of its own for each seed. */
 function voiceOf(seed: number): Float32Array {
-  const next = numbers(seed + 100);
-  for (let i = 0; i < 10; i++) next();
+  const next = randomNumbers(seed + 100);
   return Float32Array.from({ length: EMBEDDING_SIZE }, () => next() - 0.5);
 }
 
@@ -37,7 +28,7 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
     const first = window * HOP_FRAMES;
     const middle = first + Math.floor(WINDOW_FRAMES / 2);
     if (isPause(middle)) return [];
-    const noise = numbers(window + 1);
+    const noise = randomNumbers(window + 1);
     const embedding = unit(voiceOf(speaker(middle)).map((value) => value + 0.6 * (noise() - 0.5)));
     return [{ window, local: 0, cleanFrames: 200, pieces: [{ start: first, end: first + 200, embedding }] }];
   };

@@ -37,13 +37,3 @@ export function scriptedState(...answers: WhisperSegment[][]) {
   };
   return { state, calls };
 }
-
-/** Sound with pauses: noise at the times named, near silence elsewhere. */
-export function soundAt(seconds: number, ...stretches: [number, number][]): Float32Array {
-  let seed = 1;
-  return Float32Array.from({ length: seconds * 16_000 }, (_, at) => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    const isSound = stretches.some(([from, to]) => at >= from * 16_000 && at < to * 16_000);
-    return (seed / 2_147_483_647 - 0.5) * (isSound ? 0.4 : 0.0004);
-  });
-}

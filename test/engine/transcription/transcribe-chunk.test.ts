@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { transcribeChunk } from "../../../src/engine/transcription/index.ts";
-import { scriptedState, segmentOf, soundAt, spread } from "./support.ts";
+import { soundAt } from "../sound-at.ts";
+import { scriptedState, segmentOf, spread } from "./support.ts";
 
 const options = { language: "en", threads: 1 } as const;
 const speech = soundAt(12, [0.5, 5.5], [6, 11.5]);

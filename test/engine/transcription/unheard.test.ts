@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { unheardSeconds } from "../../../src/engine/transcription/unheard.ts";
-import { soundAt, spread } from "./support.ts";
+import { soundAt } from "../sound-at.ts";
+import { spread } from "./support.ts";
 
 const before = spread("a sentence that was heard", 0.5, 3);
 const after = spread("another one that was heard", 9, 11.5);

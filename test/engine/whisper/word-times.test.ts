@@ -3,15 +3,8 @@ import type { NativePiece } from "../../../src/engine/whisper/addon.ts";
 import { findSilences } from "../../../src/engine/whisper/silences.ts";
 import { wordTimes } from "../../../src/engine/whisper/word-times.ts";
 import { corpusPath } from "../../support/checkout.ts";
+import { soundAt } from "../sound-at.ts";
 import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
-
-/** Sound where the stretches say so, near silence elsewhere. */
-function soundAt(durationSeconds: number, ...stretches: [number, number][]): Float32Array {
-  return Float32Array.from({ length: durationSeconds * 16_000 }, (_, i) => {
-    const sounds = stretches.some(([start, end]) => i >= start * 16_000 && i < end * 16_000);
-    return (sounds ? 0.3 : 0.0005) * Math.sin(i / 5);
-  });
-}
 
 const segment = { start: 0, end: 300, noSpeechProbability: 0, averageLogProbability: 0, pieces: [] };
 

@@ -1,15 +1,5 @@
 import { BLOCKS_PER_SECOND, type Levels, SILENCE_DECIBELS } from "../../../src/media/channels/levels.ts";
-
-/** Numbers between 0 and 1 that are the same each time (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomNumbers } from "../../support/random-numbers.ts";
 
 /** Power of each block of a channel. */
 export type Powers = Float64Array;
