@@ -12,6 +12,7 @@ import {
   packChunks,
   speechRegions,
 } from "../../../src/engine/diarization/index.ts";
+import { SAMPLE_RATE } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 
 const root = resolve(import.meta.dir, "../../..");
@@ -32,7 +33,7 @@ export async function openModels(threads = 2): Promise<DiarizationModels> {
 export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
   const own = join(root, "build/ffmpeg/ffmpeg");
   const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
-  const form = ["-af", filters, "-ac", "1", "-ar", "16000", "-f", "s16le"];
+  const form = ["-af", filters, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "s16le"];
   const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
   if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
   return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
@@ -60,7 +61,7 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile) {
       embed: embedded - detected,
       cluster: performance.now() - embedded,
     };
-    const chunks = packChunks(regions, pcm.sampleCount / 16_000);
+    const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
     return { regions, chunks, turns, milliseconds };
   } finally {
     await rm(directory, { recursive: true });

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DiarizationModels, Turn } from "../../../src/engine/diarization/index.ts";
+import { SAMPLE_RATE } from "../../../src/engine/index.ts";
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../support/der.ts";
 import { parseRttm } from "../../support/rttm.ts";
 import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
@@ -26,7 +27,7 @@ afterAll(async () => {
 async function diarizeFile(path: string) {
   const pcm = await decode(path, join(directory, "pcm"));
   const result = await diarize(models, pcm);
-  return { ...result, seconds: pcm.sampleCount / 16_000 };
+  return { ...result, seconds: pcm.sampleCount / SAMPLE_RATE };
 }
 
 const speakers = (turns: readonly Turn[]) => new Set(turns.map((turn) => turn.speaker)).size;
