@@ -10,6 +10,7 @@ export {
   tryOnnx,
 } from "./devices/index.ts";
 export { blockCount } from "./diarization/grid.ts";
+export { likeness } from "./diarization/likeness.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
@@ -18,6 +19,7 @@ export {
   type Chunk,
   chunkSchema,
   type EngineWord,
+  embeddingSchema,
   type GpuMemory,
   type PcmFile,
   type Span,

@@ -40,6 +40,8 @@ export const wordSchema = Type.Object({
 });
 export type EngineWord = Static<typeof wordSchema>;
 
+export const embeddingSchema = Type.Array(Type.Number());
+
 interface Operation {
   readonly params: TSchema;
   readonly result: TSchema;
@@ -99,6 +101,11 @@ export const operations = {
   clusterSpeakers: operation(
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
     Type.Object({ turns: Type.Array(turnSchema) }),
+  ),
+  /** The voice in each of several parts: an embedding of unit length. */
+  embedSpans: operation(
+    Type.Object({ pcm: pcmFileSchema, spans: Type.Array(spanSchema) }),
+    Type.Object({ embeddings: Type.Array(embeddingSchema) }),
   ),
 } as const;
 

@@ -2,6 +2,7 @@ import {
   cluster,
   type DiarizationModels,
   detectBlock,
+  embed,
   embedBlock,
   openDiarizationModels,
   PcmReader,
@@ -100,6 +101,14 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async clusterSpeakers({ pcm, activityDirectory, embeddingDirectory }) {
       return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
+    },
+    async embedSpans({ pcm, spans }) {
+      const embeddings: number[][] = [];
+      for (const span of spans) {
+        const embedding = await embed(diarization, await readSpan(pcm, span));
+        embeddings.push(Array.from(embedding, (value) => Math.round(value * 1e4) / 1e4));
+      }
+      return { embeddings };
     },
   };
 }

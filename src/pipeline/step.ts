@@ -17,6 +17,13 @@ export interface StepContext {
   readonly progress: (fraction: number | null) => void;
 }
 
+/** A step's context for a part of its work, which goes from one share of the whole to another. */
+export function partOfStep<C extends StepContext>(context: C, from: number, to: number): C {
+  const progress = (fraction: number | null) =>
+    context.progress(fraction === null ? null : from + (to - from) * fraction);
+  return { ...context, progress };
+}
+
 /** The recording ends here, and not as `completed`: thrown by a step, turned into the record's failure by the pipeline. */
 export class RecordingFailure extends Error {
   override readonly name = "RecordingFailure";

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { heardPieces, heardSeconds } from "../engine/index.ts";
+import { type EngineWord, heardPieces, heardSeconds } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type Recording, type Segment, type Step } from "../transcriptions/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
@@ -9,12 +9,13 @@ import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
+import { hearAgain } from "./hear-again.ts";
 import { chooseLanguage, languageOfChunk } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
 import type { Speech } from "./speech.ts";
-import { RecordingFailure, type StepContext } from "./step.ts";
-import { eachTrack } from "./tracks.ts";
+import { partOfStep, RecordingFailure, type StepContext } from "./step.ts";
+import { eachTrack, type TrackContext } from "./tracks.ts";
 import { transcribe } from "./transcribe.ts";
 
 /** Share of the whole work that each step begins and ends at, in percent; taken from the time they take on a CPU. */
@@ -79,7 +80,7 @@ export async function transcript(
     words: await transcribe(context, chunks, model.path, languageOf),
   }));
   const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) => ({
-    turns: track.words.length === 0 ? [] : await diarize(context, track.activityDirectory),
+    turns: track.words.length === 0 ? [] : await speakersOf(context, track),
   }));
 
   step("finalize");
@@ -88,6 +89,11 @@ export async function transcript(
   );
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
+}
+
+async function speakersOf(context: TrackContext, { words, activityDirectory }: { words: EngineWord[] } & Detected) {
+  const turns = await diarize(partOfStep(context, 0, 0.9), activityDirectory);
+  return hearAgain(partOfStep(context, 0.9, 1), words, turns);
 }
 
 function speechSeconds({ chunks }: Detected): number {

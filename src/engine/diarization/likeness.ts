@@ -15,6 +15,8 @@ export const likeness = {
   ofMeans: 0.65,
   /** How much more like another speaker than like its own a piece must be to be taken for the other's. */
   ofStrangers: 0.25,
+  /** Of a sentence, heard by itself, to the voice of another speaker whose it is then taken for. */
+  ofSentences: 0.5,
   /**
    * Between the means of two speakers once pieces are with those they are most like: what is still as alike is one. A mean
    * of less than three seconds is farther off by chance: with 0.25 and four seconds 13 of the last 15 counts are right, but

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { createAccount } from "../../src/accounts/index.ts";
+import type { Span, Turn } from "../../src/engine/index.ts";
+import { hearAgain } from "../../src/pipeline/hear-again.ts";
+import type { TrackContext } from "../../src/pipeline/tracks.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { wordsFrom } from "./words.ts";
+
+/** Anna speaks up to the hundredth second, then Ben: that is what an engine hears that fails after so many calls. */
+function listening(calls = Number.POSITIVE_INFINITY) {
+  const heard: Span[][] = [];
+  const run = async (operation: string, { spans }: { spans: Span[] }) => {
+    if (operation !== "embedSpans" || heard.length >= calls) throw new Error(`no ${operation} any more`);
+    heard.push(spans);
+    return { embeddings: spans.map(({ startSeconds }) => (startSeconds < 100 ? [1, 0] : [0, 1])) };
+  };
+  return { heard, engine: { run } as unknown as TrackContext["engine"] };
+}
+
+function context(): Omit<TrackContext, "engine"> & { fractions: (number | null)[] } {
+  const store = openDatabase(":memory:");
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const recordings = new Recordings(store, Date.now);
+  const id = Bun.randomUUIDv7();
+  recordings.create(newRecording(id, accountId));
+  const recording = recordings.get(id);
+  if (recording === null) throw new Error("it is gone");
+  const fractions: (number | null)[] = [];
+  return {
+    ...{ recording, fractions, workDirectory: "unused", uploadPath: "unused", log: createLogger("silent") },
+    pcm: { path: "unused", sampleCount: 3_200_000 },
+    checkpoints: new Checkpoints(store, id),
+    signal: new AbortController().signal,
+    progress: (fraction) => fractions.push(fraction),
+  };
+}
+
+/** Forty sentences, one every five seconds. By the turns the one at 50 s is Ben's. */
+const words = Array.from({ length: 40 }, (_, index) => wordsFrom(index * 5, "That is what they said.", 0.4)).flat();
+const turns: Turn[] = [
+  { startSeconds: 0, endSeconds: 49, speaker: 0 },
+  { startSeconds: 49.8, endSeconds: 52.2, speaker: 1 },
+  { startSeconds: 54, endSeconds: 99, speaker: 0 },
+  { startSeconds: 99.5, endSeconds: 200, speaker: 1 },
+];
+
+test("a sentence of another's voice is given to that one, and hearing it goes on where it was interrupted", async () => {
+  const made = context();
+  const first = listening(1);
+  expect(hearAgain({ ...made, engine: first.engine }, words, turns)).rejects.toThrow("no embedSpans any more");
+  const second = listening();
+  const corrected = await hearAgain({ ...made, engine: second.engine }, words, turns);
+  expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
+  expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
+  expect(made.fractions.at(-1)).toBe(1);
+  expect(made.fractions.toSorted((a, b) => Number(a) - Number(b))).toEqual(made.fractions);
+});
+
+test("what was heard for other words is not taken for these", async () => {
+  const made = context();
+  await hearAgain({ ...made, engine: listening().engine }, words, turns);
+  const again = listening();
+  const shorter = words.slice(5);
+  const once = await hearAgain({ ...made, engine: again.engine }, shorter, turns);
+  expect(again.heard.length).toBeGreaterThan(0);
+  expect(once).toEqual(await hearAgain({ ...context(), engine: listening().engine }, shorter, turns));
+});
+
+test("nothing is heard again where one person speaks", async () => {
+  const { heard, engine } = listening();
+  const alone: Turn[] = [{ startSeconds: 0, endSeconds: 200, speaker: 0 }];
+  expect(await hearAgain({ ...context(), engine }, words, alone)).toEqual(alone);
+  expect(heard).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import type { Turn } from "../../src/engine/index.ts";
+import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
+import { heardSpan, type Piece, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
+import { spoken, wordsFrom } from "./words.ts";
+
+const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
+  startSeconds,
+  endSeconds,
+  speaker,
+});
+const piece = (startSeconds: number, endSeconds: number, speaker: number): Piece =>
+  turn(startSeconds, endSeconds, speaker);
+
+/** A voice that is so much alike to Anna's and to Ben's, and for the rest nobody's. */
+const voice = (anna: number, ben: number, rest = 0) => {
+  const own = Math.sqrt(Math.max(0, 1 - anna * anna - ben * ben));
+  return rest === 0 ? [anna, ben, own, 0] : [anna, ben, 0, own];
+};
+const anna = voice(1, 0);
+const ben = voice(0, 1);
+
+describe("the pieces that are heard again", () => {
+  test("end with a sentence, at a pause and where the speaker changes", () => {
+    const words = [
+      ...spoken(0, wordsFrom(0, "That was all there is. And what")),
+      ...spoken(1, wordsFrom(2.1, "was it all about")),
+      ...spoken(1, wordsFrom(5, "one may well ask")),
+      ...spoken(0, wordsFrom(6.2, "No.")),
+    ];
+    // Two words and one are too short to know a voice by.
+    expect(piecesToHear(words).map(({ startSeconds, speaker }) => [startSeconds, speaker])).toEqual([
+      [0, 0],
+      [2.1, 1],
+      [5, 1],
+    ]);
+  });
+
+  test("are none where one person speaks", () => {
+    expect(piecesToHear(spoken(3, wordsFrom(0, "That was all there is. And what comes next? We shall see.")))).toEqual(
+      [],
+    );
+  });
+
+  test("are few of somebody who talks on and on", () => {
+    const long = spoken(0, wordsFrom(0, "And then we went on and on. ".repeat(300).trim()));
+    const words = [...long, ...spoken(1, wordsFrom(2000, "May I ask a question?"))];
+    const heard = piecesToHear(words);
+    expect(heard.at(-1)?.speaker).toBe(1);
+    expect(heard.length).toBeLessThan(20);
+  });
+
+  test("are heard in their middle where they are long", () => {
+    expect(heardSpan(piece(10, 20, 0))).toEqual({ startSeconds: 13.75, endSeconds: 16.25 });
+    expect(heardSpan(piece(10, 11, 0))).toEqual({ startSeconds: 10, endSeconds: 11 });
+  });
+});
+
+describe("a piece heard again", () => {
+  const pieces = [piece(0, 4, 0), piece(4, 8, 1), piece(8, 9.5, 0), piece(10, 14, 0)];
+  const turns = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0)];
+
+  test("goes to whose voice it clearly is, and its turn is cut there", () => {
+    const heard = turnsHeardAgain(turns, pieces, [anna, ben, voice(0.1, 0.7), anna]);
+    expect(heard).toEqual([turn(0, 4, 0), turn(4, 8, 1), turn(8, 9.5, 1), turn(9.5, 14.2, 0)]);
+    const words = wordsFrom(8, "What a spiteful thing. And that went on for long.");
+    expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+  });
+
+  const unclear: [string, number[][]][] = [
+    ["its voice is its speaker's", [anna, ben, voice(0.7, 0.1), anna]],
+    ["its voice is nobody's", [anna, ben, voice(0.1, 0.3), anna]],
+    ["it might be either's", [anna, ben, voice(0.5, 0.6), anna]],
+    ["two people's voices are much alike", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
+  ];
+  test.each(unclear)("stays where %s", (_, voices) => {
+    expect(turnsHeardAgain(turns, pieces, voices)).toEqual(turns);
+  });
+
+  test("stays where its speaker says nothing else", () => {
+    const some = [piece(0, 4, 0), piece(4, 6, 1)];
+    expect(turnsHeardAgain([turn(0, 4, 0), turn(4, 6, 1)], some, [anna, voice(0.9, 0.1)])).toEqual([
+      turn(0, 4, 0),
+      turn(4, 6, 1),
+    ]);
+  });
+
+  test("leaves what others say at the same time", () => {
+    const over = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0), turn(8.5, 9, 2)];
+    expect(turnsHeardAgain(over, pieces, [anna, ben, voice(0.1, 0.7), anna])).toContainEqual(turn(8.5, 9, 2));
+  });
+});
