@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import type { DiarizationErrors } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
+import { askPython } from "../ask-python.ts";
 import { installPythonPackages } from "../python-packages.ts";
 
 /** Turns to hold against each other. */
@@ -76,15 +76,7 @@ export class Scorer implements Scoring {
   async #ask(texts: readonly (readonly [string, string])[], talks: readonly Talk[]) {
     const turns = (all: readonly NamedTurn[]) => all.map((turn) => [turn.startSeconds, turn.endSeconds, turn.speaker]);
     const question = { texts, talks: talks.map(({ reference, found }) => [turns(reference), turns(found)]) };
-    const child = Bun.spawn(["python3", join(import.meta.dir, "scorer.py")], {
-      env: { ...process.env, PYTHONPATH: this.#packages, PYTHONDONTWRITEBYTECODE: "1" },
-      stdin: Buffer.from(JSON.stringify(question)),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [answer, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    if (child.exitCode !== 0) throw new Error(`the scorer failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
-    return Value.Parse(answerSchema, JSON.parse(answer));
+    return askPython(join(import.meta.dir, "scorer.py"), this.#packages, question, answerSchema);
   }
 }
 

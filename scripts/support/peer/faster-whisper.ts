@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { askPython } from "../ask-python.ts";
 import { installPythonPackages } from "../python-packages.ts";
 
 const answerSchema = Type.Object({
@@ -22,15 +22,6 @@ export async function fasterWhisper(files: readonly string[], beam: number) {
     constraints: join(import.meta.dir, "constraints.txt"),
     timeoutMilliseconds: 900_000,
   });
-  const question = { beam, threads: availableParallelism(), files: files.map((file) => [file, null]) };
-  const child = Bun.spawn(["python3", join(import.meta.dir, "faster_whisper_peer.py")], {
-    env: { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
-    stdin: Buffer.from(JSON.stringify(question)),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [answer, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  if (child.exitCode !== 0)
-    throw new Error(`faster-whisper failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
-  return Value.Parse(answerSchema, JSON.parse(answer));
+  const question = { beam, threads: availableParallelism(), files };
+  return askPython(join(import.meta.dir, "faster_whisper_peer.py"), packages, question, answerSchema);
 }

@@ -1,6 +1,6 @@
 """faster-whisper over recordings, with the weights that our default model was made of, in float32 on the CPU.
 
-JSON on standard input: {"beam": int, "threads": int, "files": [[path, language or null]…]}
+JSON on standard input: {"beam": int, "threads": int, "files": [path…]}
 JSON on standard output: {"version": string, "answers": [{"text": string, "language": string}…]}
 """
 
@@ -33,7 +33,7 @@ with tempfile.TemporaryDirectory() as folder:
     model = faster_whisper.WhisperModel(folder, device="cpu", compute_type="float32", cpu_threads=asked["threads"])
 
 answers = []
-for path, language in asked["files"]:
-    segments, info = model.transcribe(path, language=language, beam_size=asked["beam"])
+for path in asked["files"]:
+    segments, info = model.transcribe(path, beam_size=asked["beam"])
     answers.append({"text": "".join(segment.text for segment in segments), "language": info.language})
 json.dump({"version": faster_whisper.__version__, "answers": answers}, sys.stdout)
