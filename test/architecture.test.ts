@@ -62,6 +62,17 @@ test("nobody reaches past a part's door", () => {
   expect(between.filter(({ to }) => !/^[a-z-]+\/index\.ts$/.test(to))).toEqual([]);
 });
 
+test("nobody reaches past the door of a folder within a part", () => {
+  const folders = files.filter((file) => file.endsWith("/index.ts")).map((file) => dirname(file));
+  const reachesPast = ({ from, to }: Import) =>
+    folders.some(
+      (folder) => to.startsWith(`${folder}/`) && !from.startsWith(`${folder}/`) && to !== `${folder}/index.ts`,
+    );
+  const within = imports.filter(({ from, to }) => partOf(from) === partOf(to));
+  expect(within.length).toBeGreaterThan(100);
+  expect(within.filter(reachesPast)).toEqual([]);
+});
+
 test("http/ touches no SQL, and engine/ knows no records", () => {
   const forbidden = (part: string, packages: RegExp) =>
     imports.filter(({ from, to }) => from.startsWith(`${part}/`) && packages.test(to));

@@ -9,8 +9,7 @@ export {
   tryGpuLibrary,
   tryOnnx,
 } from "./devices/index.ts";
-export { blockCount } from "./diarization/grid.ts";
-export { likeness } from "./diarization/likeness.ts";
+export { blockCount, likeness } from "./diarization/index.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
@@ -31,6 +30,5 @@ export {
 } from "./protocol.ts";
 export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
-export { countPromptTokens, maxPromptTokens } from "./whisper/count-prompt-tokens.ts";
-export { gpuLibraries } from "./whisper/libraries.ts";
+export { countPromptTokens, gpuLibraries, maxPromptTokens } from "./whisper/index.ts";
 export type { WorkDone } from "./work-done.ts";

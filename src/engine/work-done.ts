@@ -1,4 +1,4 @@
-import { BLOCK_SECONDS, blockCount } from "./diarization/grid.ts";
+import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
 import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";

@@ -1,5 +1,6 @@
 import type { Segment } from "../transcriptions/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
+import { runsBySpeaker } from "./runs-by-speaker.ts";
 import { splitSentences } from "./split-sentences.ts";
 
 /** A segment's least length: an end must lie after its start, in whole milliseconds. */
@@ -12,7 +13,7 @@ const minSeconds = 0.01;
  */
 export function buildSegments(words: readonly SpokenWord[]): Segment[] {
   let reached = 0;
-  return runs(words.filter((word) => word.text.trim() !== ""))
+  return runsBySpeaker(words.filter((word) => word.text.trim() !== ""))
     .flatMap(splitSentences)
     .map((group, index): Segment => {
       const first = group[0] as SpokenWord;
@@ -29,15 +30,4 @@ function textOf(words: readonly SpokenWord[]): string {
     .map((word) => word.text)
     .join("")
     .trim();
-}
-
-/** What each speaker says until another one does. */
-function runs(words: readonly SpokenWord[]): SpokenWord[][] {
-  const runs: SpokenWord[][] = [];
-  for (const word of words) {
-    const run = runs.at(-1);
-    if (run?.[0]?.speaker === word.speaker) run.push(word);
-    else runs.push([word]);
-  }
-  return runs;
 }

@@ -1,5 +1,6 @@
 import { likeness, type Span, secondsOf, type Turn } from "../engine/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
+import { runsBySpeaker } from "./runs-by-speaker.ts";
 import { boundaryBetween } from "./sentences.ts";
 
 /** What one speaker says up to the end of a sentence, a pause or a change of speaker. */
@@ -103,13 +104,9 @@ function piecesOf(words: readonly SpokenWord[]): Piece[] {
 
 /** Pieces of a speaker who does not say much in one go. */
 function doubtful(pieces: readonly Piece[]): Piece[] {
-  const runs: Piece[][] = [];
-  for (const piece of pieces) {
-    const run = runs.at(-1);
-    if (run?.[0]?.speaker === piece.speaker) run.push(piece);
-    else runs.push([piece]);
-  }
-  return runs.filter((run) => run.reduce((sum, piece) => sum + secondsOf(piece), 0) < doubtfulSeconds).flat();
+  return runsBySpeaker(pieces)
+    .filter((run) => run.reduce((total, piece) => total + secondsOf(piece), 0) < doubtfulSeconds)
+    .flat();
 }
 
 /** A turn cut where a piece of it is another's; what would be left of it at an edge and is shorter than a word goes along. */

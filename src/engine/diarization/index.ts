@@ -10,6 +10,7 @@ export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
+export { likeness } from "./likeness.ts";
 export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
 export { type PcmFile, PcmReader } from "./pcm.ts";
 export { speechRegions } from "./speech.ts";
