@@ -1,6 +1,6 @@
-import { isDoubtful } from "./invented.ts";
+import { areBelieved, isDoubtful } from "./invented.ts";
 import { countRepeated } from "./repetitions.ts";
-import { sureness, toSentences, type Utterance } from "./sentences.ts";
+import { isDrawnOut, sureness, toSentences, type Utterance } from "./sentences.ts";
 import { unheardSeconds } from "./unheard.ts";
 
 /** What whisper wrote for a chunk in one way of listening, and what speaks against it. */
@@ -22,8 +22,14 @@ export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
     sureness: sureness(words),
     repeatedWords: countRepeated(words),
     // where it wrote nothing it said itself that nobody speaks
-    unheardSeconds: words.length === 0 ? 0 : unheardSeconds(samples, words),
+    unheardSeconds: words.length === 0 ? 0 : Math.max(unheardSeconds(samples, words), drawnOutSeconds(utterances)),
   };
+}
+
+/** Weighs what whisper wrote for parts of `samples`, one by one: what stands in two of them is no loop. */
+export function weighParts(parts: readonly Utterance[][], samples: Float32Array): Attempt {
+  const repeated = parts.map((part) => countRepeated(part.flatMap((utterance) => utterance.words)));
+  return { ...weigh(parts.flat(), samples), repeatedWords: repeated.reduce((sum, words) => sum + words, 0) };
 }
 
 /** Whether something was left out or written too often. */
@@ -45,4 +51,13 @@ function isBetter(one: Attempt, other: Attempt): boolean {
   if (one.repeatedWords !== other.repeatedWords) return one.repeatedWords < other.repeatedWords;
   if (one.unheardSeconds !== other.unheardSeconds) return one.unheardSeconds < other.unheardSeconds;
   return one.sureness > other.sureness;
+}
+
+/** Seconds of sentences so slow that there may be another in them: of one said twice, after a pause, whisper writes one. */
+function drawnOutSeconds(utterances: readonly Utterance[]): number {
+  return utterances
+    .flatMap(toSentences)
+    .map(({ words }) => words)
+    .filter((words) => areBelieved(words) && words.length > 2 && isDrawnOut(words))
+    .reduce((sum, words) => sum + (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0), 0);
 }

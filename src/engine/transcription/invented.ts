@@ -1,6 +1,6 @@
 import type { WhisperWord } from "../whisper/index.ts";
-import { withoutImpossibleCopies } from "./repetitions.ts";
-import { isSpoken, type Sentence, sureness, toSentences, type Utterance } from "./sentences.ts";
+import { countRepeated, withoutImpossibleCopies } from "./repetitions.ts";
+import { isDrawnOut, isSpoken, type Sentence, sureness, toSentences, type Utterance } from "./sentences.ts";
 
 /**
  * Mean log probabilities from which words are taken for invented. Of 310 sentences of the corpus' speech, and of clips
@@ -12,8 +12,6 @@ const limits = { doubtedSpeech: -1, hardlySpeech: -0.9, drawnOut: -0.9, other: -
 /** Probabilities of no speech. */
 const doubtedSpeech = 0.25;
 const hardlySpeech = 0.5;
-/** Hardly anyone speaks slower. */
-const slowestWordsPerSecond = 1;
 /** Alone, so many true words were seen at -1.3. */
 const fewWords = 2;
 /** So close to what is taken for invented, a sentence is worth a second look. */
@@ -33,8 +31,7 @@ function limitOf({ words, noSpeechProbability }: Sentence): number {
   const isFew = words.length <= fewWords;
   if (noSpeechProbability > hardlySpeech) return isFew ? limits.doubtedSpeech : limits.hardlySpeech;
   if (isFew) return limits.few;
-  const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
-  if (words.length < seconds * slowestWordsPerSecond) return limits.drawnOut;
+  if (isDrawnOut(words)) return limits.drawnOut;
   return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
 }
 
@@ -43,11 +40,16 @@ export function areBelieved(words: readonly WhisperWord[]): boolean {
   return words.length > 0 && isSpoken(words) && sureness(words) > believed;
 }
 
-/** Whether whisper guessed all that it wrote; nothing written is nothing guessed. */
+/**
+ * Whether whisper guessed all that it wrote, or doubts that anybody speaks and wrote one thing over and over, as it does
+ * for a siren, surely; nothing written is nothing guessed.
+ */
 export function isAllInvented(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);
   const noSpeechProbability = utterances[0]?.noSpeechProbability ?? 0;
-  return words.length > 0 && isInvented({ words, noSpeechProbability });
+  if (words.length === 0) return false;
+  const isOneRepetition = countRepeated(words) === words.length;
+  return (noSpeechProbability > hardlySpeech && isOneRepetition) || isInvented({ words, noSpeechProbability });
 }
 
 /** Leaves out the sentences that are invented, and copies for which there is no time; utterances without words too. */

@@ -11,6 +11,8 @@ export interface Sentence {
   noSpeechProbability: number;
 }
 
+/** Hardly anyone speaks slower. */
+const slowestWordsPerSecond = 1;
 const letterDigitOrSign = /[\p{L}\p{N}\p{S}]/u;
 
 /** Parts an utterance at the ends of sentences. */
@@ -34,4 +36,10 @@ export function sureness(words: readonly WhisperWord[]): number {
 /** Whether there is anything in the words but punctuation. */
 export function isSpoken(words: readonly WhisperWord[]): boolean {
   return words.some(({ text }) => letterDigitOrSign.test(text));
+}
+
+/** Whether a sentence is slower than anyone speaks. */
+export function isDrawnOut(words: readonly WhisperWord[]): boolean {
+  const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
+  return words.length < seconds * slowestWordsPerSecond;
 }

@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { findSilences, type TranscribeOptions, type WhisperState, type WhisperWord } from "../whisper/index.ts";
-import { type Attempt, bestOf, isDoubted, isIncomplete, weigh } from "./attempt.ts";
+import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
 import type { Utterance } from "./sentences.ts";
 import { longestWordless } from "./unheard.ts";
@@ -40,7 +40,7 @@ export async function transcribeChunk(
   const attempts: [Attempt, ...Attempt[]] = [first, second];
   if (isIncomplete(second)) {
     const inParts = await readInParts(samples, bestOf(attempts), (part) => read(part, firstWay));
-    if (inParts !== null) attempts.push(weigh(inParts, samples));
+    if (inParts !== null) attempts.push(inParts);
   }
   return withoutInvented(bestOf(attempts).utterances);
 }
@@ -54,7 +54,7 @@ async function readInParts(
   samples: Float32Array,
   { utterances }: Attempt,
   read: (part: Float32Array) => Promise<Utterance[]>,
-): Promise<Utterance[] | null> {
+): Promise<Attempt | null> {
   const readFrom = async (startSeconds: number, endSeconds: number) => {
     const first = Math.round(startSeconds * SAMPLE_RATE);
     const found = await read(samples.subarray(first, Math.round(endSeconds * SAMPLE_RATE)));
@@ -65,11 +65,12 @@ async function readInParts(
   if (wordless !== null) {
     const found = await readFrom(wordless.startSeconds, wordless.endSeconds);
     if (!areBelieved(found.flatMap((utterance) => utterance.words))) return null;
-    return [...before(utterances, wordless.endSeconds), ...found, ...from(utterances, wordless.endSeconds)];
+    const { endSeconds } = wordless;
+    return weigh([...before(utterances, endSeconds), ...found, ...from(utterances, endSeconds)], samples);
   }
   const pause = middlePause(samples);
   if (pause === null) return null;
-  return [...(await readFrom(0, pause)), ...(await readFrom(pause, samples.length / SAMPLE_RATE))];
+  return weighParts([await readFrom(0, pause), await readFrom(pause, samples.length / SAMPLE_RATE)], samples);
 }
 
 function before(utterances: readonly Utterance[], seconds: number): Utterance[] {

@@ -63,6 +63,10 @@ describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue))("
     ["silence", sound(10, () => 0)],
     ["noise that rises and falls like speech", sound(5, (at) => noise() * Math.max(0, sine(1.7, at)))],
     ["a siren", sound(5, (at) => sine(700, at + 0.07 * sine(0.5, at)))],
+    [
+      "a siren that wails",
+      sound(8, (at) => 0.2 * Math.sin(2 * Math.PI * 600 * at - (400 / 1.3) * Math.cos(2 * Math.PI * 1.3 * at))),
+    ],
   ])("%s after speech has no words", async (_, samples) => {
     expect(await textOf(samples)).toBe("");
   });

@@ -81,6 +81,15 @@ describe("a chunk", () => {
     );
   });
 
+  test("of which one sentence is drawn out over another like it is read in two parts, and has it from both", async () => {
+    const drawnOut = () => [
+      segmentOf([...spread("It is said once.", 0.5, 6.5), ...spread("It is said once.", 7.5, 11.5)]),
+    ];
+    const half = () => [segmentOf(spread("It is said once. It is said once.", 0.5, 5))];
+    const { state } = scriptedState(drawnOut(), drawnOut(), half(), half());
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(Array(4).fill("It is said once.").join(" "));
+  });
+
   test.each([
     ["words that are guessed", "Thank you for watching.", { probability: 0.2, noSpeech: 0.01, seconds: 3 }],
     ["words where whisper doubts that anybody speaks", "Thank you.", { probability: 0.3, noSpeech: 0.6, seconds: 1 }],
@@ -91,6 +100,12 @@ describe("a chunk", () => {
     const guess = () => [segmentOf(spread(text, 1, 1 + seconds, probability), noSpeech)];
     const { state } = scriptedState(guess(), guess());
     expect(await transcribeChunk(state, soundAt(seconds + 2, [1, 1 + seconds]), options)).toEqual([]);
+  });
+
+  test("loses what both readings write over and over where whisper doubts that anybody speaks", async () => {
+    const woo = () => [segmentOf(spread(Array.from({ length: 13 }, () => "woo,").join(" "), 0, 8), 0.6)];
+    const { state } = scriptedState(woo(), woo());
+    expect(await transcribeChunk(state, soundAt(8, [0, 8]), options)).toEqual([]);
   });
 
   test("loses a sentence that is guessed and keeps those that are heard", async () => {
