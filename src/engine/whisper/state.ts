@@ -56,14 +56,18 @@ function toNativeOptions(
     beamSize,
     audioContext: toAudioContext(samples, options.audioContext),
     temperatureIncrement: options.temperatureIncrement ?? 0.2,
-    entropyThreshold: options.entropyThreshold ?? 2.4,
-    logProbThreshold: options.logProbThreshold ?? -1,
-    noSpeechThreshold: options.noSpeechThreshold ?? 0.6,
+    ...whisperThresholds,
     withoutTimestamps: options.withoutTimestamps ?? false,
     suppressNonSpeech: options.suppressNonSpeech ?? false,
     guessTokenTimes: !model.wordTimes,
   };
 }
+
+/**
+ * The defaults of whisper.cpp: token entropy and mean log probability under which a result is decoded again, and the
+ * probability of no speech from which a doubted one has no text.
+ */
+const whisperThresholds = { entropyThreshold: 2.4, logProbThreshold: -1, noSpeechThreshold: 0.6 } as const;
 
 function checkThreads(threads: number): number {
   if (!Number.isInteger(threads) || threads < 1) {

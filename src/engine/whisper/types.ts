@@ -87,12 +87,6 @@ export interface TranscribeOptions {
   suppressNonSpeech?: boolean;
   /** Progress within this call in percent. */
   onProgress?: (percent: number) => void;
-  /** A result whose token entropy is lower repeats itself and is decoded again. Default 2.4. */
-  entropyThreshold?: number;
-  /** A result whose average log probability is lower is decoded again. Default -1. */
-  logProbThreshold?: number;
-  /** Likelier no speech than this, and doubted: no text. Default 0.6. */
-  noSpeechThreshold?: number;
 }
 
 export interface WhisperResult {
