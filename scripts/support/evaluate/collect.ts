@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Reference } from "./corpus.ts";
 import { Appliance, type Hypothesis } from "./hypotheses.ts";
-import { type Joined, makeJoined, planJoined } from "./joined.ts";
-import { makeNoSpeech, type NoSpeech } from "./no-speech.ts";
+import { type Joined, type Plan as JoinedPlan, makeJoined, planJoined } from "./joined.ts";
+import { makeNoSpeech, type NoSpeech, type NoSpeechPlan, planNoSpeech } from "./no-speech.ts";
 
 /** What can be measured apart from the rest. */
 export const aspects = ["words", "speakers", "times", "invented"] as const;
@@ -30,14 +30,34 @@ export function serves(aspect: Aspect, { text, spoken, exact }: Reference): bool
   return aspect === "speakers" || exact;
 }
 
+/** What is to be transcribed. */
+export interface Chosen {
+  readonly recordings: readonly Reference[];
+  readonly joined: readonly JoinedPlan[];
+  readonly noSpeech: readonly NoSpeechPlan[];
+}
+
+export async function choose(
+  corpus: readonly Reference[],
+  { audio, aspects: wanted, isChosen }: Choice,
+): Promise<Chosen> {
+  return {
+    recordings: corpus.filter(
+      (reference) => isChosen(reference.path) && [...wanted].some((aspect) => serves(aspect, reference)),
+    ),
+    joined: wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : [],
+    noSpeech: wanted.has("invented") ? await planNoSpeech(audio, isChosen) : [],
+  };
+}
+
 /**
- * Has all chosen recordings transcribed, and makes those that nobody recorded: sounds without speech, and recordings of
- * single/ joined.
+ * Has all that was chosen transcribed, and makes what nobody recorded: sounds without speech, and recordings of single/
+ * joined.
  * @param onNext called before each, with its name
  */
 export async function collect(
   corpus: readonly Reference[],
-  { audio, aspects: wanted, isChosen }: Choice,
+  chosen: Chosen,
   onNext: (name: string) => void,
 ): Promise<Heard> {
   const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
@@ -52,20 +72,18 @@ export async function collect(
     onNext(name);
     return server.transcribe(file);
   };
-  const chosen = corpus.filter(
-    (reference) => isChosen(reference.path) && [...wanted].some((aspect) => serves(aspect, reference)),
-  );
   const recordings: Heard["recordings"][number][] = [];
-  for (const reference of chosen) {
+  for (const reference of chosen.recordings) {
     recordings.push({ reference, hypothesis: await hear(reference.path, reference.file) });
   }
   const joined: Heard["joined"][number][] = [];
-  for (const plan of wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : []) {
+  for (const plan of chosen.joined) {
     const made = await makeJoined(corpus, plan, directory);
     joined.push({ made, hypothesis: await hear(made.name, made.file) });
   }
   const noSpeech: Heard["noSpeech"][number][] = [];
-  for (const made of wanted.has("invented") ? await makeNoSpeech(audio, directory, isChosen) : []) {
+  for (const plan of chosen.noSpeech) {
+    const made = await makeNoSpeech(plan, directory);
     noSpeech.push({ made, hypothesis: await hear(made.name, made.file) });
   }
   return { recordings, joined, noSpeech };

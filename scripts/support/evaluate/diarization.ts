@@ -1,25 +1,32 @@
-/**
- * Diarization errors on recordings with references: `scripts/evaluate diarization [--json] [--audio DIRECTORY] [NAME…]`
- * prints a row per file of dialogue/ and totals; NAMEs choose files whose path contains one of them.
- */
-import { parseArgs } from "node:util";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
 import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
+import { readCommandLine, refuse } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
 import { type Diarized, diarizationTurns } from "./diarization-turns.ts";
 import { type SpeakerResult, summary } from "./measure-speakers.ts";
 
 interface Result extends SpeakerResult, Pick<Diarized, "seconds" | "milliseconds"> {}
 
-const { values, positionals: names } = parseArgs({
-  options: { json: { type: "boolean", default: false }, audio: { type: "string", default: audioDirectory } },
-  allowPositionals: true,
-});
+const usage = `Diarization errors on recordings with references: scripts/evaluate diarization [OPTION…] [NAME…]
+Prints a row per file of dialogue/ and totals; NAMEs choose files whose path contains one of them.
+
+  --json             figures as JSON
+  --audio DIRECTORY  another corpus of the same form`;
+
+const { values, names } = readCommandLine(
+  process.argv.slice(2),
+  { json: { type: "boolean", default: false }, audio: { type: "string", default: audioDirectory } } as const,
+  usage,
+);
+if (!existsSync(join(values.audio, "manifest.json"))) refuse(`${values.audio} holds no manifest.json`, 2);
 const corpus = await readCorpus(values.audio);
 const chosen = corpus.filter(
   ({ path, turns }) => turns !== null && (names.length === 0 || names.some((name) => path.includes(name))),
 );
+if (chosen.length === 0) refuse("no recording with turns has such a name", 1);
 const results = (await diarizationTurns(chosen)).map(measured);
 if (values.json) console.log(JSON.stringify({ results, totals: totals(results) }, null, 2));
 else print(results);

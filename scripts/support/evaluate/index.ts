@@ -1,22 +1,9 @@
-/**
- * Quality against references: `scripts/evaluate [OPTION…] [NAME…]` sends the recordings of single/ and dialogue/, and
- * some that it makes, to a server of this checkout, and prints one table. NAMEs choose recordings whose path contains one
- * of them.
- *
- *     --only ASPECT      words, speakers, times or invented; may be given more than once
- *     --peer             what faster-whisper writes, beside ours
- *     --details          a line for each recording before the table
- *     --json FILE        everything, with what was said and heard
- *     --write            keep the table in docs/quality.md
- *     --audio DIRECTORY  another corpus of the same form
- */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { CommandError } from "../../../src/models/index.ts";
-import { messageOf } from "../../../src/wording/index.ts";
 import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
-import { type Aspect, aspects, collect } from "./collect.ts";
+import { type Aspect, aspects, choose, collect } from "./collect.ts";
+import { readCommandLine, refuse } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
 import { detailsOf } from "./details.ts";
 import { hearPeer } from "./hear-peer.ts";
@@ -24,6 +11,19 @@ import { circumstances, qualityPagePath, withTable } from "./quality-page.ts";
 import { rowsOf } from "./report.ts";
 import { measure } from "./results.ts";
 import { Scorer } from "./scorer.ts";
+
+const usage = `Quality against references: scripts/evaluate [OPTION…] [NAME…]
+Sends the recordings of single/ and dialogue/, and some that it makes, to a server of this checkout, and prints one table.
+NAMEs choose recordings whose path contains one of them.
+
+  --only ASPECT      words, speakers, times or invented; may be given more than once
+  --peer             what faster-whisper writes, beside ours
+  --details          a line for each recording before the table
+  --json FILE        everything, with what was said and heard
+  --write            keep the table in docs/quality.md
+  --audio DIRECTORY  another corpus of the same form
+
+scripts/evaluate diarization --help: the diarization alone`;
 
 const options = {
   only: { type: "string", multiple: true, default: [] as string[] },
@@ -44,10 +44,12 @@ try {
 async function evaluate(args: string[]): Promise<void> {
   const { values, names, wanted } = readOptions(args);
   const isChosen = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
+  const corpus = await readCorpus(values.audio);
+  const chosen = await choose(corpus, { audio: values.audio, aspects: wanted, isChosen });
+  if (Object.values(chosen).every(({ length }) => length === 0)) refuse("no recording has such a name", 1);
   const made = await circumstances(Date.now());
   const scorer = await Scorer.install();
-  const corpus = await readCorpus(values.audio);
-  const heard = await collect(corpus, { audio: values.audio, aspects: wanted, isChosen }, (name) => {
+  const heard = await collect(corpus, chosen, (name) => {
     if (process.stderr.isTTY) console.error(name);
   });
   const peer = values.peer ? await hearPeer(corpus.filter(({ path }) => isChosen(path))) : null;
@@ -69,22 +71,13 @@ async function evaluate(args: string[]): Promise<void> {
 }
 
 function readOptions(args: string[]) {
-  try {
-    const { values, positionals: names } = parseArgs({ args, options, allowPositionals: true });
-    const unknown = values.only.filter((name) => !(aspects as readonly string[]).includes(name));
-    if (unknown.length > 0) throw new Error(`--only is one of ${aspects.join(", ")}, not ${unknown.join(", ")}`);
-    if (values.write && (values.only.length > 0 || names.length > 0)) {
-      throw new Error("--write keeps the whole table, not a part of it");
-    }
-    if (!existsSync(join(values.audio, "manifest.json"))) throw new Error(`${values.audio} holds no manifest.json`);
-    const wanted = new Set<Aspect>(aspects.filter((one) => values.only.length === 0 || values.only.includes(one)));
-    return { values, names, wanted };
-  } catch (error) {
-    return refuse(messageOf(error), 2);
+  const { values, names } = readCommandLine(args, options, usage);
+  const unknown = values.only.filter((name) => !(aspects as readonly string[]).includes(name));
+  if (unknown.length > 0) refuse(`--only is one of ${aspects.join(", ")}, not ${unknown.join(", ")}`, 2);
+  if (values.write && (values.only.length > 0 || names.length > 0)) {
+    refuse("--write keeps the whole table, not a part of it", 2);
   }
-}
-
-function refuse(why: string, exitCode: number): never {
-  console.error(`evaluate: ${why}`);
-  process.exit(exitCode);
+  if (!existsSync(join(values.audio, "manifest.json"))) refuse(`${values.audio} holds no manifest.json`, 2);
+  const wanted = new Set<Aspect>(aspects.filter((one) => values.only.length === 0 || values.only.includes(one)));
+  return { values, names, wanted };
 }

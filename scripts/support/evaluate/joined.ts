@@ -14,7 +14,7 @@ export interface Joined {
   readonly language: string;
 }
 
-interface Plan {
+export interface Plan {
   readonly name: string;
   /** A sound, or a recording of single/; an end of `*` takes all that begin so. */
   readonly parts: readonly Part[];

@@ -48,21 +48,22 @@ export interface NoSpeech {
   readonly seconds: number;
 }
 
-/** Those of the corpus, and the sounds of above, which are written into a folder. @param isChosen by name */
-export async function makeNoSpeech(
-  audio: string,
-  directory: string,
-  isChosen: (name: string) => boolean,
-): Promise<NoSpeech[]> {
+/** One that is there, or one that is to be made. */
+export type NoSpeechPlan = NoSpeech | { readonly name: string; readonly seconds: number; readonly sound: string };
+
+/** Those of the corpus, and the sounds of above. @param isChosen by name */
+export async function planNoSpeech(audio: string, isChosen: (name: string) => boolean): Promise<NoSpeechPlan[]> {
   const made = sounds.flatMap(([sound, description, lengths]) =>
     lengths.map((seconds) => ({ name: `${sound}, ${seconds} s`, seconds, sound: description })),
   );
-  const all: NoSpeech[] = (await speechless(audio)).filter(({ name }) => isChosen(name));
-  for (const { name, ...part } of made) {
-    if (!isChosen(name)) continue;
-    const file = join(directory, `${name.replaceAll(/\W+/g, "-")}.wav`);
-    await joinParts([part], file);
-    all.push({ name, file, seconds: part.seconds });
-  }
-  return all;
+  return [...(await speechless(audio)), ...made].filter(({ name }) => isChosen(name));
+}
+
+/** Writes what was planned into a folder, unless it is there. */
+export async function makeNoSpeech(plan: NoSpeechPlan, directory: string): Promise<NoSpeech> {
+  if ("file" in plan) return plan;
+  const { name, ...part } = plan;
+  const file = join(directory, `${name.replaceAll(/\W+/g, "-")}.wav`);
+  await joinParts([part], file);
+  return { name, file, seconds: part.seconds };
 }

@@ -1,0 +1,58 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const folder = resolve(import.meta.dir, "../../../scripts/support/evaluate");
+
+/** A corpus of nothing. */
+const corpus = mkdtempSync(join(tmpdir(), "evaluate-corpus-"));
+writeFileSync(join(corpus, "manifest.json"), "[]");
+afterAll(() => rmSync(corpus, { recursive: true }));
+
+/** What a command line gets that is answered before anything is transcribed or installed. */
+const cases: readonly (readonly [
+  what: string,
+  program: string,
+  args: readonly string[],
+  status: number,
+  says: string,
+])[] = [
+  ["help", "index.ts", ["--help"], 0, "--only ASPECT"],
+  ["help on diarization", "diarization.ts", ["-h"], 0, "scripts/evaluate diarization"],
+  ["an unknown option", "index.ts", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
+  ["an unknown option of diarization", "diarization.ts", ["--write"], 2, "evaluate: Unknown option '--write'; scripts"],
+  ["an unknown aspect", "index.ts", ["--only", "nothing"], 2, "--only is one of words, speakers, times, invented"],
+  ["half a table to keep", "index.ts", ["--write", "dlg-"], 2, "--write keeps the whole table"],
+  ["a corpus without a list", "index.ts", ["--audio", folder], 2, "holds no manifest.json"],
+  ["such a corpus for diarization", "diarization.ts", ["--audio", folder], 2, "holds no manifest.json"],
+  [
+    "a name that no recording has",
+    "index.ts",
+    ["--audio", corpus, "no-such-name"],
+    1,
+    "evaluate: no recording has such a name",
+  ],
+  [
+    "such a name for diarization",
+    "diarization.ts",
+    ["--audio", corpus, "no-such-name"],
+    1,
+    "evaluate: no recording with turns has",
+  ],
+];
+
+test.each(cases)(
+  "scripts/evaluate answers %s in a sentence, before any work",
+  async (_, program, args, status, says) => {
+    const child = Bun.spawn([process.execPath, "--no-env-file", join(folder, program), ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    expect(status === 0 ? output : errors).toContain(says);
+    expect(status === 0 ? errors : output).toBe("");
+    expect(errors).not.toContain("    at ");
+    expect(child.exitCode).toBe(status);
+  },
+  30_000,
+);
