@@ -23,7 +23,7 @@ export function isDoubtful(sentence: Sentence): boolean {
 }
 
 /** Whether whisper guessed a sentence rather than heard it; one without a letter is none. */
-export function isInvented(sentence: Sentence): boolean {
+function isInvented(sentence: Sentence): boolean {
   return !isSpoken(sentence.words) || sureness(sentence.words) < limitOf(sentence);
 }
 
