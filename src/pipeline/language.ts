@@ -5,7 +5,7 @@ import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
 import { type Probabilities, sureProbability, voteLanguage } from "./vote-language.ts";
 
-const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Optional(Type.Boolean()) });
+const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
 
 /** A chunk of at least this length in which another language is sure is in that one. */
 const sureSeconds = 2.5;
@@ -39,7 +39,7 @@ export async function chooseLanguage(
   if (sole !== undefined) return { language: sole, isMixed: false };
   const stored = checkpoints.read("language", 0, chosenSchema);
   const known = languages.find(({ code }) => code === stored?.code);
-  if (known !== undefined) return { language: known, isMixed: stored?.isMixed ?? false };
+  if (stored !== null && known !== undefined) return { language: known, isMixed: stored.isMixed };
 
   const { winner, heard } = await voteLanguage(speech, (chunk) => ask(context, chunk, model));
   const language = languages.find(({ whisperCode }) => whisperCode === winner);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import type { Language, Span } from "../../src/engine/index.ts";
 import { chooseLanguage, languageOfChunk } from "../../src/pipeline/language.ts";
 import { spreadOrder } from "../../src/pipeline/vote-language.ts";
@@ -25,7 +27,11 @@ interface Chosen {
 /** Chooses among chunks that follow each other, with what the model hears in each; a chunk is 30 s long unless told. */
 async function choose(
   chunks: readonly (Heard & { seconds?: number })[],
-  { pinned = null, known = languages }: { pinned?: string | null; known?: Language[] } = {},
+  {
+    pinned = null,
+    known = languages,
+    earlier = null,
+  }: { pinned?: string | null; known?: Language[]; earlier?: Record<string, unknown> | null } = {},
 ): Promise<Chosen> {
   const spans: Span[] = [];
   for (const { seconds = 30 } of chunks) {
@@ -33,11 +39,14 @@ async function choose(
     spans.push({ startSeconds, endSeconds: startSeconds + seconds });
   }
   const asked: number[] = [];
-  const stored = new Map<string, unknown>();
+  const stored = new Map<string, unknown>([["language", earlier]]);
   const context = {
     recording: { pinnedLanguage: pinned } as Recording,
     checkpoints: {
-      read: (step: string) => stored.get(step) ?? null,
+      read: (step: string, _part: number, schema: TSchema) => {
+        const payload = stored.get(step);
+        return Value.Check(schema, payload) ? payload : null;
+      },
       write: (step: string, _part: number, _schema: unknown, payload: unknown) => stored.set(step, payload),
     },
     engine: {
@@ -62,7 +71,7 @@ async function choose(
   return { language: chosen.language.code, asked: first, chunks: ofChunks, askedAgain: asked.length - first.length };
 }
 
-const many = (count: number, heard: Heard) => Array.from({ length: count }, () => heard);
+const many = <T>(count: number, one: T) => Array.from({ length: count }, () => one);
 const de = { de: 0.97, en: 0.03 };
 const en = { en: 0.98, de: 0.02 };
 
@@ -95,6 +104,17 @@ describe("the language of a recording", () => {
     const mixed = Array.from({ length: 60 }, (_, i) => (i % 10 < 3 ? en : de));
     expect(await choose(mixed)).toMatchObject({ language: "de", asked: { length: 25 } });
     expect((await choose(many(2160, de))).asked).toHaveLength(135);
+  });
+
+  test("is asked again where a version chose it that did not ask whether others are spoken", async () => {
+    const mixed = [...many(6, de), ...many(4, en)];
+    const after = await choose(mixed, { earlier: { code: "en" } });
+    expect(after).toEqual(await choose(mixed));
+    expect(after).toMatchObject({ language: "de", chunks: [...many(6, "de"), ...many(4, "en")] });
+    expect(await choose(mixed, { earlier: { code: "en", isMixed: false } })).toMatchObject({
+      language: "en",
+      asked: [],
+    });
   });
 
   test("is asked of what is long enough to tell before what is not", async () => {
