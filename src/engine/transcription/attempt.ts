@@ -22,7 +22,7 @@ export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
     sureness: sureness(words),
     repeatedWords: countRepeated(words),
     // where it wrote nothing it said itself that nobody speaks
-    unheardSeconds: words.length === 0 ? 0 : Math.max(unheardSeconds(samples, words), drawnOutSeconds(utterances)),
+    unheardSeconds: words.length === 0 ? 0 : unheardSeconds(samples, words) + drawnOutSeconds(utterances),
   };
 }
 

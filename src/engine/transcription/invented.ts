@@ -1,5 +1,5 @@
 import type { WhisperWord } from "../whisper/index.ts";
-import { countRepeated, withoutImpossibleCopies } from "./repetitions.ts";
+import { isOneRepetition, withoutImpossibleCopies } from "./repetitions.ts";
 import { isDrawnOut, isSpoken, type Sentence, sureness, toSentences, type Utterance } from "./sentences.ts";
 
 /**
@@ -48,8 +48,7 @@ export function isAllInvented(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);
   const noSpeechProbability = utterances[0]?.noSpeechProbability ?? 0;
   if (words.length === 0) return false;
-  const isOneRepetition = countRepeated(words) === words.length;
-  return (noSpeechProbability > hardlySpeech && isOneRepetition) || isInvented({ words, noSpeechProbability });
+  return (noSpeechProbability > hardlySpeech && isOneRepetition(words)) || isInvented({ words, noSpeechProbability });
 }
 
 /** Leaves out the sentences that are invented, and copies for which there is no time; utterances without words too. */

@@ -52,6 +52,12 @@ export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperW
   return [...kept, ...words.slice(rest)];
 }
 
+/** Whether there is nothing in the words but one thing six times and more, be it within a word: "wh-wh-wh". */
+export function isOneRepetition(words: readonly WhisperWord[]): boolean {
+  const text = words.map((word) => word.text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "")).join("");
+  return /^(.{1,40}?)\1{5,}$/u.test(text);
+}
+
 function isUniform(words: readonly WhisperWord[]): boolean {
   const bytes = Buffer.from(words.map(({ text }) => text).join(""));
   return bytes.length >= leastBytes && bytes.length / deflateSync(bytes).length > mostCompression;

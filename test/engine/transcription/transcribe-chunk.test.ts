@@ -102,9 +102,12 @@ describe("a chunk", () => {
     expect(await transcribeChunk(state, soundAt(seconds + 2, [1, 1 + seconds]), options)).toEqual([]);
   });
 
-  test("loses what both readings write over and over where whisper doubts that anybody speaks", async () => {
-    const woo = () => [segmentOf(spread(Array.from({ length: 13 }, () => "woo,").join(" "), 0, 8), 0.6)];
-    const { state } = scriptedState(woo(), woo());
+  test.each([
+    ["a word", Array.from({ length: 13 }, () => "woo,").join(" ")],
+    ["a syllable", Array.from({ length: 16 }, () => "wh").join("-")],
+  ])("loses %s that both readings write over and over where whisper doubts that anybody speaks", async (_, text) => {
+    const readings = Array.from({ length: 4 }, () => [segmentOf(spread(text, 0, 8), 0.6)]);
+    const { state } = scriptedState(...readings);
     expect(await transcribeChunk(state, soundAt(8, [0, 8]), options)).toEqual([]);
   });
 
