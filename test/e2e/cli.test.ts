@@ -30,6 +30,7 @@ describe.if(ready)("the CLI beside a running server", () => {
       name: "desk",
       standing: "active",
       subscribed_until: null,
+      vocabulary: null,
       priority: 0,
       limits: {},
       created_at: instant,
