@@ -1,4 +1,5 @@
 import type { Chunk, Span } from "./protocol.ts";
+import { shifted } from "./shifted.ts";
 import { SpeechClock } from "./speech-clock.ts";
 import { findSilences } from "./whisper/index.ts";
 
@@ -19,10 +20,7 @@ const shortestSeconds = 0.02;
  * @param samples the chunk's, 16 kHz mono
  */
 export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {
-  const silences = findSilences(samples).map(({ startSeconds, endSeconds }) => ({
-    startSeconds: startSeconds + chunk.startSeconds,
-    endSeconds: endSeconds + chunk.startSeconds,
-  }));
+  const silences = findSilences(samples).map((silence) => shifted(silence, chunk.startSeconds));
   const clock = new SpeechClock(silences.length === 0 ? chunk.speech : withItsSound(chunk.speech, silences), chunk);
   const shortest = Math.min(shortestSeconds, clock.totalSeconds / words.length);
   let reached = 0;

@@ -1,5 +1,6 @@
 import { keepToSpeech } from "./keep-to-speech.ts";
 import type { Chunk, Span } from "./protocol.ts";
+import { shifted } from "./shifted.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /**
@@ -14,16 +15,9 @@ export function placeWords<W extends Span>(
   pieces: readonly Span[],
   samples: Float32Array,
 ): W[] {
-  return pieces.length > 1 ? inPieces(words, chunk, pieces, samples) : inOne(words, chunk, samples);
-}
-
-function inOne<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {
-  const shifted = words.map((word) => ({
-    ...word,
-    startSeconds: word.startSeconds + chunk.startSeconds,
-    endSeconds: word.endSeconds + chunk.startSeconds,
-  }));
-  return keepToSpeech(shifted, chunk, samples);
+  if (pieces.length > 1) return inPieces(words, chunk, pieces, samples);
+  const inRecording = words.map((word) => shifted(word, chunk.startSeconds));
+  return keepToSpeech(inRecording, chunk, samples);
 }
 
 /** Words are kept to speech as it was heard, then put where it is in the recording. */

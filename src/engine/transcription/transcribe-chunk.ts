@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import { shifted } from "../shifted.ts";
 import { findSilences, type TranscribeOptions, type WhisperState, type WhisperWord } from "../whisper/index.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
@@ -95,10 +96,5 @@ function middlePause(samples: Float32Array): number | null {
 }
 
 function later(utterance: Utterance, bySeconds: number): Utterance {
-  const words = utterance.words.map((word) => ({
-    ...word,
-    startSeconds: word.startSeconds + bySeconds,
-    endSeconds: word.endSeconds + bySeconds,
-  }));
-  return { ...utterance, words };
+  return { ...utterance, words: utterance.words.map((word) => shifted(word, bySeconds)) };
 }
