@@ -290,7 +290,10 @@ export class Recordings {
     });
   }
 
-  /** `queued` or `processing` → `failed`. False when it had ended already. */
+  /**
+   * `queued` or `processing` → `failed`. False when it had ended already. Where nobody speaks there is no language, whatever
+   * was heard in the sound, unless one was pinned.
+   */
   fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
     return this.#store.transaction((transaction) => {
       const done = transaction
@@ -301,6 +304,7 @@ export class Recordings {
           percent: null,
           failureReason: failure.reason,
           failureCause: failure.reason === "internal" ? failure.cause : null,
+          ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
           updatedAt: this.#now(),
         })
         .where(and(eq(tables.recordings.id, id), inArray(tables.recordings.status, ["queued", "processing"])))

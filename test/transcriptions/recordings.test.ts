@@ -49,6 +49,18 @@ describe("a recording", () => {
     expect(words).toEqual([null, "Ženski, Übermut", null]);
   });
 
+  test.each([
+    [{ reason: "no_speech" }, null, null],
+    [{ reason: "no_speech" }, "de", "de"],
+    [{ reason: "internal", cause: "engine_crashed" }, null, "en"],
+  ] as const)("that ends as %j with %p pinned has %p for its language", (failure, pinnedLanguage, language) => {
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { pinnedLanguage }));
+    recordings.claim(id);
+    recordings.describe(id, { language: pinnedLanguage ?? "en" });
+    recordings.fail(id, failure);
+    expect(recordings.get(id)?.language).toBe(language);
+  });
+
   test("that has ended never changes again", () => {
     const { id } = create();
     recordings.claim(id);
