@@ -9,7 +9,7 @@ export {
   tryGpuLibrary,
   tryOnnx,
 } from "./devices/index.ts";
-export { blockCount, likeness } from "./diarization/index.ts";
+export { blockCount } from "./diarization/index.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
@@ -18,7 +18,6 @@ export {
   type Chunk,
   chunkSchema,
   type EngineWord,
-  embeddingSchema,
   type GpuMemory,
   type PcmFile,
   type Span,

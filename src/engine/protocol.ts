@@ -40,8 +40,6 @@ export const wordSchema = Type.Object({
 });
 export type EngineWord = Static<typeof wordSchema>;
 
-export const embeddingSchema = Type.Array(Type.Number());
-
 interface Operation {
   readonly params: TSchema;
   readonly result: TSchema;
@@ -102,10 +100,23 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
     Type.Object({ turns: Type.Array(turnSchema) }),
   ),
-  /** The voice in each of several parts: an embedding of unit length. */
-  embedSpans: operation(
-    Type.Object({ pcm: pcmFileSchema, spans: Type.Array(spanSchema) }),
-    Type.Object({ embeddings: Type.Array(embeddingSchema) }),
+  /** The voices in one block of sentences, into a file. */
+  embedSentences: operation(
+    Type.Object({
+      pcm: pcmFileSchema,
+      spans: Type.Array(spanSchema),
+      block: Type.Integer({ minimum: 0 }),
+      voiceDirectory: path,
+    }),
+    none,
+  ),
+  /** Whose voice each sentence has: its speaker's, or another's where that is clear. Needs every block's voices. */
+  compareSentences: operation(
+    Type.Object({
+      voiceDirectory: path,
+      sentences: Type.Array(Type.Object({ speaker: Type.Integer({ minimum: 0 }), seconds })),
+    }),
+    Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
 } as const;
 

@@ -32,7 +32,8 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
   },
   embedBlock: { step: "diarize", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   clusterSpeakers: { step: "diarize", byWhisper: false, audioSeconds: none },
-  embedSpans: { step: "diarize", byWhisper: false, audioSeconds: none },
+  embedSentences: { step: "diarize", byWhisper: false, audioSeconds: none },
+  compareSentences: { step: "diarize", byWhisper: false, audioSeconds: none },
 };
 
 /** What doing an operation counts as. @param speechDevice what whisper computes on; the speaker models stay on the CPU */

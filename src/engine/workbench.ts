@@ -6,7 +6,9 @@ import {
   embedBlock,
   openDiarizationModels,
   PcmReader,
+  speakersByVoice,
   speechRegions,
+  writeSentenceVoices,
 } from "./diarization/index.ts";
 import { heardPieces } from "./heard-pieces.ts";
 import { ModelPool } from "./model-pool.ts";
@@ -102,13 +104,14 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     async clusterSpeakers({ pcm, activityDirectory, embeddingDirectory }) {
       return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
     },
-    async embedSpans({ pcm, spans }) {
-      const embeddings: number[][] = [];
-      for (const span of spans) {
-        const embedding = await embed(diarization, await readSpan(pcm, span));
-        embeddings.push(Array.from(embedding, (value) => Math.round(value * 1e4) / 1e4));
-      }
-      return { embeddings };
+    async embedSentences({ pcm, spans, block, voiceDirectory }) {
+      const voices: Float32Array[] = [];
+      for (const span of spans) voices.push(await embed(diarization, await readSpan(pcm, span)));
+      await writeSentenceVoices(voiceDirectory, block, voices);
+      return {};
+    },
+    async compareSentences({ voiceDirectory, sentences }) {
+      return { speakers: await speakersByVoice(voiceDirectory, sentences) };
     },
   };
 }

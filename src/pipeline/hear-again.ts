@@ -1,17 +1,22 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type EngineWord, embeddingSchema, spanSchema, type Turn } from "../engine/index.ts";
+import { type EngineWord, spanSchema, type Turn } from "../engine/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
-import { heardSpan, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
+import { heardLength, heardSpan, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
 
 /** Pieces of one checkpoint: about a second's work. */
-const partPieces = 16;
+const blockPieces = 16;
 
-const partSchema = Type.Object({ spans: Type.Array(spanSchema), embeddings: Type.Array(embeddingSchema) });
+const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
 
 /**
  * The turns once more, now that it is known where sentences begin and end: each is heard by itself, and given to another
  * where its voice is clearly that one's. The first hearing goes by windows, in which two voices may be taken for one.
+ *
+ * Voices stay with the worker, which keeps them in files of the work directory and compares them there: those of 18 hours
+ * are no load on the server, and voices of people get into no database and no backup.
  */
 export async function hearAgain(
   context: TrackContext,
@@ -20,21 +25,21 @@ export async function hearAgain(
 ): Promise<readonly Turn[]> {
   const { pcm, engine, signal, checkpoints } = context;
   const pieces = piecesToHear(assignSpeakers(words, turns));
-  const voices: number[][] = [];
-  while (voices.length < pieces.length) {
+  if (pieces.length === 0) return turns;
+  const voiceDirectory = join(context.workDirectory, "sentences");
+  mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });
+  const blocks = Math.ceil(pieces.length / blockPieces);
+  for (let block = 0; block < blocks; block++) {
     signal.throwIfAborted();
-    const part = voices.length / partPieces;
-    const spans = pieces.slice(voices.length, voices.length + partPieces).map(heardSpan);
-    const stored = checkpoints.read("hearing", part, partSchema);
-    // One that was written for other words is of no use.
-    if (stored !== null && Bun.deepEquals(stored.spans, spans)) {
-      voices.push(...stored.embeddings);
-    } else {
-      const { embeddings } = await engine.run("embedSpans", { pcm, spans }, signal);
-      checkpoints.write("hearing", part, partSchema, { spans, embeddings });
-      voices.push(...embeddings);
+    const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(heardSpan);
+    // What was heard for other words is of no use.
+    if (!Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans)) {
+      await engine.run("embedSentences", { pcm, spans, block, voiceDirectory }, signal);
+      checkpoints.write("sentences", block, blockSchema, { spans });
     }
-    context.progress(voices.length / pieces.length);
+    context.progress((block + 1) / blocks);
   }
-  return turnsHeardAgain(turns, pieces, voices);
+  const sentences = pieces.map((piece) => ({ speaker: piece.speaker, seconds: heardLength(piece) }));
+  const { speakers } = await engine.run("compareSentences", { voiceDirectory, sentences }, signal);
+  return turnsHeardAgain(turns, pieces, speakers);
 }

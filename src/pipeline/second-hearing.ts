@@ -1,4 +1,4 @@
-import { likeness, type Span, secondsOf, type Turn } from "../engine/index.ts";
+import { type Span, secondsOf, type Turn } from "../engine/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 import { boundaryBetween } from "./sentences.ts";
@@ -41,49 +41,27 @@ export function piecesToHear(words: readonly SpokenWord[]): Piece[] {
 /** Where in the recording a piece is heard. */
 export function heardSpan(piece: Piece): Span {
   const middle = (piece.startSeconds + piece.endSeconds) / 2;
-  const half = Math.min(secondsOf(piece), heardSeconds) / 2;
+  const half = heardLength(piece) / 2;
   return { startSeconds: Math.max(0, middle - half), endSeconds: middle + half };
 }
 
+/** How much of a piece is heard. */
+export function heardLength(piece: Piece): number {
+  return Math.min(secondsOf(piece), heardSeconds);
+}
+
 /**
- * The turns with each piece given to whom its voice belongs. With CAM++ the sentences that were wrong on the built dialogues
- * were 0.10 to 0.27 alike to whom they had been given, and 0.74 to 0.76 to whose they were. Words with a wrong speaker fell
- * from 0.6 to 0.4 % there, and from 9.8 to 9.1 % on dialogues cut together of short pieces of others' speech.
- * @param voices the pieces' embeddings, of unit length
+ * The turns with each piece given to whom its voice belongs.
+ * @param speakers whose voice each piece has
  */
-export function turnsHeardAgain(
-  turns: readonly Turn[],
-  pieces: readonly Piece[],
-  voices: readonly (readonly number[])[],
-): Turn[] {
-  const known = new Map<number, number[]>();
-  for (const [index, piece] of pieces.entries()) {
-    const voice = voices[index] ?? [];
-    known.set(piece.speaker, sum(known.get(piece.speaker), voice, heardLength(piece)));
-  }
+export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[], speakers: readonly number[]): Turn[] {
   let corrected = [...turns];
   for (const [index, piece] of pieces.entries()) {
-    const speaker = clearlyAnother(piece, voices[index] ?? [], known);
-    if (speaker === null) continue;
+    const speaker = speakers[index] ?? piece.speaker;
+    if (speaker === piece.speaker) continue;
     corrected = corrected.flatMap((turn) => (turn.speaker === piece.speaker ? handOver(turn, piece, speaker) : [turn]));
   }
   return corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker);
-}
-
-/** The speaker whose voice this clearly is, where that is not the one who has it. */
-function clearlyAnother(piece: Piece, voice: readonly number[], known: ReadonlyMap<number, readonly number[]>) {
-  const rest = sum(known.get(piece.speaker), voice, -heardLength(piece));
-  // Whoever says nothing else has no voice to compare with, and may well be somebody.
-  if (Math.hypot(...rest) < 1e-3) return null;
-  let most = Math.max(likeness.ofSentences, cosine(voice, rest) + likeness.ofStrangers);
-  let another: number | null = null;
-  for (const [speaker, theirs] of known) {
-    const alike = speaker === piece.speaker ? 0 : cosine(voice, theirs);
-    if (alike < most) continue;
-    most = alike;
-    another = speaker;
-  }
-  return another;
 }
 
 function piecesOf(words: readonly SpokenWord[]): Piece[] {
@@ -121,17 +99,4 @@ function handOver(turn: Turn, piece: Piece, speaker: number): Turn[] {
     { startSeconds, endSeconds, speaker },
     ...(leavesEnd ? [{ ...turn, startSeconds: endSeconds }] : []),
   ];
-}
-
-function heardLength(piece: Piece): number {
-  return Math.min(secondsOf(piece), heardSeconds);
-}
-
-function sum(so: readonly number[] | undefined, voice: readonly number[], weight: number): number[] {
-  return voice.map((value, index) => (so?.[index] ?? 0) + weight * value);
-}
-
-function cosine(a: readonly number[], b: readonly number[]): number {
-  const product = a.reduce((total, value, index) => total + value * (b[index] ?? 0), 0);
-  return product / (Math.hypot(...a) * Math.hypot(...b));
 }

@@ -1,26 +1,40 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { createAccount } from "../../src/accounts/index.ts";
+import { speakersByVoice, writeSentenceVoices } from "../../src/engine/diarization/index.ts";
 import type { Span, Turn } from "../../src/engine/index.ts";
+import type { OperationName, Params } from "../../src/engine/protocol.ts";
 import { hearAgain } from "../../src/pipeline/hear-again.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase, tables } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { wordsFrom } from "./words.ts";
 
 /** Anna speaks up to the hundredth second, then Ben: that is what an engine hears that fails after so many calls. */
 function listening(calls = Number.POSITIVE_INFINITY) {
   const heard: Span[][] = [];
-  const run = async (operation: string, { spans }: { spans: Span[] }) => {
-    if (operation !== "embedSpans" || heard.length >= calls) throw new Error(`no ${operation} any more`);
+  const run = async <N extends OperationName>(operation: N, params: Params<N>) => {
+    if (operation === "compareSentences") {
+      const { voiceDirectory, sentences } = params as Params<"compareSentences">;
+      return { speakers: await speakersByVoice(voiceDirectory, sentences) };
+    }
+    if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no ${operation} any more`);
+    const { voiceDirectory, block, spans } = params as Params<"embedSentences">;
     heard.push(spans);
-    return { embeddings: spans.map(({ startSeconds }) => (startSeconds < 100 ? [1, 0] : [0, 1])) };
+    const voices = spans.map(({ startSeconds }) => Float32Array.from(startSeconds < 100 ? [1, 0] : [0, 1]));
+    await writeSentenceVoices(voiceDirectory, block, voices);
+    return {};
   };
   return { heard, engine: { run } as unknown as TrackContext["engine"] };
 }
 
-function context(): Omit<TrackContext, "engine"> & { fractions: (number | null)[] } {
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+function context() {
   const store = openDatabase(":memory:");
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
   const recordings = new Recordings(store, Date.now);
@@ -30,11 +44,12 @@ function context(): Omit<TrackContext, "engine"> & { fractions: (number | null)[
   if (recording === null) throw new Error("it is gone");
   const fractions: (number | null)[] = [];
   return {
-    ...{ recording, fractions, workDirectory: "unused", uploadPath: "unused", log: createLogger("silent") },
+    ...{ store, recording, fractions, uploadPath: "unused", log: createLogger("silent") },
+    workDirectory: join(directory.path, id),
     pcm: { path: "unused", sampleCount: 3_200_000 },
     checkpoints: new Checkpoints(store, id),
     signal: new AbortController().signal,
-    progress: (fraction) => fractions.push(fraction),
+    progress: (fraction: number | null) => void fractions.push(fraction),
   };
 }
 
@@ -50,7 +65,9 @@ const turns: Turn[] = [
 test("a sentence of another's voice is given to that one, and hearing it goes on where it was interrupted", async () => {
   const made = context();
   const first = listening(1);
-  expect(hearAgain({ ...made, engine: first.engine }, words, turns)).rejects.toThrow("no embedSpans any more");
+  await expect(hearAgain({ ...made, engine: first.engine }, words, turns)).rejects.toThrow(
+    "no embedSentences any more",
+  );
   const second = listening();
   const corrected = await hearAgain({ ...made, engine: second.engine }, words, turns);
   expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
@@ -67,6 +84,18 @@ test("what was heard for other words is not taken for these", async () => {
   const once = await hearAgain({ ...made, engine: again.engine }, shorter, turns);
   expect(again.heard.length).toBeGreaterThan(0);
   expect(once).toEqual(await hearAgain({ ...context(), engine: listening().engine }, shorter, turns));
+});
+
+test("voices are kept in the work directory alone: none gets into the database, and so into its backups", async () => {
+  const made = context();
+  await hearAgain({ ...made, engine: listening().engine }, words, turns);
+  const rows = made.store.select().from(tables.checkpoints).all();
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { step, payload } of rows) {
+    expect([step, Object.keys(JSON.parse(payload))]).toEqual(["sentences", ["spans"]]);
+  }
+  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: made.workDirectory }));
+  expect(files.toSorted()).toEqual(rows.map(({ part }) => `sentences/${String(part).padStart(6, "0")}.block`));
 });
 
 test("nothing is heard again where one person speaks", async () => {

@@ -11,7 +11,7 @@ export function blockPath(directory: string, block: number): string {
 
 /** What one block file holds. */
 export interface BlockFile {
-  /** The first window of the block. */
+  /** The first window of the block; 0 where it holds something else. */
   firstWindow: number;
   /** Records in the body, and the bytes of each. */
   count: number;

@@ -3,15 +3,15 @@
  * tells their voices apart; clustering finds who is who over the whole recording.
  *
  * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
- * `cluster`. Blocks are independent, so a step can go on after the last block that was done.
+ * `cluster`; once the sentences are known, `speakersByVoice` hears them by themselves. Blocks are independent, so a step can go on after the last block that was done.
  */
 export { type ChunkOptions, packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
-export { likeness } from "./likeness.ts";
 export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
 export { type PcmFile, PcmReader } from "./pcm.ts";
+export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { speechRegions } from "./speech.ts";
 export type { Turn } from "./turns.ts";

