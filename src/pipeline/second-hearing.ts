@@ -61,7 +61,24 @@ export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[]
     if (speaker === piece.speaker) continue;
     corrected = corrected.flatMap((turn) => (turn.speaker === piece.speaker ? handOver(turn, piece, speaker) : [turn]));
   }
-  return corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker);
+  return withoutOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
+}
+
+/** One turn of those of one speaker that overlap, as where a piece went to somebody who speaks meanwhile anyway. */
+function withoutOverlaps(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  const lasts = new Map<number, Turn>();
+  for (const turn of turns) {
+    const last = lasts.get(turn.speaker);
+    if (last !== undefined && turn.startSeconds < last.endSeconds) {
+      last.endSeconds = Math.max(last.endSeconds, turn.endSeconds);
+      continue;
+    }
+    const own = { ...turn };
+    lasts.set(turn.speaker, own);
+    joined.push(own);
+  }
+  return joined;
 }
 
 function piecesOf(words: readonly SpokenWord[]): Piece[] {
