@@ -1,5 +1,6 @@
 import { breakablePieces, graphemesOf } from "./break-points.ts";
 import type { ExportSegment } from "./document.ts";
+import { leadsOn } from "./leading-words.ts";
 import { WordTimes } from "./word-times.ts";
 
 /** The least part of a subtitle: text that no line breaks in. */
@@ -11,14 +12,21 @@ export interface CuePiece {
   readonly spaceWidth: number;
   readonly startMilliseconds: number;
   readonly endMilliseconds: number;
+  /** Whether it belongs with the piece behind it, as an article does. */
+  readonly leadsOn: boolean;
 }
 
 /**
  * A segment's text in pieces of at most `maxWidth` columns. A column is a Latin letter's width; East Asian wide characters
  * take two, combining marks none.
  * @param text the segment's text as `cleanText` gives it
+ * @param language ISO 639-1; null: not known
  */
-export function cuePieces(segment: ExportSegment, text: string, maxWidth: number): CuePiece[] {
+export function cuePieces(
+  segment: ExportSegment,
+  text: string,
+  { language, maxWidth }: { language: string | null; maxWidth: number },
+): CuePiece[] {
   const times = new WordTimes(segment, text);
   let offset = 0;
   return breakablePieces(text)
@@ -34,6 +42,7 @@ export function cuePieces(segment: ExportSegment, text: string, maxWidth: number
         spaceWidth: columns(piece) - width,
         startMilliseconds: times.startOf(from),
         endMilliseconds: times.endOf(from + shown.length),
+        leadsOn: leadsOn(piece, language),
       };
     });
 }

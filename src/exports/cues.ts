@@ -1,6 +1,6 @@
 import { cleanText } from "./clean-text.ts";
 import { type CuePiece, cuePieces } from "./cue-pieces.ts";
-import type { ExportSegment } from "./document.ts";
+import type { ExportDocument, ExportSegment } from "./document.ts";
 import { cueLimits, splitCues } from "./split-cues.ts";
 
 /** A subtitle. Starts never decrease, each ends after it starts, and cues of one speaker never overlap. */
@@ -16,12 +16,15 @@ export interface Cue {
 const readableMilliseconds = 1_000;
 
 /** Subtitles of a transcript: split at words by their times, within `cueLimits`. */
-export async function* toCues(segments: AsyncIterable<ExportSegment> | Iterable<ExportSegment>): AsyncGenerator<Cue> {
+export async function* toCues({
+  segments,
+  language,
+}: Pick<ExportDocument, "segments" | "language">): AsyncGenerator<Cue> {
   const ends = new Map<number, number>();
   let waiting: Cue | undefined;
   let reached = 0;
   for await (const segment of segments) {
-    for (const cue of cuesOf(segment)) {
+    for (const cue of cuesOf(segment, language)) {
       // Times come from a model: starts are kept in order, and a speaker's cue waits for the end of the one before.
       const startMilliseconds = Math.max(cue.startMilliseconds, reached, ends.get(cue.speaker) ?? 0);
       const endMilliseconds = Math.max(startMilliseconds + 1, cue.endMilliseconds);
@@ -40,10 +43,10 @@ function lengthened(cue: Cue, nextStart: number): Cue {
   return wanted > cue.endMilliseconds ? { ...cue, endMilliseconds: wanted } : cue;
 }
 
-function cuesOf(segment: ExportSegment): Cue[] {
+function cuesOf(segment: ExportSegment, language: string | null): Cue[] {
   const text = cleanText(segment.text);
   if (text === "") return [];
-  const pieces = cuePieces(segment, text, cueLimits.columns);
+  const pieces = cuePieces(segment, text, { language, maxWidth: cueLimits.columns });
   return splitCues(pieces).map(({ from, to, lineBreak }): Cue => {
     const start = pieces[from]?.startMilliseconds ?? segment.startMilliseconds;
     const end = pieces[to - 1]?.endMilliseconds ?? segment.endMilliseconds;

@@ -21,8 +21,8 @@ export interface CueRange {
 }
 
 /**
- * Splits pieces into cues within `cueLimits`, at the cheapest places: ends of sentences, then of clauses, then pauses; few
- * cues, none of them tiny, lines of even length. Only a piece that alone is too long keeps its length.
+ * Splits pieces into cues within `cueLimits`, at the cheapest places: ends of sentences, then of clauses, then pauses, and
+ * best not behind an article or the like; few cues, none of them tiny, lines of even length. Only a piece that alone is too long keeps its length.
  */
 export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
   const places = new Places(pieces);
@@ -114,9 +114,14 @@ class Places {
   }
 }
 
-/** What parting two pieces costs; the end of the text costs nothing. */
+/**
+ * What parting two pieces costs; the end of the text costs nothing. With 2 behind what leads on, of 485 lines of the corpus'
+ * English transcripts that others follow 3 end so, and not 99; cues are as many, and their lines half a column less even.
+ */
 function costOfBreak(before: CuePiece, after: CuePiece | undefined): number {
   if (after === undefined || sentenceEnd.test(before.text)) return 0;
   if (clauseEnd.test(before.text)) return 0.3;
-  return after.startMilliseconds - before.endMilliseconds >= pauseMilliseconds ? 0.4 : 1;
+  const pauses = after.startMilliseconds - before.endMilliseconds >= pauseMilliseconds;
+  if (before.leadsOn) return pauses ? 1 : 2;
+  return pauses ? 0.4 : 1;
 }

@@ -5,7 +5,7 @@ import { subtitleTime } from "./subtitle-time.ts";
 /** SubRip: numbered cues, times with a comma. It has no place for speakers. */
 export async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
   let number = 0;
-  for await (const cue of toCues(document.segments)) yield toText(++number, cue);
+  for await (const cue of toCues(document)) yield toText(++number, cue);
 }
 
 function toText(number: number, { startMilliseconds, endMilliseconds, lines }: Cue): string {

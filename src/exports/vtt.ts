@@ -6,7 +6,7 @@ import { xmlText } from "./xml-text.ts";
 /** WebVTT (W3C), with every cue's speaker as its voice. */
 export async function* writeVtt(document: ExportDocument): AsyncGenerator<string> {
   yield "WEBVTT\n\n";
-  for await (const cue of toCues(document.segments)) yield toText(cue, speakerName(document, cue.speaker));
+  for await (const cue of toCues(document)) yield toText(cue, speakerName(document, cue.speaker));
 }
 
 function toText({ startMilliseconds, endMilliseconds, lines }: Cue, speaker: string): string {

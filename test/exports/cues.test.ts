@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Cue, toCues } from "../../src/exports/cues.ts";
 import type { ExportSegment } from "../../src/exports/index.ts";
+import { leadsOn } from "../../src/exports/leading-words.ts";
 import { hostileTexts, samples, segment } from "./transcripts.ts";
 
 const long =
@@ -8,7 +9,7 @@ const long =
   "when everybody is here. Then we can decide, and not before, what has to be done about the roof of the old house.";
 
 async function cuesOf(...segments: ExportSegment[]): Promise<Cue[]> {
-  return await Array.fromAsync(toCues(segments));
+  return await Array.fromAsync(toCues({ segments, language: "en" }));
 }
 
 const textOf = (cues: readonly Cue[]) => cues.flatMap((cue) => cue.lines).join(" ");
@@ -75,7 +76,50 @@ test("slow speech is split by time", async () => {
 
 test("what fits stays one cue, with lines of about one length", async () => {
   const cues = await cuesOf(segment("I have not seen him since the day before yesterday, I think.", 0, 4));
-  expect(cues.map((cue) => cue.lines)).toEqual([["I have not seen him since the", "day before yesterday, I think."]]);
+  expect(cues.map((cue) => cue.lines)).toEqual([["I have not seen him since", "the day before yesterday, I think."]]);
+});
+
+const parted: [string, string, string][] = [
+  ["en", "We talked about the history", "of the old town and nothing else."],
+  ["fr", "On nous a montré la grande salle", "de la mairie et la cour du château."],
+  ["de", "Sie sollten bei diesem Wetter mit dem Zug", "und nicht mit dem Auto fahren."],
+  ["es", "Hemos hablado mucho de la historia", "de la vieja ciudad y de nada más hoy."],
+  ["it", "Ci hanno mostrato le grandi stanze", "della villa e anche il giardino."],
+  ["pt", "Nós falamos muito hoje da história", "da velha cidade e de nada mais."],
+  ["nl", "Hij heeft het verhaal gehoord", "van de oude stad en zijn kerk."],
+];
+test.each(parted)(
+  "%s: no line ends with an article, a preposition or a conjunction",
+  async (language, first, second) => {
+    const said = segment(`${first} ${second}`, 0, 5);
+    const [cue, ...others] = await Array.fromAsync(toCues({ segments: [said], language }));
+    expect([cue?.lines, others]).toEqual([[first, second], []]);
+  },
+);
+
+test("a line ends with one where every other place is much worse", async () => {
+  const text = "Wir haben lange über die Geschichte der alten Stadt und sonst nichts gesprochen.";
+  const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 5)], language: "de" }));
+  expectWithinLimits(cues);
+  expect(cues.map((cue) => cue.lines.length)).toEqual([2]);
+  expect(textOf(cues)).toBe(text);
+});
+
+const ends: [string, string | null, boolean][] = [
+  ["the ", "en", true],
+  ["“The ", "en", true],
+  ["in.", "en", false],
+  ["Theodore ", "en", false],
+  ["de ", "fr", true],
+  ["de ", "en", false],
+  ["die ", "de", true],
+  ["die ", "en", false],
+  ["the ", null, false],
+  ["the ", "constructor", false],
+  ["的", "zh", false],
+];
+test.each(ends)("%j in %p belongs with what follows: %p", (word, language, expected) => {
+  expect(leadsOn(word, language)).toBe(expected);
 });
 
 test("a short cue stays readable where nothing follows, and ends where something does", async () => {
