@@ -7,7 +7,7 @@ import {
   type WorkerDeath,
   type WorkerStart,
 } from "../engine/index.ts";
-import { ownCommand, type ProgramFiles } from "../program/index.ts";
+import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
 
@@ -41,8 +41,12 @@ export function workerPreparation(
   return async (death, signal) => {
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
     const [whisperModel, ...others] = whisperModels();
-    for (const path of [whisperModel, segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node")]) {
-      if (!existsSync(path)) throw new Error(`${path} is missing; run scripts/setup`);
+    for (const path of [segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node"), whisperModel]) {
+      if (existsSync(path)) continue;
+      const isOwn = path !== whisperModel || path === files.whisperModel;
+      throw new Error(
+        `${path} is missing; ${isOwn ? renewal : "get it again with: transcribe models pull, or import"}`,
+      );
     }
     if (death?.signal === "SIGILL" && cpuLibrary !== "") {
       log.error({ event: "engine.cpu_variant_left_out", cpuLibrary });

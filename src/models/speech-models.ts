@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { eq } from "drizzle-orm";
-import { digestFile } from "../program/index.ts";
+import { digestFile, renewal } from "../program/index.ts";
 import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel } from "./built-in.ts";
 import type { ModelLibrary } from "./library.ts";
@@ -50,7 +50,7 @@ export class SpeechModels {
     const { setting } = this.#options;
     throw new LibraryError(
       setting === ""
-        ? `${model.path} is missing; install the program again`
+        ? `${model.path} is missing; ${renewal}`
         : `no model ${setting} is installed, and no file is there of that name; get it with: transcribe models pull, or import`,
     );
   }

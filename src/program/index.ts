@@ -10,5 +10,6 @@ export { type Notice, notices } from "./notices.ts";
 export { ownCommand } from "./own-command.ts";
 export { programFile } from "./program-file.ts";
 export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFiles } from "./program-files.ts";
+export { renewal } from "./renewal.ts";
 export { UnpackError } from "./unpack-error.ts";
 export { programVersion } from "./version.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { progressText } from "../../src/cli/models/progress-line.ts";
 import { basePath } from "../engine/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
-import { available } from "../support/checkout.ts";
+import { available, root } from "../support/checkout.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
@@ -78,6 +78,22 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(stderr).toBe("transcribe: mine: damaged; mend it: remove it and import it again\n");
     await commands.json(shownShape, "models", "remove", "mine");
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("verify of a checkout's own damaged model says that scripts/setup brings it again", async () => {
+    const checkout = join(directory.path, "checkout");
+    const damaged = join(checkout, "build/models/campplus.onnx");
+    for (const part of ["src", "models", "package.json"])
+      cpSync(join(root, part), join(checkout, part), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
+    mkdirSync(dirname(damaged), { recursive: true });
+    await Bun.write(damaged, "spoiled");
+    const child = Bun.spawn([process.execPath, "src/main.ts", "models", "verify", "campplus", "--data-dir", data], {
+      ...{ cwd: checkout, stdout: "pipe", stderr: "pipe" },
+    });
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    expect([await child.exited, stdout]).toEqual([1, expect.stringContaining("campplus: damaged")]);
+    expect(stderr).toBe("transcribe: campplus: damaged; mend it: run scripts/setup\n");
   });
 
   test("a bundle is made of what is installed and read on another machine", async () => {

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { builtInPath, type Damage, findModelOrNull, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
+import { renewal } from "../../program/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
@@ -49,7 +50,7 @@ function remedy(damaged: readonly string[], { catalogue, files }: ModelsContext)
   const steps = damaged.map((id) => {
     const entry = findModelOrNull(catalogue, id);
     if (entry === null) return "remove it and import it again";
-    return builtInPath(entry, files) !== null ? "install the program again" : `transcribe models pull ${id}`;
+    return builtInPath(entry, files) !== null ? renewal : `transcribe models pull ${id}`;
   });
   return `mend it: ${[...new Set(steps)].join("; ")}`;
 }

@@ -1,4 +1,5 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
+import { messageOf } from "../../wording/index.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
@@ -15,7 +16,7 @@ export interface DiarizationModels {
   dispose(): Promise<void>;
 }
 
-/** Loads both models for the CPU. Throws what ONNX Runtime says where a file is missing or no such model. */
+/** Loads both models for the CPU. Throws an Error that names the file where it is missing or no such model. */
 export async function openDiarizationModels(options: {
   /** ONNX Runtime's addon; a compiled program loads this one, from source its package finds its own. */
   onnxBinding: string;
@@ -33,8 +34,16 @@ export async function openDiarizationModels(options: {
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
   };
-  const segmentation = await onnx.InferenceSession.create(options.segmentationPath, session);
-  const embedding = await onnx.InferenceSession.create(options.embeddingPath, session);
+  const load = async (path: string) => {
+    try {
+      return await onnx.InferenceSession.create(path, session);
+    } catch (error) {
+      const remedy = 'Check it with "transcribe models verify"; if it is whole, free memory';
+      throw new Error(`cannot load the model ${path}: ${messageOf(error)}. ${remedy}`, { cause: error });
+    }
+  };
+  const segmentation = await load(options.segmentationPath);
+  const embedding = await load(options.embeddingPath);
   return {
     segmentation,
     embedding,

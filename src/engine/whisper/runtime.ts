@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { renewal } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import type { NativeAddon } from "./addon.ts";
 import { cpuLibraries, gpuLibraries } from "./libraries.ts";
@@ -46,7 +47,7 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
   const addon = openAddon(options.nativeDirectory);
   const cpuLibrary = options.cpuLibrary ?? cpuLibraries(addon, options.nativeDirectory)[0]?.file;
   if (cpuLibrary === undefined) {
-    throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; run scripts/setup again`);
+    throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; ${renewal}`);
   }
   const gpu = options.gpu ?? true;
   const wanted = (library: string) => (typeof gpu === "boolean" ? gpu : gpu.includes(library));
@@ -81,7 +82,7 @@ function openAddon(nativeDirectory: string): NativeAddon {
   } catch (error) {
     const reason = messageOf(error);
     throw new Error(
-      `cannot load the whisper addon ${path}: ${reason}; run scripts/setup, and check that the directory is not mounted noexec`,
+      `cannot load the whisper addon ${path}: ${reason}; ${renewal}, and check that the directory is not mounted noexec`,
     );
   }
   // the addon is ours and built together with its types
