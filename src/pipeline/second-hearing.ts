@@ -58,10 +58,23 @@ export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[]
   let corrected = [...turns];
   for (const [index, piece] of pieces.entries()) {
     const speaker = speakers[index] ?? piece.speaker;
-    if (speaker === piece.speaker) continue;
+    if (speaker === piece.speaker || othersSpeak(turns, piece)) continue;
     corrected = corrected.flatMap((turn) => (turn.speaker === piece.speaker ? handOver(turn, piece, speaker) : [turn]));
   }
   return withoutOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
+}
+
+/** Whether others speak for half of a piece or more: then it is two voices at once that are heard, and like neither. */
+function othersSpeak(turns: readonly Turn[], piece: Piece): boolean {
+  const others = turns.filter(
+    ({ speaker, startSeconds, endSeconds }) =>
+      speaker !== piece.speaker && startSeconds < piece.endSeconds && endSeconds > piece.startSeconds,
+  );
+  const seconds = others.reduce(
+    (sum, turn) => sum + Math.min(turn.endSeconds, piece.endSeconds) - Math.max(turn.startSeconds, piece.startSeconds),
+    0,
+  );
+  return seconds >= secondsOf(piece) / 2;
 }
 
 /** One turn of those of one speaker that overlap, as where a piece went to somebody who speaks meanwhile anyway. */

@@ -1,8 +1,8 @@
 import type { SpokenWord } from "./assign-speakers.ts";
 import { type Boundary, boundaryBetween } from "./sentences.ts";
 
-/** A silence that parts what one speaker says, whatever is said. */
-const longPauseSeconds = 3;
+/** A silence that parts what one speaker says, whatever is said: as long as one that ends a turn in which nobody else speaks. */
+const longPauseSeconds = 1.2;
 /** A silence above this had better lie between two segments. */
 const shortPauseSeconds = 0.7;
 /** A full stop that may be an abbreviation's ends a sentence where at least this silence follows. */

@@ -10,6 +10,7 @@ import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
+import { keepToTurns } from "./keep-to-turns.ts";
 import { chooseLanguage, languageOfChunk } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
@@ -79,9 +80,9 @@ export async function transcript(
   const transcribed = await eachTrack(transcribing, heard, speechSeconds, async (context, { chunks }) => ({
     words: await transcribe(context, chunks, model.path, languageOf),
   }));
-  const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) => ({
-    turns: track.words.length === 0 ? [] : await speakersOf(context, track),
-  }));
+  const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
+    track.words.length === 0 ? { turns: [] } : speakersOf(context, track),
+  );
 
   step("finalize");
   const segments = mergeTracks(
@@ -91,9 +92,11 @@ export async function transcript(
   return segments;
 }
 
-async function speakersOf(context: TrackContext, { words, activityDirectory }: { words: EngineWord[] } & Detected) {
-  const turns = await diarize(partOfStep(context, 0, 0.9), activityDirectory);
-  return hearAgain(partOfStep(context, 0.9, 1), words, turns);
+/** The turns, and the words where somebody speaks by them. */
+async function speakersOf(context: TrackContext, track: { words: EngineWord[] } & Detected) {
+  const turns = await diarize(partOfStep(context, 0, 0.9), track.activityDirectory);
+  const words = keepToTurns(track.words, turns);
+  return { words, turns: await hearAgain(partOfStep(context, 0.9, 1), words, turns) };
 }
 
 function speechSeconds({ chunks }: Detected): number {

@@ -53,6 +53,15 @@ describe("segments", () => {
     expect(texts(words)).toEqual(["We met Mr. Smith and his wife in the garden."]);
   });
 
+  test("end in the middle of a sentence only where a turn would end, too", () => {
+    const told = (pause: number) =>
+      texts(
+        spoken(0, [...wordsFrom(0, "And then we went on to"), ...wordsFrom(1.8 + pause, "the garden of Mr. Smith.")]),
+      );
+    expect(told(0.8)).toEqual(["And then we went on to the garden of Mr. Smith."]);
+    expect(told(1.4)).toEqual(["And then we went on to", "the garden of Mr. Smith."]);
+  });
+
   test.each([
     ["at a comma", `${"so ".repeat(30)}far, ${"it ".repeat(30)}went.`, / far,$/],
     ["at the comma that leaves no small rest", `now, ${"so ".repeat(30)}far, ${"it ".repeat(28)}went, yes.`, / far,$/],

@@ -63,12 +63,17 @@ describe("a piece heard again", () => {
     expect(turnsHeardAgain(turns, pieces, [0, 1, 0, 0])).toEqual(turns);
   });
 
-  test("given to somebody who speaks all the while makes no second turn of theirs, which would hide the first", () => {
-    const all = [turn(0, 4, 0), turn(4, 20, 1), turn(8, 9.5, 0), turn(10, 14, 0)];
+  test("given to somebody who speaks next makes no second turn of theirs, which would hide the first", () => {
+    const all = [turn(0, 4, 0), turn(4, 7, 1), turn(8, 9.5, 0), turn(9, 20, 1)];
     const heard = turnsHeardAgain(all, pieces, [0, 1, 1, 0]);
-    expect(heard).toEqual([turn(0, 4, 0), turn(4, 20, 1), turn(10, 14, 0)]);
+    expect(heard).toEqual([turn(0, 4, 0), turn(4, 7, 1), turn(8, 20, 1)]);
     const words = wordsFrom(16, "And that went on for long.");
     expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  test("stays where others speak for half of it, whose voices are heard with it", () => {
+    const all = [turn(0, 4, 0), turn(4, 20, 1), turn(8, 9.5, 0), turn(10, 14, 0)];
+    expect(turnsHeardAgain(all, pieces, [0, 1, 1, 0])).toEqual(all);
   });
 
   test("leaves what others say at the same time", () => {

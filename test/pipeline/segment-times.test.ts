@@ -3,6 +3,7 @@ import type { EngineWord, Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
+import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
 import { mergeTracks } from "../../src/pipeline/merge-tracks.ts";
 import type { Segment } from "../../src/transcriptions/index.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
@@ -77,9 +78,9 @@ test("segments are in order, within the recording, hold all words, and never rea
   for (let seed = 1; seed <= 300; seed++) {
     const random = randomNumbers(seed);
     const tracks = Array.from({ length: 1 + (seed % 2) }, () => ({
-      words: someWords(random),
+      heard: someWords(random),
       turns: someTurns(random),
-    }));
+    })).map(({ heard, turns }) => ({ words: keepToTurns(heard, turns), turns }));
     const segments = mergeTracks(
       tracks.map(({ words, turns }) => fitToTurns(buildSegments(assignSpeakers(words, turns)), turns)),
     );

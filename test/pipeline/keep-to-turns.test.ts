@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+
+const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
+const turn = (startSeconds: number, endSeconds: number, speaker = 0) => ({ startSeconds, endSeconds, speaker });
+
+/** Where words go by turns; to a hundredth of a second. */
+function kept(words: readonly [number, number][], turns: readonly ReturnType<typeof turn>[]): [number, number][] {
+  const round = (seconds: number) => Math.round(seconds * 100) / 100;
+  return keepToTurns(
+    words.map(([start, end]) => span(start, end)),
+    turns,
+  ).map(({ startSeconds, endSeconds }) => [round(startSeconds), round(endSeconds)]);
+}
+
+describe("words", () => {
+  const turns = [turn(2, 4), turn(3.5, 5, 1), turn(10, 12)];
+  const cases: [string, [number, number][], [number, number][]][] = [
+    [
+      "within turns stay",
+      [
+        [2, 2.3],
+        [2.3, 4.6],
+        [10.5, 12],
+      ],
+      [
+        [2, 2.3],
+        [2.3, 4.6],
+        [10.5, 12],
+      ],
+    ],
+    [
+      "that reach out of turns a little stay",
+      [
+        [1.8, 2.3],
+        [4.9, 5.2],
+      ],
+      [
+        [1.8, 2.3],
+        [4.9, 5.2],
+      ],
+    ],
+    [
+      "that reach out of turns far are cut",
+      [
+        [0.5, 2.4],
+        [4.8, 8],
+      ],
+      [
+        [1.75, 2.4],
+        [4.8, 5.25],
+      ],
+    ],
+    ["that reach from one turn to the next stay in the one that has more of them", [[4.9, 10.9]], [[9.75, 10.9]]],
+    [
+      "beside a turn go to its edge",
+      [
+        [5.4, 5.8],
+        [9, 9.5],
+        [10, 10.4],
+      ],
+      [
+        [5.15, 5.25],
+        [9.75, 9.85],
+        [10, 10.4],
+      ],
+    ],
+    [
+      "two beside a turn stay in order",
+      [
+        [5.3, 5.5],
+        [5.5, 5.9],
+      ],
+      [
+        [5.15, 5.25],
+        [5.25, 5.35],
+      ],
+    ],
+    [
+      "far from all turns stay",
+      [
+        [7, 7.5],
+        [30, 30.5],
+      ],
+      [
+        [7, 7.5],
+        [30, 30.5],
+      ],
+    ],
+    [
+      "that make a sentence where nobody was heard stay",
+      [
+        [5.3, 5.5],
+        [5.5, 5.9],
+        [5.9, 6.2],
+        [8, 8.5],
+      ],
+      [
+        [5.3, 5.5],
+        [5.5, 5.9],
+        [5.9, 6.2],
+        [8, 8.5],
+      ],
+    ],
+    ["shorter than what is left of others stay as short", [[9.4, 9.45]], [[9.75, 9.8]]],
+  ];
+  test.each(cases)("%s", (_, words, places) => {
+    expect(kept(words, turns)).toEqual(places);
+  });
+
+  test("stay where there are no turns", () => {
+    expect(kept([[1, 2]], [])).toEqual([[1, 2]]);
+  });
+
+  test("are none where there are none", () => {
+    expect(kept([], turns)).toEqual([]);
+  });
+
+  test("keep what else is known of them", () => {
+    expect(keepToTurns([{ ...span(0, 3), text: " so", probability: 0.4 }], turns)).toEqual([
+      { startSeconds: 1.75, endSeconds: 3, text: " so", probability: 0.4 },
+    ]);
+  });
+
+  test("are in order, apart and none longer than before, wherever the turns lie", () => {
+    for (let shift = 0; shift < 3; shift += 0.07) {
+      const words = Array.from({ length: 40 }, (_, index) => span(index * 0.4, index * 0.4 + 0.3));
+      const moved = keepToTurns(words, [
+        turn(shift, shift + 1.1),
+        turn(shift + 3, shift + 3.2),
+        turn(shift + 8, shift + 9),
+      ]);
+      for (const [index, word] of moved.entries()) {
+        expect(word.startSeconds).toBeGreaterThanOrEqual(moved[index - 1]?.endSeconds ?? 0);
+        expect(word.endSeconds).toBeGreaterThan(word.startSeconds);
+        expect(word.endSeconds - word.startSeconds).toBeLessThan(0.3 + 1e-9);
+      }
+    }
+  });
+});
