@@ -8,8 +8,12 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 const seconds = Type.Number({ minimum: 0 });
 const path = Type.String({ minLength: 1 });
 
-/** A 16 kHz, mono, 16-bit little-endian raw file. */
-const pcmFileSchema = Type.Object({ path, sampleCount: Type.Integer({ minimum: 0 }) });
+/** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
+const pcmFileSchema = Type.Object({
+  path,
+  /** Samples of the recording; what lies beyond is read as silence. */
+  sampleCount: Type.Integer({ minimum: 0 }),
+});
 export type PcmFile = Static<typeof pcmFileSchema>;
 
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
@@ -24,9 +28,11 @@ export const chunkSchema = Type.Object({
 });
 export type Chunk = Static<typeof chunkSchema>;
 
+/** A stretch in which one speaker speaks. */
 export const turnSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,
+  /** Counts from 0 in order of first appearance. */
   speaker: Type.Integer({ minimum: 0 }),
 });
 export type Turn = Static<typeof turnSchema>;

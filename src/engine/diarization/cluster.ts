@@ -1,3 +1,4 @@
+import type { PcmFile, Turn } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
@@ -5,9 +6,8 @@ import { FrameAverage } from "./frame-average.ts";
 import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 import { likeness } from "./likeness.ts";
 import { joinAlike } from "./linkage.ts";
-import type { PcmFile } from "./pcm.ts";
 import { secondsOf, VoiceGathering, withoutSmall } from "./speakers.ts";
-import { type Turn, TurnFinder } from "./turns.ts";
+import { TurnFinder } from "./turns.ts";
 import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 

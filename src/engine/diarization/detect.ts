@@ -1,7 +1,8 @@
+import type { PcmFile } from "../protocol.ts";
 import { BlockActivity } from "./activity.ts";
 import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";
 import { type DiarizationModels, segment } from "./models.ts";
-import { type PcmFile, PcmReader } from "./pcm.ts";
+import { PcmReader } from "./pcm.ts";
 
 /** Windows that go through the model at once: more gained nothing on two threads and cost memory. */
 const BATCH_WINDOWS = 16;

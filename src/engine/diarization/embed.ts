@@ -1,9 +1,10 @@
+import type { PcmFile } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { type LocalVoice, localVoices, type Stretch } from "./clean-speech.ts";
 import { FRAME_SAMPLES, frameSample, HOP_FRAMES } from "./grid.ts";
 import { type DiarizationModels, embed } from "./models.ts";
-import { type PcmFile, PcmReader } from "./pcm.ts";
+import { PcmReader } from "./pcm.ts";
 import { type VoicePiece, writeVoices } from "./voices.ts";
 
 /** The least that is embedded: what is shorter is repeated. */

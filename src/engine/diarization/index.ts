@@ -11,7 +11,6 @@ export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
 export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
-export { type PcmFile, PcmReader } from "./pcm.ts";
+export { PcmReader } from "./pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { speechRegions } from "./speech.ts";
-export type { Turn } from "./turns.ts";

@@ -39,7 +39,9 @@ export async function openDiarizationModels(options: {
       return await onnx.InferenceSession.create(path, session);
     } catch (error) {
       const remedy = 'Check it with "transcribe models verify"; if it is whole, free memory';
-      throw new Error(`cannot load the model ${path}: ${messageOf(error)}. ${remedy}`, { cause: error });
+      throw new Error(`cannot load the model ${path}: ${messageOf(error).replace(/\.$/, "")}. ${remedy}`, {
+        cause: error,
+      });
     }
   };
   const segmentation = await load(options.segmentationPath);

@@ -1,11 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-
-/** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
-export interface PcmFile {
-  path: string;
-  /** Samples of the recording; what lies beyond is read as silence. */
-  sampleCount: number;
-}
+import type { PcmFile } from "../protocol.ts";
 
 const BYTES_PER_SAMPLE = 2;
 const FULL_SCALE = 32_768;

@@ -1,10 +1,10 @@
-import type { Span } from "../protocol.ts";
+import type { PcmFile, Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
 import { cutRun, lengthSeconds, type Run } from "./cut.ts";
 import { FrameAverage } from "./frame-average.ts";
 import { blockCount, frameSeconds } from "./grid.ts";
-import { type PcmFile, PcmReader } from "./pcm.ts";
+import { PcmReader } from "./pcm.ts";
 
 /**
  * Speech begins where its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips made quiet, clipped,

@@ -1,13 +1,6 @@
+import type { Turn } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { FRAME_SAMPLES, frameSeconds } from "./grid.ts";
-
-/** A stretch in which one speaker speaks. */
-export interface Turn {
-  startSeconds: number;
-  endSeconds: number;
-  /** Counts from 0 in order of first appearance. */
-  speaker: number;
-}
 
 /**
  * A speaker speaks in a frame from this probability on. 0.4 to 0.6 differ little: 6.9 to 7.7 % on the built dialogues,

@@ -11,6 +11,7 @@ import {
   WINDOW_FRAMES,
 } from "../../../src/engine/diarization/grid.ts";
 import { type Voice, writeVoices } from "../../../src/engine/diarization/voices.ts";
+import type { PcmFile } from "../../../src/engine/index.ts";
 
 /** What models would say about a recording: frames of speech, by local speaker, and the voices of a window. */
 export interface FakeRecording {
@@ -25,7 +26,7 @@ export interface FakeRecording {
 /** Writes the block files that the models would have led to, and removes them at the end. */
 export async function withBlocks<T>(
   recording: FakeRecording,
-  use: (pcm: { path: string; sampleCount: number }, activity: string, embeddings: string) => Promise<T>,
+  use: (pcm: PcmFile, activity: string, embeddings: string) => Promise<T>,
 ): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), "blocks-"));
   const [activity, embeddings] = [join(directory, "activity"), join(directory, "embeddings")];

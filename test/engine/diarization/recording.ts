@@ -8,11 +8,10 @@ import {
   detectBlock,
   embedBlock,
   openDiarizationModels,
-  type PcmFile,
   packChunks,
   speechRegions,
 } from "../../../src/engine/diarization/index.ts";
-import { SAMPLE_RATE } from "../../../src/engine/index.ts";
+import { type PcmFile, SAMPLE_RATE } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 
 const root = resolve(import.meta.dir, "../../..");

@@ -7,9 +7,9 @@ import {
   blockCount,
   type DiarizationModels,
   detectBlock,
-  type PcmFile,
   speechRegions,
 } from "../../../src/engine/diarization/index.ts";
+import type { PcmFile } from "../../../src/engine/index.ts";
 import { audioDirectory, decode, openModels } from "./recording.ts";
 
 // Inference on a machine that is busy with other tests.

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type DiarizationModels, embed, type PcmFile, PcmReader } from "../../../src/engine/diarization/index.ts";
+import { type DiarizationModels, embed, PcmReader } from "../../../src/engine/diarization/index.ts";
 import { likeness } from "../../../src/engine/diarization/likeness.ts";
+import type { PcmFile } from "../../../src/engine/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { audioDirectory, decode, openModels } from "./recording.ts";
 
