@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { FFMPEG, makeWithFfmpeg } from "../media/support.ts";
 import { available, corpusPath } from "../support/checkout.ts";
-import type { TestClient } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { englishWordErrors, errorRate } from "../support/wer.ts";
+import { served } from "./served.ts";
 
 const saidSchema = Type.Array(
   Type.Object({ speaker: Type.String(), text: Type.String(), end: Type.Optional(Type.Number()) }),
@@ -32,14 +31,8 @@ const withEcho =
   "asplit[dry][wet];[wet]pan=stereo|c0=0.1*c1|c1=0.1*c0,adelay=200|200[echo];[dry][echo]amix=normalize=0:duration=first";
 
 describe.if(ready)("a call with a channel for each party", () => {
-  const server = new TestServer();
-  let client: TestClient;
-
-  beforeAll(async () => {
-    await server.start();
-    client = await server.client("calls");
-  }, startTimeout);
-  afterAll(() => server[Symbol.asyncDispose]());
+  const made = served("calls");
+  const { server } = made;
 
   /** Each party has one label, and at most these parts of what it says are wrong: nothing is the other's, or there twice. */
   const isToldApart = (segments: readonly Segment[], parties: readonly string[], mostErrors: number) => {
@@ -57,7 +50,7 @@ describe.if(ready)("a call with a channel for each party", () => {
   test(
     "has all words of both, where both talk at once",
     server.showing(async () => {
-      const { segments } = await client.transcribe(both);
+      const { segments } = await made.client.transcribe(both);
       isToldApart(segments, await partiesOf(corpusPath("dialogue/stereo-two-channels.turns.json"), 5), 0);
     }),
     180_000,
@@ -69,7 +62,7 @@ describe.if(ready)("a call with a channel for each party", () => {
       using directory = temporaryDirectory();
       const path = join(directory.path, "call.wav");
       makeWithFfmpeg("-i", call, "-t", "24", "-filter_complex", withEcho, path);
-      const { ended, segments } = await client.transcribe(path);
+      const { ended, segments } = await made.client.transcribe(path);
       expect(ended).toMatchObject({ status: "completed", language: "en", duration_seconds: 24 });
       isToldApart(segments, await partiesOf(corpusPath("dialogue/dlg-11-2spk-stereo-call.turns.json"), 24), 0.2);
     }),

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, corpusPath, samplePath } from "../support/checkout.ts";
-import type { TestClient } from "../support/client.ts";
 import { type NamedTurn, parseRttm } from "../support/rttm.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 import { heardTurns, speakerLabels, wordErrorRate } from "./accuracy.ts";
+import { served } from "./served.ts";
 
 interface Reference {
   readonly text: string;
@@ -42,17 +41,11 @@ const ready = available("e2e tests of two speakers", sample);
 const readyDialogues = available("e2e tests of dialogues", ...dialogues.map(({ path }) => path));
 
 describe.if(ready)("who said what", () => {
-  const server = new TestServer();
-  let client: TestClient;
-
-  beforeAll(async () => {
-    await server.start();
-    client = await server.client("dialogues");
-  }, startTimeout);
-  afterAll(() => server[Symbol.asyncDispose]());
+  const made = served("dialogues");
+  const { server } = made;
 
   const tellsTheTwoApart = async (path: string, reference: Reference, mostErrors: number) => {
-    const { ended, segments } = await client.transcribe(path);
+    const { ended, segments } = await made.client.transcribe(path);
     expect(ended).toMatchObject({ status: "completed", language: "en" });
     const turns = heardTurns(reference.turns, segments);
     // Labels go by first appearance, and every turn of a speaker has that speaker's.

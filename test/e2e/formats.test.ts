@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, corpusPath } from "../support/checkout.ts";
-import { errorOf, type TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
+import { errorOf } from "../support/client.ts";
 import { wordErrorRate } from "./accuracy.ts";
+import { served } from "./served.ts";
 
 const manifestSchema = Type.Array(
   Type.Object({
@@ -20,17 +20,12 @@ const manifest = ready ? Value.Parse(manifestSchema, await Bun.file(corpusPath("
 const files = manifest.filter(({ path }) => path.startsWith("formats/"));
 
 describe.if(ready)("every file of formats/ ends as its answer says", () => {
-  const server = new TestServer();
-  let client: TestClient;
+  const made = served("formats");
+  const { server } = made;
   let taken = 0;
 
   const filesIn = (folder: string) => readdirSync(join(server.dataDirectory, folder));
 
-  beforeAll(async () => {
-    await server.start();
-    client = await server.client("formats");
-  }, startTimeout);
-  afterAll(() => server[Symbol.asyncDispose]());
   afterEach(async () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
     expect({ incoming: filesIn("incoming"), work: filesIn("work") }).toEqual({ incoming: [], work: [] });
@@ -44,7 +39,7 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
       `${path}: ${answer}`,
       server.showing(async () => {
         // Finding out the language has its own tests; here it would cost each file a run of the encoder.
-        const response = await client.send(corpusPath(path), { language: "en" });
+        const response = await made.client.send(corpusPath(path), { language: "en" });
         if (verdict === "422") {
           const { error, errors } = await errorOf(response, 422);
           expect(error).toBe("validation_failed");
@@ -54,16 +49,16 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
         expect(response.status).toBe(201);
         taken++;
         const id = response.headers.get("location")?.split("/").at(-1) ?? "";
-        const ended = await client.waitUntilEnded(id, 100);
+        const ended = await made.client.waitUntilEnded(id, 100);
         expect(ended.status).toBe(verdict as "completed" | "failed");
         if (verdict === "failed") {
           expect(ended.failure_reason).toBe(detail as "no_speech" | "too_short");
-          expect((await errorOf(await client.fetch(`/transcriptions/${id}/segments`), 409)).error).toBe(
+          expect((await errorOf(await made.client.fetch(`/transcriptions/${id}/segments`), 409)).error).toBe(
             "transcription_is_not_ready",
           );
           return;
         }
-        const segments = await client.segments(id);
+        const segments = await made.client.segments(id);
         expect(segments).not.toBeEmpty();
         // At 13 kbit/s of GSM "Americans ask" is heard as "America asked"; everything else reads without a fault.
         if (transcript !== null) expect(wordErrorRate(transcript, segments)).toBeLessThanOrEqual(0.1);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { available, corpusPath, samplePath } from "../support/checkout.ts";
-import { spokenText, type TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
+import { spokenText } from "../support/client.ts";
+import { served } from "./served.ts";
 
 const jfk = samplePath("jfk.mp3");
 const jfkFlac = corpusPath("formats/jfk.flac");
@@ -9,17 +9,11 @@ const ready = available("e2e tests of one speaker", jfk);
 const readyFlac = ready && available("e2e test of jfk.flac", jfkFlac);
 
 describe.if(ready)("one speaker", () => {
-  const server = new TestServer();
-  let client: TestClient;
-
-  beforeAll(async () => {
-    await server.start();
-    client = await server.client("one");
-  }, startTimeout);
-  afterAll(() => server[Symbol.asyncDispose]());
+  const made = served("one");
+  const { server } = made;
 
   const readsTheInauguralAddress = async (path: string) => {
-    const { ended, segments } = await client.transcribe(path);
+    const { ended, segments } = await made.client.transcribe(path);
     expect(ended).toMatchObject({
       status: "completed",
       language: "en",
