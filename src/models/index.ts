@@ -1,8 +1,7 @@
-export { builtInPath, builtInSpeechModel } from "./built-in.ts";
+export { builtInPath } from "./built-in.ts";
 export { writeBundle } from "./bundle/index.ts";
 export { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 export {
-  downloadOf,
   findModel,
   findModelOrNull,
   type ModelEntry,

@@ -16,7 +16,7 @@ import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
 import type { Speech } from "./speech.ts";
 import { partOfStep, RecordingFailure, type StepContext } from "./step.ts";
-import { eachTrack, type TrackContext } from "./tracks.ts";
+import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
 import { transcribe } from "./transcribe.ts";
 
 /** Share of the whole work that each step begins and ends at, in percent; taken from the time they take on a CPU. */
@@ -37,35 +37,10 @@ export async function transcript(
   recording: Recording,
   signal: AbortSignal,
 ): Promise<Segment[]> {
-  const { recordings, dataDirectory, engine } = services;
+  const { recordings } = services;
   const { id } = recording;
-  const workDirectory = dataDirectory.workDirectory(id);
-  mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
-  const step = (name: Exclude<Step, "fetch">): StepContext => {
-    recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
-    return {
-      recording,
-      uploadPath: dataDirectory.uploadPath(id),
-      workDirectory,
-      checkpoints: new Checkpoints(services.store, id),
-      engine,
-      signal,
-      log: services.log,
-      progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
-    };
-  };
-
-  const decodingSince = services.now();
-  const tracks = await decode(step("decode"), services.decodeOptions());
-  const durationSeconds = Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
-  // One that was decoded before a restart was counted then.
-  if (recording.durationSeconds === null) {
-    const seconds = (services.now() - decodingSince) / 1000;
-    services.metrics.recordings.decoded(durationSeconds);
-    services.metrics.engine.stepDone({ step: "decode", device: "cpu", seconds, audioSeconds: durationSeconds });
-  }
-  recordings.describe(id, { durationSeconds });
-  services.usage.chargeAudio(id, durationSeconds);
+  const step = stepsOf(services, recording, signal);
+  const tracks = await decodeAndCount(services, step("decode"));
 
   const detecting = step("detect");
   const heard = await eachTrack(detecting, tracks, () => 1, detect);
@@ -90,6 +65,41 @@ export async function transcript(
   );
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
+}
+
+/** The contexts of a recording's steps, each made when the step begins. */
+function stepsOf(services: PipelineServices, recording: Recording, signal: AbortSignal) {
+  const { recordings, dataDirectory, engine, log } = services;
+  const { id } = recording;
+  const workDirectory = dataDirectory.workDirectory(id);
+  mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
+  return (name: Exclude<Step, "fetch">): StepContext => {
+    recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
+    return {
+      ...{ recording, workDirectory, engine, signal, log },
+      uploadPath: dataDirectory.uploadPath(id),
+      checkpoints: new Checkpoints(services.store, id),
+      progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
+    };
+  };
+}
+
+/** decode; the length that the recording turns out to have is entered, counted and charged. */
+async function decodeAndCount(services: PipelineServices, context: StepContext): Promise<Track[]> {
+  const { metrics, recordings, usage, now } = services;
+  const { recording } = context;
+  const since = now();
+  const tracks = await decode(context, services.decodeOptions());
+  const durationSeconds = Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
+  // One that was decoded before a restart was counted then.
+  if (recording.durationSeconds === null) {
+    const seconds = (now() - since) / 1000;
+    metrics.recordings.decoded(durationSeconds);
+    metrics.engine.stepDone({ step: "decode", device: "cpu", seconds, audioSeconds: durationSeconds });
+  }
+  recordings.describe(recording.id, { durationSeconds });
+  usage.chargeAudio(recording.id, durationSeconds);
+  return tracks;
 }
 
 /** The turns, and the words where somebody speaks by them. */

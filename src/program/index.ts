@@ -1,7 +1,7 @@
 export { buildInfo } from "./build-info.ts";
 export { builtInModels } from "./built-in-models.ts";
 export { checkoutNotices } from "./checkout-notices.ts";
-export { describeCheckout, type ForeignParts } from "./describe-checkout.ts";
+export { describeCheckout } from "./describe-checkout.ts";
 export { digestFile } from "./digest-file.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
 export type { FfmpegWords } from "./ffmpeg-words.ts";

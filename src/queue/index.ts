@@ -1,1 +1,1 @@
-export { QueueStoppedError, RecordingEndedError, RecordingQueue } from "./queue.ts";
+export { RecordingQueue } from "./queue.ts";

@@ -104,7 +104,7 @@ export class RecordingQueue {
 }
 
 /** The reason a recording's signal is aborted with when the server stops. */
-export class QueueStoppedError extends Error {
+class QueueStoppedError extends Error {
   override readonly name = "QueueStoppedError";
   constructor() {
     super("the server is stopping");
@@ -112,7 +112,7 @@ export class QueueStoppedError extends Error {
 }
 
 /** The reason a recording's signal is aborted with when a command has ended it. */
-export class RecordingEndedError extends Error {
+class RecordingEndedError extends Error {
   override readonly name = "RecordingEndedError";
   constructor() {
     super("the recording was ended by command");
