@@ -20,7 +20,7 @@ export async function detect(context: TrackContext, track: Track): Promise<Detec
   const { pcm, engine, signal, checkpoints } = context;
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
-  // What a version of the program with other blocks left under another name is not taken for these.
+  // An earlier version of the program kept other blocks; its checkpoints have another name, so they are not taken for these.
   await forEachMissingPart(context, "activity", blockCount(pcm.sampleCount), async (block) => {
     await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
     checkpoints.write("activity", block, blockSchema, {});

@@ -15,7 +15,7 @@ export async function diarize(context: TrackContext, activityDirectory: string):
   if (finished !== null) return finished.turns;
   const embeddingDirectory = join(context.workDirectory, "embeddings");
   mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
-  // As in detect: blocks of an earlier version have another name.
+  // As in detect: checkpoints of an earlier version's blocks have another name.
   await forEachMissingPart(context, "voices", blockCount(pcm.sampleCount), async (block) => {
     await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
     checkpoints.write("voices", block, blockSchema, {});

@@ -32,7 +32,7 @@ export async function hearAgain(
   for (let block = 0; block < blocks; block++) {
     signal.throwIfAborted();
     const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(heardSpan);
-    // What was heard for other words is of no use.
+    // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
     if (!Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans)) {
       await engine.run("embedSentences", { pcm, spans, block, voiceDirectory }, signal);
       checkpoints.write("sentences", block, blockSchema, { spans });

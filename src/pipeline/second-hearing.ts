@@ -11,7 +11,7 @@ export interface Piece extends Span {
 const pauseSeconds = 0.6;
 /** Pieces in which a voice can be known, and how much of a longer one is heard: its middle. */
 const shortestSeconds = 0.8;
-const heardSeconds = 2.5;
+const mostHeardSeconds = 2.5;
 /** What is said in one go for longer has been heard well enough the first time. */
 const doubtfulSeconds = 20;
 /** Speech of each speaker that the others' voices are compared with. */
@@ -47,7 +47,7 @@ export function heardSpan(piece: Piece): Span {
 
 /** How much of a piece is heard. */
 export function heardLength(piece: Piece): number {
-  return Math.min(secondsOf(piece), heardSeconds);
+  return Math.min(secondsOf(piece), mostHeardSeconds);
 }
 
 /**

@@ -6,7 +6,7 @@ import { FrameAverage } from "./frame-average.ts";
 import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 import { likeness } from "./likeness.ts";
 import { joinAlike } from "./linkage.ts";
-import { secondsOf, VoiceGathering, withoutSmall } from "./speakers.ts";
+import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
 import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
@@ -68,7 +68,7 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
         const piece = voice.pieces[at];
         const group = groups[one];
         if (!piece || !group) continue;
-        const seconds = secondsOf(piece.end - piece.start);
+        const seconds = speechSeconds(piece.end - piece.start);
         addScaled(group.sum, piece.embedding, seconds);
         group.seconds += seconds;
       }

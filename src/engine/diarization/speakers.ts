@@ -14,7 +14,7 @@ const MOST_GROUPS = 600;
 const SECONDS_PER_FRAME = ((FRAME_SAMPLES / SAMPLE_RATE) * HOP_FRAMES) / WINDOW_FRAMES;
 
 /** Seconds of the recording that so many frames of a voice stand for. */
-export function secondsOf(frames: number): number {
+export function speechSeconds(frames: number): number {
   return frames * SECONDS_PER_FRAME;
 }
 
@@ -28,7 +28,7 @@ export class VoiceGathering {
 
   /** Takes a voice with some clean speech. */
   add(voice: Voice): void {
-    const seconds = secondsOf(voice.cleanFrames);
+    const seconds = speechSeconds(voice.cleanFrames);
     this.voices.push({ sum: wholeVoice(voice).map((value) => value * seconds), seconds });
     if (this.voices.length >= PART_VOICES) this.settle();
   }
