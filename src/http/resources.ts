@@ -17,7 +17,7 @@ export const transcriptionSchema = Type.Object(
     status: statusSchema,
     title: nullableText("Null in this version."),
     language: nullableText(
-      "ISO 639-1 code, or 639-3 where 639-1 has none: the one that was sent, or the one that was heard. Null until known.",
+      "ISO 639-1 code, or 639-3 where 639-1 has none: the one that was sent, or the one that was heard. Null until known, and where nothing was found to transcribe unless one was sent.",
     ),
     duration_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: "Length of the recording, rounded. Null until known.",
