@@ -15,13 +15,6 @@ export async function processRecording(services: PipelineServices, id: string, s
   const startedAt = now();
   const ended = (event: string, facts: object) =>
     log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
-  const count = (status: "completed" | "failed", reason = "", cause = "") => {
-    const recording = recordings.get(id);
-    const audioSeconds = recording?.durationSeconds ?? 0;
-    const processingSeconds = (now() - startedAt) / 1000;
-    const language = recording?.language ?? "";
-    services.metrics.recordings.ended({ status, reason, cause, language, audioSeconds, processingSeconds });
-  };
   try {
     const recording = await begin(services, id, signal);
     if (recording === null) return tidy(services, id);
@@ -30,7 +23,7 @@ export async function processRecording(services: PipelineServices, id: string, s
     // A command may have ended it in the last moment.
     if (recordings.complete(id, segments)) {
       ended("recording.completed", { segments: segments.length, model: recordings.get(id)?.speechModel });
-      count("completed");
+      countEnd(services, id, startedAt, null);
     } else {
       ended("recording.cancelled", {});
     }
@@ -48,13 +41,27 @@ export async function processRecording(services: PipelineServices, id: string, s
     // A command that ends a recording has written its failure already.
     if (failed) {
       ended("recording.failed", { ...failure, detail });
-      count("failed", failure.reason, failure.reason === "internal" ? failure.cause : "");
+      countEnd(services, id, startedAt, failure);
     } else {
       ended("recording.cancelled", {});
     }
   }
   tidy(services, id);
   services.models.recordingEnded();
+}
+
+/** @param failure null: it is completed */
+function countEnd(services: PipelineServices, id: string, startedAt: number, failure: Failure | null): void {
+  const { recordings, metrics, now } = services;
+  const recording = recordings.get(id);
+  metrics.recordings.ended({
+    status: failure === null ? "completed" : "failed",
+    reason: failure?.reason ?? "",
+    cause: failure?.reason === "internal" ? failure.cause : "",
+    language: recording?.language ?? "",
+    audioSeconds: recording?.durationSeconds ?? 0,
+    processingSeconds: (now() - startedAt) / 1000,
+  });
 }
 
 /** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
