@@ -1,7 +1,7 @@
 import { type Span, secondsOf, type Turn } from "../engine/index.ts";
+import { boundaryBetween } from "../wording/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
-import { boundaryBetween } from "./sentences.ts";
 
 /** What one speaker says up to the end of a sentence, a pause or a change of speaker. */
 export interface Piece extends Span {

@@ -1,5 +1,5 @@
+import { type Boundary, boundaryBetween } from "../wording/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
-import { type Boundary, boundaryBetween } from "./sentences.ts";
 
 /** A silence that parts what one speaker says, whatever is said: as long as one that ends a turn in which nobody else speaks. */
 const longPauseSeconds = 1.2;

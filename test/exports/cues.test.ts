@@ -105,6 +105,34 @@ test("a line ends with one where every other place is much worse", async () => {
   expect(textOf(cues)).toBe(text);
 });
 
+const whole: [string, string, string][] = [
+  [
+    "a title and its name",
+    "Wir haben das alles schon am 3. Mai mit Herrn Dr. Schneider besprochen und geklärt.",
+    "Dr. Schneider",
+  ],
+  [
+    "an abbreviation",
+    "It cost about 10.5 million, e.g. for the roof, and nobody knew who was going to pay.",
+    "e.g. for",
+  ],
+  [
+    "a number in groups",
+    "La ville voisine compte aujourd'hui près de 10 000 habitants et deux grandes gares.",
+    "10 000",
+  ],
+  [
+    "a word with a hyphen",
+    "The people whom we asked about it said that it was a well-known fact by then.",
+    "well-known",
+  ],
+];
+test.each(whole)("%s stays in one line", async (_name, text, together) => {
+  const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 6)], language: "en" }));
+  expectWithinLimits(cues);
+  expect(cues.flatMap((cue) => cue.lines).filter((line) => line.includes(together))).toHaveLength(1);
+});
+
 const ends: [string, string | null, boolean][] = [
   ["the ", "en", true],
   ["“The ", "en", true],

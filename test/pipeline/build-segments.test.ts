@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
-import { type Boundary, boundaryBetween } from "../../src/pipeline/sentences.ts";
+import { type Boundary, boundaryBetween } from "../../src/wording/index.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
 const texts = (words: Parameters<typeof buildSegments>[0]) => buildSegments(words).map((segment) => segment.text);

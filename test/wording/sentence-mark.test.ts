@@ -11,10 +11,12 @@ test.each([
   [" है।", "।"],
   [" ہے۔", "۔"],
   [" كذلك؟", "؟"],
+  ["សួស្តី។", "។"],
+  ["བདེ་ལེགས།", "།"],
 ])("%p ends as a sentence does, with %p", (text, mark) => {
   expect(sentenceMark(text)).toBe(mark);
 });
 
-test.each([" home", " home,", " 3.5", " “home”", ""])("%p does not end as a sentence does", (text) => {
+test.each(["བདེ་", " home", " home,", " 3.5", " “home”", ""])("%p does not end as a sentence does", (text) => {
   expect(sentenceMark(text)).toBeUndefined();
 });

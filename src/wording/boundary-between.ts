@@ -1,4 +1,4 @@
-import { sentenceMark } from "../wording/index.ts";
+import { sentenceMark } from "./sentence-mark.ts";
 
 /** Ends of parts of a sentence. */
 const clauseMark = /[,;:،؛、，；：·–—-]["'”’»›)\]」』）】]*$/u;
