@@ -14,6 +14,7 @@ export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
 export { EngineCrashError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
+export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export {
   type Chunk,
   chunkSchema,

@@ -86,10 +86,16 @@ export const operations = {
       chunk: chunkSchema,
       model: path,
       language: Type.String(),
+      /** Whether parts of it may be in another language. */
+      mayChangeLanguage: Type.Optional(Type.Boolean()),
       /** Names and terms to expect. */
       vocabulary: Type.Optional(Type.String()),
     }),
-    Type.Object({ words: Type.Array(wordSchema) }),
+    Type.Object({
+      words: Type.Array(wordSchema),
+      /** Seconds of its words, by the language that they are in. */
+      languages: Type.Record(Type.String(), Type.Number()),
+    }),
   ),
   /** Voice embeddings of one block, into a file. Needs the block's activity. */
   embedBlock: operation(

@@ -16,6 +16,7 @@ import { placeWords } from "./place-words.ts";
 import { planChunks } from "./plan-chunks.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
+import { secondsOf } from "./seconds-of.ts";
 import { transcribeChunk } from "./transcription/index.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
@@ -88,14 +89,19 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
         return { probabilities };
       });
     },
-    async transcribe({ pcm, chunk, model, language, vocabulary }, signal) {
+    async transcribe({ pcm, chunk, model, language, mayChangeLanguage, vocabulary }, signal) {
       const pieces = heardPieces(chunk);
       const samples = await readPieces(pcm, pieces);
-      const heard = await models.use(model, signal, (state) =>
-        transcribeChunk(state, samples, { language, threads, initialPrompt: toPrompt(vocabulary ?? "") }),
-      );
+      const how = { language, mayChangeLanguage, threads, initialPrompt: toPrompt(vocabulary ?? "") };
+      const heard = await models.use(model, signal, (state) => transcribeChunk(state, samples, how));
       const words = heard.flatMap((utterance) => utterance.words);
-      return { words: placeWords(words, chunk, pieces, samples) };
+      const languages: Record<string, number> = {};
+      for (const utterance of heard) {
+        const code = utterance.language ?? language;
+        const seconds = utterance.words.reduce((sum, word) => sum + secondsOf(word), 0);
+        languages[code] = (languages[code] ?? 0) + seconds;
+      }
+      return { words: placeWords(words, chunk, pieces, samples), languages };
     },
     async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
       await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);

@@ -1,24 +1,22 @@
 import { Type } from "@sinclair/typebox";
-import { type Language, secondsOf } from "../engine/index.ts";
+import { type Language, otherLanguage, type Probabilities, secondsOf } from "../engine/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
-import { type Probabilities, sureProbability, voteLanguage } from "./vote-language.ts";
+import { voteLanguage } from "./vote-language.ts";
 
 const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
 
 /** A chunk of at least this length in which another language is sure is in that one. */
 const sureSeconds = 2.5;
-/** Whisper takes these for each other, in one voice even; a chunk is not set apart for that. */
-const alike = ["no nn da", "hr bs sr", "id ms", "gl pt", "cs sk", "be ru", "hi ur", "zh yue", "nl af"].map((codes) =>
-  codes.split(" "),
-);
 
 export interface ChosenLanguage {
   /** The pinned one, or the one that most of the speech is in. */
   readonly language: Language;
   /** Other languages are spoken, too. */
   readonly isMixed: boolean;
+  /** There is no other: it is pinned, or the only one that the model knows. */
+  readonly isOnly: boolean;
 }
 
 /**
@@ -36,17 +34,19 @@ export async function chooseLanguage(
   const [only, second] = languages;
   const pinned = languages.find(({ code }) => code === recording.pinnedLanguage);
   const sole = pinned ?? (second === undefined ? only : undefined);
-  if (sole !== undefined) return { language: sole, isMixed: false };
+  if (sole !== undefined) return { language: sole, isMixed: false, isOnly: true };
   const stored = checkpoints.read("language", 0, chosenSchema);
   const known = languages.find(({ code }) => code === stored?.code);
-  if (stored !== null && known !== undefined) return { language: known, isMixed: stored.isMixed };
+  if (stored !== null && known !== undefined) {
+    return { language: known, isMixed: stored.isMixed, isOnly: false };
+  }
 
   const { winner, heard } = await voteLanguage(speech, (chunk) => ask(context, chunk, model));
   const language = languages.find(({ whisperCode }) => whisperCode === winner);
   if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
-  const isMixed = heard.some((chunk) => otherLanguage(chunk.speech, chunk.probabilities, language) !== null);
+  const isMixed = heard.some((chunk) => anotherIn(chunk.speech, chunk.probabilities, language) !== null);
   checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed });
-  return { language, isMixed };
+  return { language, isMixed, isOnly: false };
 }
 
 /**
@@ -60,8 +60,22 @@ export async function languageOfChunk(
   model: BoundModel,
 ): Promise<Language> {
   if (!isMixed) return language;
-  const code = otherLanguage(speech, await ask(context, speech, model), language);
+  const code = anotherIn(speech, await ask(context, speech, model), language);
   return model.languages.find(({ whisperCode }) => whisperCode === code) ?? language;
+}
+
+/**
+ * The language that most was said in, by the words: chunks that hold several languages are of no one's in a vote.
+ * @param seconds how long words of each language are, by whisper's codes, chunk by chunk
+ */
+export function mostSpoken(
+  seconds: readonly Readonly<Record<string, number>>[],
+  { language, isOnly }: ChosenLanguage,
+  { languages }: BoundModel,
+): Language {
+  if (isOnly) return language;
+  const total = ({ whisperCode }: Language) => seconds.reduce((sum, chunk) => sum + (chunk[whisperCode] ?? 0), 0);
+  return languages.reduce((most, one) => (total(one) > total(most) ? one : most), language);
 }
 
 async function ask(
@@ -74,11 +88,6 @@ async function ask(
 }
 
 /** Whisper's code of the language that a chunk surely is in; null where it may be in the recording's own. */
-function otherLanguage(speech: Speech, probabilities: Probabilities, { whisperCode }: Language): string | null {
-  if (secondsOf(speech.span) < sureSeconds) return null;
-  const sure = Object.entries(probabilities).find(([, probability]) => probability >= sureProbability);
-  if (sure === undefined) return null;
-  const [code] = sure;
-  const isAlike = alike.some((codes) => codes.includes(code) && codes.includes(whisperCode));
-  return code === whisperCode || isAlike ? null : code;
+function anotherIn(speech: Speech, probabilities: Probabilities, { whisperCode }: Language): string | null {
+  return secondsOf(speech.span) < sureSeconds ? null : otherLanguage(probabilities, whisperCode);
 }

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import {
   type Chunk,
   type EngineWord,
@@ -12,34 +12,55 @@ import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 
-const wordsSchema = Type.Object({ words: Type.Array(wordSchema) });
+const languagesSchema = Type.Record(Type.String(), Type.Number());
+const wordsSchema = Type.Object({
+  words: Type.Array(wordSchema),
+  /** Earlier versions did not ask. */
+  languages: Type.Optional(languagesSchema),
+});
 
-/**
- * transcribe: the words of every chunk, in order. A finished chunk is stored and never done again.
- * @param model path of the whisper model
- * @param languageOf what to transcribe a chunk in
- */
+/** How chunks are transcribed. */
+export interface Reading {
+  /** Path of the whisper model. */
+  readonly model: string;
+  /** What to transcribe a chunk in. */
+  readonly languageOf: (chunk: Speech) => Promise<Language>;
+  /** Whether parts of a chunk may be in another language. */
+  readonly mayChangeLanguage: boolean;
+}
+
+export interface Transcribed {
+  /** In order. */
+  readonly words: EngineWord[];
+  /** Seconds of each chunk's words, by whisper's codes of the languages that they are in. */
+  readonly languages: readonly Static<typeof languagesSchema>[];
+}
+
+/** transcribe: the words of every chunk. A finished chunk is stored and never done again. */
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
-  model: string,
-  languageOf: (chunk: Speech) => Promise<Language>,
-): Promise<EngineWord[]> {
+  { model, languageOf, mayChangeLanguage }: Reading,
+): Promise<Transcribed> {
   const { engine, pcm, signal, checkpoints, recording } = context;
-  if (chunks.length === 0) return [];
+  if (chunks.length === 0) return { words: [], languages: [] };
   const { vocabulary } = recording;
-  const how = { pcm, model, ...(vocabulary === null ? {} : { vocabulary }) };
+  const how = { pcm, model, mayChangeLanguage, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const chunk = chunks[part] as Chunk;
     const { whisperCode } = await languageOf({ pcm, span: longestPiece(chunk) });
     const result = await engine.run("transcribe", { ...how, chunk, language: whisperCode }, signal);
     checkpoints.write("transcribe", part, wordsSchema, result);
   });
-  return chunks.flatMap((_, part) => {
+  const heard = chunks.map((_, part) => {
     const chunk = checkpoints.read("transcribe", part, wordsSchema);
     if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
-    return chunk.words;
+    return chunk;
   });
+  return {
+    words: heard.flatMap(({ words }) => words),
+    languages: heard.map(({ languages = {} }) => languages),
+  };
 }
 
 /** What is heard of a chunk at a stretch; of one side of a call, the most that it says without the other in between. */

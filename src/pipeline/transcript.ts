@@ -11,13 +11,12 @@ import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
 import { keepToTurns } from "./keep-to-turns.ts";
-import { chooseLanguage, languageOfChunk } from "./language.ts";
+import { chooseLanguage, languageOfChunk, mostSpoken } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import type { PipelineServices } from "./services.ts";
-import type { Speech } from "./speech.ts";
 import { partOfStep, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
-import { transcribe } from "./transcribe.ts";
+import { type Reading, transcribe } from "./transcribe.ts";
 
 /** Share of the whole work that each step begins and ends at, in percent; taken from the time they take on a CPU. */
 const shares = {
@@ -51,10 +50,16 @@ export async function transcript(
   recordings.describe(id, { language: chosen.language.code });
 
   const transcribing = step("transcribe");
-  const languageOf = (chunk: Speech) => languageOfChunk(transcribing, chunk, chosen, model);
-  const transcribed = await eachTrack(transcribing, heard, speechSeconds, async (context, { chunks }) => ({
-    words: await transcribe(context, chunks, model.path, languageOf),
-  }));
+  const reading: Reading = {
+    model: model.path,
+    languageOf: (chunk) => languageOfChunk(transcribing, chunk, chosen, model),
+    mayChangeLanguage: !chosen.isOnly,
+  };
+  const transcribed = await eachTrack(transcribing, heard, speechSeconds, (context, { chunks }) =>
+    transcribe(context, chunks, reading),
+  );
+  const languages = transcribed.flatMap((track) => track.languages);
+  recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
   const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
     track.words.length === 0 ? { turns: [] } : speakersOf(context, track),
   );

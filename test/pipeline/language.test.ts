@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Language, Span } from "../../src/engine/index.ts";
-import { chooseLanguage, languageOfChunk } from "../../src/pipeline/language.ts";
+import { chooseLanguage, languageOfChunk, mostSpoken } from "../../src/pipeline/language.ts";
 import { spreadOrder } from "../../src/pipeline/vote-language.ts";
 import type { Recording } from "../../src/transcriptions/index.ts";
 
@@ -145,6 +145,20 @@ describe("the language of a recording", () => {
     const inEnglish = { language: "en", asked: [], chunks: ["en", "en", "en"], askedAgain: 0 };
     expect(await choose(chunks, { pinned: "en" })).toEqual(inEnglish);
     expect(await choose(chunks, { known: languages.slice(1, 2) })).toEqual(inEnglish);
+  });
+});
+
+describe("once the words are known, the language of a recording", () => {
+  const [german, english] = languages;
+  const model = { id: "m", path: "m", languages };
+  test.each<[string, Record<string, number>[], boolean, string]>([
+    ["is the one that most of them are in", [{ de: 5, en: 9 }, { de: 2 }], false, "en"],
+    ["is the one that was chosen, of equals", [{ en: 3 }, { de: 2 }, { de: 1 }], false, "de"],
+    ["is the one that was chosen, where there are none, or nobody counted", [{}, {}], false, "de"],
+    ["is the pinned one, whatever they are in", [{ en: 30 }], true, "de"],
+  ])("%s", (_, seconds, isOnly, code) => {
+    const chosen = { language: german ?? english, isMixed: false, isOnly } as Parameters<typeof mostSpoken>[1];
+    expect(mostSpoken(seconds, chosen, model).code).toBe(code);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
 import type { Language } from "../../src/engine/index.ts";
 import { transcribe } from "../../src/pipeline/transcribe.ts";
@@ -28,14 +29,39 @@ test("all chunks are done with the vocabulary that the recording was created wit
         run: async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
           if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
           told.push([params.chunk.startSeconds, params.vocabulary]);
-          return { words: [] };
+          return { words: [], languages: {} };
         },
       },
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
-    await transcribe(context, chunks, "model", async () => english);
+    await transcribe(context, chunks, { model: "model", languageOf: async () => english, mayChangeLanguage: true });
   };
   await expect(run(30)).rejects.toThrow("interrupted");
   await run(-1);
   expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter"]));
+});
+
+test("what languages the words of each chunk are in is told, of those too that an earlier version transcribed", async () => {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id } = recordings.create(
+    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
+  );
+  const checkpoints = new Checkpoints(store, id);
+  checkpoints.write("transcribe", 0, Type.Any(), { words: [] });
+  const told: unknown[] = [];
+  const context = {
+    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent") },
+    engine: {
+      run: async (_operation: string, { mayChangeLanguage }: { mayChangeLanguage: boolean }) => {
+        told.push(mayChangeLanguage);
+        return { words: [], languages: { en: 2, de: 5 } };
+      },
+    },
+    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
+  } as unknown as Parameters<typeof transcribe>[0];
+  const reading = { model: "model", languageOf: async () => english, mayChangeLanguage: false };
+  const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
+  expect(languages).toEqual([{}, { en: 2, de: 5 }]);
+  expect(told).toEqual([false]);
 });

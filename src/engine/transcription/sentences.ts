@@ -2,7 +2,10 @@ import { sentenceMark } from "../../wording/index.ts";
 import type { WhisperSegment, WhisperWord } from "../whisper/index.ts";
 
 /** Words that whisper wrote in one go, and its own doubt that anybody speaks. */
-export type Utterance = Pick<WhisperSegment, "noSpeechProbability" | "words">;
+export interface Utterance extends Pick<WhisperSegment, "noSpeechProbability" | "words"> {
+  /** Where it was read in another language than the chunk, or in the chunk's beside another. */
+  readonly language?: string;
+}
 
 /** Words up to the end of a sentence, or of the utterance. */
 export interface Sentence {

@@ -3,11 +3,15 @@ import { shifted } from "../shifted.ts";
 import { findSilences, type TranscribeOptions, type WhisperState, type WhisperWord } from "../whisper/index.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
+import { type LanguagePart, languageParts } from "./language-parts.ts";
 import type { Utterance } from "./sentences.ts";
 import { longestWordless } from "./unheard.ts";
 
 /** What is known of a chunk besides its samples. */
-export type ChunkOptions = Pick<TranscribeOptions, "language" | "threads" | "initialPrompt">;
+export interface ChunkOptions extends Pick<TranscribeOptions, "language" | "threads" | "initialPrompt"> {
+  /** Whether parts of it may be in another language. Default false. */
+  readonly mayChangeLanguage?: boolean | undefined;
+}
 
 /**
  * How whisper listens first: beams of 5 without timestamp tokens make the fewest errors on the built dialogues. Its own
@@ -22,12 +26,13 @@ const shortestPartSeconds = 2;
 /**
  * Reads the words of a chunk of 16 kHz mono speech. What there is reason to doubt is decoded in other ways, and the one
  * with the least against it is taken: text that repeats itself, sound without words, words that are guessed. What is
- * guessed nonetheless is left out. Throws an Error when it was aborted.
+ * guessed nonetheless is left out. Where the language changes, what is before and after is read apart. Throws an Error
+ * when it was aborted.
  */
 export async function transcribeChunk(
-  state: Pick<WhisperState, "transcribe">,
+  state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
-  options: ChunkOptions,
+  { mayChangeLanguage = false, ...options }: ChunkOptions,
 ): Promise<Utterance[]> {
   const read = async (part: Float32Array, way: Partial<TranscribeOptions>): Promise<Utterance[]> => {
     const { aborted, segments } = await state.transcribe(part, { ...options, ...way });
@@ -36,6 +41,9 @@ export async function transcribeChunk(
   };
   const first = weigh(await read(samples, firstWay), samples);
   if (!isDoubted(first)) return withoutInvented(first.utterances);
+  const words = first.utterances.flatMap((utterance) => utterance.words);
+  const parts = mayChangeLanguage ? await languageParts(state, samples, words, options) : [];
+  if (parts.length > 0) return readEach(state, samples, parts, options);
   const second = weigh(await read(samples, secondWay), samples);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
   const attempts: [Attempt, ...Attempt[]] = [first, second];
@@ -44,6 +52,24 @@ export async function transcribeChunk(
     if (inParts !== null) attempts.push(inParts);
   }
   return withoutInvented(bestOf(attempts).utterances);
+}
+
+/** Reads the parts of a chunk, each in its language and as a chunk of its own. */
+async function readEach(
+  state: Pick<WhisperState, "transcribe" | "detectLanguage">,
+  samples: Float32Array,
+  parts: readonly LanguagePart[],
+  options: ChunkOptions,
+): Promise<Utterance[]> {
+  const utterances: Utterance[] = [];
+  for (const { startSeconds, endSeconds, language } of parts) {
+    const first = Math.round(startSeconds * SAMPLE_RATE);
+    const part = samples.subarray(first, Math.round(endSeconds * SAMPLE_RATE));
+    // Parts get shorter, so that this ends; a chunk that is all in another language is not asked once more.
+    const read = await transcribeChunk(state, part, { ...options, language, mayChangeLanguage: parts.length > 1 });
+    utterances.push(...read.map((utterance) => later({ language, ...utterance }, first / SAMPLE_RATE)));
+  }
+  return utterances;
 }
 
 /**

@@ -24,10 +24,13 @@ export function segmentOf(words: WhisperWord[], noSpeechProbability = 0.01): Whi
   };
 }
 
-/** A state that writes what it is told, call by call, and notes how it was asked. */
+/** A state that writes what it is told, call by call, and notes how it was asked; it is not asked for languages. */
 export function scriptedState(...answers: WhisperSegment[][]) {
   const calls: { seconds: number; withTimestamps: boolean }[] = [];
-  const state: Pick<WhisperState, "transcribe"> = {
+  const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
+    detectLanguage: () => {
+      throw new Error("nobody asked for another language");
+    },
     transcribe: async (samples, { withoutTimestamps, language }) => {
       calls.push({ seconds: samples.length / 16_000, withTimestamps: withoutTimestamps !== true });
       const segments = answers[calls.length - 1];

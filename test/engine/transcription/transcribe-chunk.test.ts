@@ -141,6 +141,7 @@ describe("a chunk", () => {
     const readings = [reading.transcribe, aborted];
     let calls = 0;
     const failing = {
+      detectLanguage: state.detectLanguage,
       transcribe: (...call: Parameters<typeof state.transcribe>) => (readings[calls++] ?? aborted)(...call),
     };
     expect(transcribeChunk(failing, speech, options)).rejects.toThrow("aborted");
