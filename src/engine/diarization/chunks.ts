@@ -1,27 +1,26 @@
 import type { Span } from "../protocol.ts";
 import { secondsOf } from "../seconds-of.ts";
 
-/** How speech is packed. */
-export interface ChunkOptions {
-  /** The longest a chunk may be, its padding included. Default 30, what Whisper hears at once. */
-  maxSeconds?: number;
-  /** Silences longer than this are left out of every chunk. Default 2. */
-  maxGapSeconds?: number;
-  /** Room left before and after speech, where there is any. Default 0.2. */
-  paddingSeconds?: number;
-}
+/** The longest a chunk may be, its padding included: what Whisper hears at once. */
+const MAX_SECONDS = 30;
+/** Room left before and after speech, where there is any. */
+const PADDING_SECONDS = 0.2;
+/** Silences longer than this are left out of every chunk, unless it is told otherwise. */
+const MAX_GAP_SECONDS = 2;
 
 /** From this part of the longest on, a chunk is long enough to end at the longest silence and not at the last one. */
 const FULL_ENOUGH = 2 / 3;
 
 /**
  * Packs speech into chunks that are as long as may be and cut at silences. Chunks are in order and do not overlap; each
- * is one stretch of the recording. A region that is longer than a chunk is cut evenly (those of `speechRegions` are not).
+ * is one stretch of the recording. A region that is longer than a chunk is cut evenly; those of `speechRegions` never are.
  */
-export function packChunks(regions: readonly Span[], totalSeconds: number, options: ChunkOptions = {}): Span[] {
-  const { maxSeconds = 30, maxGapSeconds = 2, paddingSeconds = 0.2 } = options;
-  const longest = maxSeconds - 2 * paddingSeconds;
-  if (!(longest > 0)) throw new RangeError(`chunks of ${maxSeconds} s have no room for ${paddingSeconds} s of padding`);
+export function packChunks(
+  regions: readonly Span[],
+  totalSeconds: number,
+  { maxGapSeconds = MAX_GAP_SECONDS } = {},
+): Span[] {
+  const longest = MAX_SECONDS - 2 * PADDING_SECONDS;
   const speech = regions.flatMap((region) => divide(region, longest));
   const chunks: Span[] = [];
   let first = 0;
@@ -32,7 +31,7 @@ export function packChunks(regions: readonly Span[], totalSeconds: number, optio
     chunks.push({ startSeconds, endSeconds });
     first = end;
   }
-  return pad(chunks, totalSeconds, paddingSeconds);
+  return pad(chunks, totalSeconds);
 }
 
 /** The index after the last region of the chunk that begins with region `first`. */
@@ -63,15 +62,15 @@ function divide(region: Span, longest: number): Span[] {
   }));
 }
 
-function pad(chunks: readonly Span[], totalSeconds: number, padding: number): Span[] {
+function pad(chunks: readonly Span[], totalSeconds: number): Span[] {
   return chunks.map((chunk, index) => {
     const before = chunks[index - 1]?.endSeconds;
     const after = chunks[index + 1]?.startSeconds;
     const roomBefore = before === undefined ? chunk.startSeconds : (chunk.startSeconds - before) / 2;
     const roomAfter = after === undefined ? totalSeconds - chunk.endSeconds : (after - chunk.endSeconds) / 2;
     return {
-      startSeconds: chunk.startSeconds - Math.max(0, Math.min(padding, roomBefore)),
-      endSeconds: chunk.endSeconds + Math.max(0, Math.min(padding, roomAfter)),
+      startSeconds: chunk.startSeconds - Math.max(0, Math.min(PADDING_SECONDS, roomBefore)),
+      endSeconds: chunk.endSeconds + Math.max(0, Math.min(PADDING_SECONDS, roomAfter)),
     };
   });
 }
