@@ -8,6 +8,11 @@ const stepsPerSecond = 100;
 /** Within so much of a chunk, so much sound without words is more than words that are timed badly leave. */
 const windowSeconds = 5;
 const mostSoundSeconds = 2.4;
+/**
+ * Before the first word and after the last one a chunk has no more sound than so much: of 83 chunks of the corpus, on the
+ * telephone and in noise too, all had less than 0.8 s but one, with 1.2 s, at whose end four words were left out.
+ */
+const mostEdgeSeconds = 1;
 /** No chunk has a silence of more than 2 s: so long without a word, somebody speaks, be it 50 dB quieter than the rest. */
 const mostWordlessSeconds = 3;
 /** Of a word so much counts as spoken: a start, and so much for each letter. */
@@ -27,7 +32,19 @@ export function unheardSeconds(samples: Float32Array, words: readonly WhisperWor
   // where sound can't be told from silence there is none of it to count
   if (silences.length === 0) return found;
   for (const silence of silences) clear(wordless, silence);
-  return Math.max(found, crowdedSeconds(wordless, windowSeconds, mostSoundSeconds));
+  return Math.max(found, crowdedSeconds(wordless, windowSeconds, mostSoundSeconds), edgeSeconds(wordless, words));
+}
+
+/** Seconds that are set before the first word and after the last one, each where there are many. */
+function edgeSeconds(steps: Uint8Array, words: readonly WhisperWord[]): number {
+  const [first, last] = [words[0], words.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  const before = steps.subarray(0, Math.round(first.startSeconds * stepsPerSecond));
+  const after = steps.subarray(Math.round(spoken(last).endSeconds * stepsPerSecond));
+  return [before, after]
+    .map((edge) => edge.reduce((sum, step) => sum + step, 0) / stepsPerSecond)
+    .filter((seconds) => seconds > mostEdgeSeconds)
+    .reduce((sum, seconds) => sum + seconds, 0);
 }
 
 /** The longest stretch without a word where it is longer than silence in a chunk can be; null where none is. */

@@ -5,6 +5,7 @@ import { canTranscribe, openBase, readSamples, threads } from "../whisper/suppor
 
 const dialogue = "dialogue/dlg-05-3spk-FFF.flac";
 const jfk = "formats/jfk.flac";
+const talk = "dialogue/dlg-07-4spk.flac";
 const sampleRate = 16_000;
 
 // a chunk that is doubted is decoded up to four times
@@ -50,6 +51,12 @@ describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue))("
     const samples = await readSamples(dialogue);
     const text = await textOf(samples.subarray(0, 16.473 * sampleRate));
     expect(text).toMatch(/without spilling its contents.*as good as a knight.*silly/);
+  });
+
+  test("no words are left out where a chunk ends", async () => {
+    const samples = await readSamples(talk);
+    const text = await textOf(samples.subarray(79.186 * sampleRate, 96.393 * sampleRate));
+    expect(text).toMatch(/without spilling its contents.*strange change/);
   });
 
   test("what is said five times is written five times", async () => {

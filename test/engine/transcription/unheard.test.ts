@@ -34,6 +34,19 @@ test("a sentence is found that is far quieter than the others, or lies in noise"
   expect(unheardSeconds(soundAt(12, [0, 12]), [...before, ...after])).toBeGreaterThan(3);
 });
 
+test.each([
+  ["begins", soundAt(5.5, [0.2, 1.6], [2, 5]), spread("a sentence that was heard", 2, 5)],
+  ["ends", soundAt(5.9, [0.5, 3.5], [4, 5.4]), spread("a sentence that was heard", 0.5, 3.5)],
+])("a few words that were left out where a chunk %s are found", (_, samples, words) => {
+  expect(unheardSeconds(samples, words)).toBeWithin(1.2, 1.6);
+});
+
+test("a breath where a chunk begins and ends is no word", () => {
+  expect(unheardSeconds(soundAt(6, [0, 0.8], [1.2, 4], [4.5, 5.3]), spread("a sentence that was heard", 1.2, 4))).toBe(
+    0,
+  );
+});
+
 test("pauses of two seconds, as chunks have them, are none", () => {
   const later = spread("another one that was heard", 5.2, 7.5);
   expect(unheardSeconds(soundAt(8, [0.5, 3], [5.2, 7.5]), [...before, ...later])).toBe(0);
