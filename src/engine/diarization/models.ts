@@ -3,6 +3,7 @@ import { messageOf } from "../../wording/index.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
+import { withoutLine } from "./without-line.ts";
 
 /** The two ONNX models that tell who speaks when, loaded once for a process. */
 export interface DiarizationModels {
@@ -71,9 +72,9 @@ export async function segment(models: DiarizationModels, waveforms: Float32Array
   return data;
 }
 
-/** The embedding of a stretch of speech, of unit length; its size is the model's. */
+/** The embedding of a stretch of speech, whatever line it came over, of unit length; its size is the model's. */
 export async function embed(models: DiarizationModels, waveform: Float32Array): Promise<Float32Array> {
-  return (await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data;
+  return withoutLine((await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data);
 }
 
 async function run(session: InferenceSession, waveform: Tensor, output: string) {

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type DiarizationModels, embed, PcmReader } from "../../../src/engine/diarization/index.ts";
+import { dot } from "../../../src/engine/diarization/vectors.ts";
+import { withoutLine } from "../../../src/engine/diarization/without-line.ts";
+import { SAMPLE_RATE } from "../../../src/engine/index.ts";
+import { randomNumbers } from "../../support/random-numbers.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
+
+setDefaultTimeout(120_000);
+
+/** What is left of a voice on a poor telephone line: 300 to 3400 Hz, cut steeply, at 8 kHz. */
+const line = [
+  ...Array(6).fill("highpass=f=300"),
+  ...Array(6).fill("lowpass=f=3400"),
+  "aresample=8000",
+  "aresample=16000",
+].join(",");
+
+test("a voice without its line is of unit length, and has no line to lose again", () => {
+  const random = randomNumbers(7);
+  const voice = Float32Array.from({ length: 192 }, () => random() - 0.5);
+  const once = withoutLine(voice);
+  expect(dot(once, once)).toBeCloseTo(1, 5);
+  expect(dot(once, withoutLine(once))).toBeCloseTo(1, 5);
+  expect(dot(once, voice) / Math.sqrt(dot(voice, voice))).toBeLessThan(0.9999);
+});
+
+test("an embedding of another size stays as it is", () => {
+  const voice = Float32Array.of(0.6, 0.8);
+  expect(withoutLine(voice)).toEqual(voice);
+});
+
+const recording = join(audioDirectory, "dialogue/dlg-04-3spk.flac");
+const hasRecording = existsSync(recording);
+if (!hasRecording) console.warn("skipped: voices on the telephone, because ../shared/audio is not there");
+
+describe.skipIf(!hasRecording)("on a telephone line", () => {
+  let models: DiarizationModels;
+  const directory = temporaryDirectory();
+  beforeAll(async () => {
+    models = await openModels();
+  });
+  afterAll(async () => {
+    await models?.dispose();
+    directory[Symbol.dispose]();
+  });
+
+  test("three people are three, and the line is no more alike than the voice", async () => {
+    const clear = await decode(recording, join(directory.path, "clear.pcm"));
+    const over = await decode(recording, join(directory.path, "line.pcm"), line);
+    const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
+      recording.replace(".flac", ".turns.json"),
+    ).json();
+    const [first] = turns;
+    const other = turns.find(({ speaker }) => speaker !== first?.speaker);
+    const voiceOf = async (pcm: typeof clear, start: number) => {
+      await using reader = await PcmReader.open(pcm);
+      return embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
+    };
+    const [one, two] = [first?.start ?? 0, other?.start ?? 0];
+    const strangers = dot(await voiceOf(over, one), await voiceOf(over, two));
+    expect(strangers).toBeLessThan(0.3);
+    expect(dot(await voiceOf(over, one), await voiceOf(clear, one))).toBeGreaterThan(strangers + 0.2);
+    const found = await diarize(models, over);
+    expect(new Set(found.turns.map(({ speaker }) => speaker)).size).toBe(3);
+  });
+});
