@@ -1,6 +1,7 @@
 import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
+import { shifted } from "../shifted.ts";
 import { findSilences } from "../whisper/index.ts";
 
 /** Parts of less tell little of their language. */
@@ -12,7 +13,7 @@ const shortestSeconds = 2;
  */
 export function pauseParts(samples: Float32Array, instead: readonly number[]): Span[] {
   const end = samples.length / SAMPLE_RATE;
-  const silences = findSilences(samples);
+  const silences = pausesOf(samples);
   const guesses = instead.map((at) => ({ startSeconds: at, endSeconds: at }));
   const pauses = (silences.length > 0 ? silences : guesses).filter(
     (pause) => pause.startSeconds > 0 && pause.endSeconds < end,
@@ -26,6 +27,18 @@ export function pauseParts(samples: Float32Array, instead: readonly number[]): S
     const joinsNext = before === undefined || (after !== undefined && secondsOf(after) < secondsOf(before));
     pauses.splice(joinsNext ? short : short - 1, 1);
   }
+}
+
+/** No silence in a chunk is longer: it is speech that is far quieter than the rest, with pauses of its own. */
+const longestSilenceSeconds = 2;
+
+function pausesOf(samples: Float32Array): Span[] {
+  return findSilences(samples).flatMap((silence) => {
+    if (secondsOf(silence) <= longestSilenceSeconds) return [silence];
+    const first = Math.round(silence.startSeconds * SAMPLE_RATE);
+    const quiet = samples.subarray(first, Math.round(silence.endSeconds * SAMPLE_RATE));
+    return findSilences(quiet).map((pause) => shifted(pause, first / SAMPLE_RATE));
+  });
 }
 
 function partsBetween(pauses: readonly Span[], endSeconds: number): Span[] {

@@ -40,10 +40,10 @@ export async function transcribeChunk(
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
-  if (!isDoubted(first)) return withoutInvented(first.utterances);
   const words = first.utterances.flatMap((utterance) => utterance.words);
   const parts = mayChangeLanguage ? await languageParts(state, samples, words, options) : [];
   if (parts.length > 0) return readEach(state, samples, parts, options);
+  if (!isDoubted(first)) return withoutInvented(first.utterances);
   const second = weigh(await read(samples, secondWay), samples);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
   const attempts: [Attempt, ...Attempt[]] = [first, second];
