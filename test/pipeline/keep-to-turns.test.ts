@@ -47,11 +47,11 @@ describe("words", () => {
         [4.8, 8],
       ],
       [
-        [1.75, 2.4],
-        [4.8, 5.25],
+        [1.6, 2.4],
+        [4.8, 5.4],
       ],
     ],
-    ["that reach from one turn to the next stay in the one that has more of them", [[4.9, 10.9]], [[9.75, 10.9]]],
+    ["that reach from one turn to the next stay in the one that has more of them", [[4.9, 10.9]], [[9.6, 10.9]]],
     [
       "beside a turn go to its edge",
       [
@@ -60,8 +60,8 @@ describe("words", () => {
         [10, 10.4],
       ],
       [
-        [5.15, 5.25],
-        [9.75, 9.85],
+        [5.3, 5.4],
+        [9.6, 9.7],
         [10, 10.4],
       ],
     ],
@@ -72,8 +72,8 @@ describe("words", () => {
         [5.5, 5.9],
       ],
       [
-        [5.15, 5.25],
-        [5.25, 5.35],
+        [5.3, 5.4],
+        [5.4, 5.5],
       ],
     ],
     [
@@ -90,19 +90,19 @@ describe("words", () => {
     [
       "that make a sentence where nobody was heard stay",
       [
-        [5.3, 5.5],
-        [5.5, 5.9],
+        [5.5, 5.7],
+        [5.7, 5.9],
         [5.9, 6.2],
         [8, 8.5],
       ],
       [
-        [5.3, 5.5],
-        [5.5, 5.9],
+        [5.5, 5.7],
+        [5.7, 5.9],
         [5.9, 6.2],
         [8, 8.5],
       ],
     ],
-    ["shorter than what is left of others stay as short", [[9.4, 9.45]], [[9.75, 9.8]]],
+    ["shorter than what is left of others stay as short", [[9.4, 9.45]], [[9.6, 9.65]]],
   ];
   test.each(cases)("%s", (_, words, places) => {
     expect(kept(words, turns)).toEqual(places);
@@ -118,7 +118,7 @@ describe("words", () => {
 
   test("keep what else is known of them", () => {
     expect(keepToTurns([{ ...span(0, 3), text: " so", probability: 0.4 }], turns)).toEqual([
-      { startSeconds: 1.75, endSeconds: 3, text: " so", probability: 0.4 },
+      { startSeconds: 1.6, endSeconds: 3, text: " so", probability: 0.4 },
     ]);
   });
 
