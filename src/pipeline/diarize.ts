@@ -16,9 +16,9 @@ export async function diarize(context: TrackContext, activityDirectory: string):
   const embeddingDirectory = join(context.workDirectory, "embeddings");
   mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
   // As in detect: checkpoints of an earlier version's blocks have another name.
-  await forEachMissingPart(context, "voice-blocks", blockCount(pcm.sampleCount), async (block) => {
+  await forEachMissingPart(context, "voices", blockCount(pcm.sampleCount), async (block) => {
     await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
-    checkpoints.write("voice-blocks", block, blockSchema, {});
+    checkpoints.write("voices", block, blockSchema, {});
   });
   const result = await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
   checkpoints.write("turns", 0, turnsSchema, result);

@@ -4,12 +4,13 @@ import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
 import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
-import { likeness } from "./likeness.ts";
+import { likenessOver } from "./likeness.ts";
 import { joinAlike } from "./linkage.ts";
 import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
 import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
+import { lineIn, withoutLine } from "./without-line.ts";
 
 /** Frames of clean speech from which a voice can found a speaker (0.8 s): 0.4 and 1.2 s are worse on the AMI excerpts. */
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
@@ -48,7 +49,8 @@ export async function cluster(pcm: PcmFile, activityDirectory: string, embedding
  * what the segmentation model mixed up. Only then are the means sharp enough to say who is the same after all.
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
-  const gathering = new VoiceGathering();
+  const least = likenessOver(await lineOf(recording));
+  const gathering = new VoiceGathering(least);
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
     for (const voice of voices) {
@@ -76,14 +78,31 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   }
   const heard = groups.filter(({ seconds }) => seconds > 0);
   if (heard.length === 0) return found;
-  return withoutSmall(joinAlike(heard, likeness.ofSpeakers)).map((group) => unit(group.sum));
+  return withoutSmall(joinAlike(heard, least.ofSpeakers)).map((group) => unit(group.sum));
 }
 
-/** All windows of a recording in order, each with its voices; one block is held at a time. */
+/** How much of a line the pieces of a recording have on average; 0 where there are none. */
+async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number> {
+  let sum = 0;
+  let count = 0;
+  for (let block = 0; block < blocks; block++) {
+    for (const { pieces } of await readVoices(embeddingDirectory, block)) {
+      for (const { embedding } of pieces) sum += lineIn(embedding);
+      count += pieces.length;
+    }
+  }
+  return count === 0 ? 0 : sum / count;
+}
+
+/** All windows of a recording in order, each with its voices without their lines; one block is held at a time. */
 async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recording) {
   for (let block = 0; block < blocks; block++) {
     const activity = await BlockActivity.read(activityDirectory, block);
-    const voices = Map.groupBy(await readVoices(embeddingDirectory, block), (voice) => voice.window);
+    const heard = (await readVoices(embeddingDirectory, block)).map((voice) => ({
+      ...voice,
+      pieces: voice.pieces.map((piece) => ({ ...piece, embedding: withoutLine(piece.embedding) })),
+    }));
+    const voices = Map.groupBy(heard, (voice) => voice.window);
     for (let window = 0; window < activity.windows; window++) {
       yield { activity, window, voices: voices.get(activity.firstWindow + window) ?? [] };
     }

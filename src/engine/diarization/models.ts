@@ -3,7 +3,6 @@ import { messageOf } from "../../wording/index.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
-import { withoutLine } from "./without-line.ts";
 
 /** The two ONNX models that tell who speaks when, loaded once for a process. */
 export interface DiarizationModels {
@@ -72,9 +71,9 @@ export async function segment(models: DiarizationModels, waveforms: Float32Array
   return data;
 }
 
-/** The embedding of a stretch of speech, whatever line it came over, of unit length; its size is the model's. */
+/** The embedding of a stretch of speech as the model gives it, of unit length; its size is the model's. */
 export async function embed(models: DiarizationModels, waveform: Float32Array): Promise<Float32Array> {
-  return withoutLine((await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data);
+  return (await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data;
 }
 
 async function run(session: InferenceSession, waveform: Tensor, output: string) {

@@ -1,6 +1,7 @@
 import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
 import { likeness } from "./likeness.ts";
 import { addScaled, dot, unit } from "./vectors.ts";
+import { withoutLine } from "./without-line.ts";
 
 const MARK = "TSV1";
 
@@ -11,7 +12,7 @@ export interface HeardSpeech {
   readonly seconds: number;
 }
 
-/** Writes the embeddings of consecutive sentences as one block, atomically. */
+/** Writes the embeddings of consecutive sentences, without their lines, as one block, atomically. */
 export async function writeSentenceVoices(
   directory: string,
   block: number,
@@ -19,7 +20,7 @@ export async function writeSentenceVoices(
 ): Promise<void> {
   const size = voices[0]?.length ?? 0;
   const body = new Float32Array(voices.length * size);
-  for (const [index, voice] of voices.entries()) body.set(voice, index * size);
+  for (const [index, voice] of voices.entries()) body.set(withoutLine(voice), index * size);
   const recordBytes = size * Float32Array.BYTES_PER_ELEMENT;
   const file = { firstWindow: 0, count: voices.length, recordBytes, body: new Uint8Array(body.buffer) };
   await writeBlockFile(blockPath(directory, block), MARK, file);

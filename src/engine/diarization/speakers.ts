@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { FRAME_SAMPLES, HOP_FRAMES, WINDOW_FRAMES } from "./grid.ts";
-import { likeness } from "./likeness.ts";
+import type { LeastLikenesses } from "./likeness.ts";
 import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "./linkage.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
@@ -26,6 +26,8 @@ export class VoiceGathering {
   private voices: VoiceGroup[] = [];
   private found: VoiceGroup[] = [];
 
+  constructor(private readonly least: LeastLikenesses) {}
+
   /** Takes a voice with some clean speech. */
   add(voice: Voice): void {
     const seconds = speechSeconds(voice.cleanFrames);
@@ -37,20 +39,21 @@ export class VoiceGathering {
   speakers(): VoiceGroup[] {
     const isWhole = this.found.length === 0;
     this.settle();
-    return withoutSmall(isWhole ? this.found : people(this.found, PART_GROUPS));
+    return withoutSmall(isWhole ? this.found : this.people(this.found, PART_GROUPS));
   }
 
   /** Turns the voices gathered so far into people. */
   private settle(): void {
-    this.found.push(...people(this.voices, PART_GROUPS));
-    if (this.found.length > MOST_GROUPS) this.found = people(this.found, MOST_GROUPS / 2);
+    this.found.push(...this.people(this.voices, PART_GROUPS));
+    if (this.found.length > MOST_GROUPS) this.found = this.people(this.found, MOST_GROUPS / 2);
     this.voices = [];
   }
-}
 
-/** Joins what is one person's: at most `most` groups are left. */
-function people(voices: readonly VoiceGroup[], most: number): VoiceGroup[] {
-  return joinAlike(mergeDown(voices, averageLinkage(voices), likeness.ofVoices, most), () => likeness.ofMeans);
+  /** Joins what is one person's: at most `most` groups are left. */
+  private people(voices: readonly VoiceGroup[], most: number): VoiceGroup[] {
+    const { ofVoices, ofMeans } = this.least;
+    return joinAlike(mergeDown(voices, averageLinkage(voices), ofVoices, most), () => ofMeans);
+  }
 }
 
 /**

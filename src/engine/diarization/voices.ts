@@ -2,7 +2,7 @@ import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
 import type { Stretch } from "./clean-speech.ts";
 import { addScaled, unit } from "./vectors.ts";
 
-const MARK = "TVO3";
+const MARK = "TVO2";
 /** window u32, local u8, padding, clean frames u16, first and last frame u32, then the embedding in f32. */
 const META_BYTES = 16;
 

@@ -26,7 +26,7 @@ test("a block of an earlier version is refused, not misread", async () => {
   using directory = temporaryDirectory();
   const block = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array() };
   await writeBlockFile(blockPath(directory.path, 0), "TVO1", block);
-  await expect(readVoices(directory.path, 0)).rejects.toThrow("is no TVO3 block");
+  await expect(readVoices(directory.path, 0)).rejects.toThrow("is no TVO2 block");
 });
 
 test("a whole voice is the mean of its pieces by their lengths", () => {

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/engine/diarization/index.ts";
+import { likeness, likenessOver } from "../../../src/engine/diarization/likeness.ts";
 import { dot } from "../../../src/engine/diarization/vectors.ts";
-import { withoutLine } from "../../../src/engine/diarization/without-line.ts";
+import { lineIn, withoutLine } from "../../../src/engine/diarization/without-line.ts";
 import { SAMPLE_RATE } from "../../../src/engine/index.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -31,6 +32,15 @@ test("a voice without its line is of unit length, and has no line to lose again"
 test("an embedding of another size stays as it is", () => {
   const voice = Float32Array.of(0.6, 0.8);
   expect(withoutLine(voice)).toEqual(voice);
+  expect(lineIn(voice)).toBe(0);
+});
+
+test("voices must be more alike over a line than in the studio, where nothing changes", () => {
+  const [studio, telephone] = [likenessOver(0.15), likenessOver(0.3)];
+  expect([studio.ofVoices, studio.ofSpeakers(1)]).toEqual([likeness.ofVoices, likeness.ofSpeakers(1)]);
+  expect(telephone.ofVoices).toBeGreaterThan(studio.ofVoices);
+  expect(telephone.ofMeans).toBeGreaterThan(studio.ofMeans);
+  expect(telephone.ofSpeakers(5)).toBeGreaterThan(studio.ofSpeakers(5));
 });
 
 const recording = join(audioDirectory, "dialogue/dlg-04-3spk.flac");
@@ -58,12 +68,16 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     const other = turns.find(({ speaker }) => speaker !== first?.speaker);
     const voiceOf = async (pcm: typeof clear, start: number) => {
       await using reader = await PcmReader.open(pcm);
-      return embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
+      const heard = await embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
+      return { line: lineIn(heard), voice: withoutLine(heard) };
     };
     const [one, two] = [first?.start ?? 0, other?.start ?? 0];
-    const strangers = dot(await voiceOf(over, one), await voiceOf(over, two));
+    const [mine, clearly, theirs] = [await voiceOf(over, one), await voiceOf(clear, one), await voiceOf(over, two)];
+    expect(mine.line).toBeGreaterThan(0.2);
+    expect(clearly.line).toBeLessThan(0.2);
+    const strangers = dot(mine.voice, theirs.voice);
     expect(strangers).toBeLessThan(0.3);
-    expect(dot(await voiceOf(over, one), await voiceOf(clear, one))).toBeGreaterThan(strangers + 0.2);
+    expect(dot(mine.voice, clearly.voice)).toBeGreaterThan(strangers + 0.2);
     const found = await diarize(models, over);
     expect(new Set(found.turns.map(({ speaker }) => speaker)).size).toBe(3);
   });
