@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../whisper/index.ts";
 import { pauseParts } from "./pause-parts.ts";
-import { sureness } from "./sentences.ts";
+import { sureness, toSentences, type Utterance } from "./sentences.ts";
 import { longestWordless } from "./unheard.ts";
 
 /** A part of a chunk, and the language that is spoken in it. */
@@ -16,26 +16,27 @@ export interface LanguagePart extends Span {
 const changeCost = 3;
 const leastProbability = 1e-3;
 /**
- * Mean log probability of words below which they may be a translation. Of nine clips that base translates, being told a
- * language that is not theirs, eight are between -0.6 and -1.8 (one, Spanish, is written as it is said); of 66 in ten
- * languages that it is told right, all of 3 s and more are above -0.46.
+ * Mean log probability below which a sentence may be a translation. Of nine clips that base translates, being told a
+ * language that is not theirs, eight are between -0.6 and -1.8 (one, Spanish, is written as it is said); of 95 sentences
+ * of 1.5 s and more in ten languages that it is told right, all are above -0.49.
  */
 const translatedSureness = -0.5;
-const shortestGuessSeconds = 3;
-/** What is not surely in one language may be in two when it is so long; then its parts are asked. */
+const shortestGuessSeconds = 1.5;
+/** What is so long and not surely in one language may be in two, unless it is as probable as this in the chunk's own. */
 const severalSeconds = 8;
+const ownProbability = 0.2;
 
 /**
  * Cuts a chunk where its language changes. Whisper writes what is in the language that it was told and leaves out the
  * rest, or translates it with doubts, so that only a chunk with a long stretch without words, or with doubtful ones, is
  * asked: in one language that costs next to nothing.
- * @param words what was written for the samples in `language`
+ * @param utterances what was written for the samples in `language`
  * @returns parts in order and without gaps; none where no other language is sure
  */
 export async function languageParts(
   state: Pick<WhisperState, "detectLanguage">,
   samples: Float32Array,
-  words: readonly WhisperWord[],
+  utterances: readonly Utterance[],
   { language, threads }: Pick<TranscribeOptions, "language" | "threads">,
 ): Promise<LanguagePart[]> {
   const heard = new Map<Span, Probabilities>();
@@ -46,7 +47,7 @@ export async function languageParts(
     heard.set(part, probabilities);
     return probabilities;
   };
-  const doubted = doubtedStretch(samples, words);
+  const doubted = doubtedStretch(samples, utterances);
   if (doubted === null) return [];
   const parts = pauseParts(samples, [doubted.startSeconds, doubted.endSeconds]);
   const others = new Set<string>();
@@ -55,7 +56,8 @@ export async function languageParts(
     if (other !== null) others.add(other);
   };
   await listen(doubted);
-  if (others.size === 0 && secondsOf(doubted) >= severalSeconds) {
+  const isOwn = ((await ask(doubted))[language] ?? 0) >= ownProbability;
+  if (others.size === 0 && !isOwn && secondsOf(doubted) >= severalSeconds) {
     for (const part of parts) if (isMostlyIn(part, doubted)) await listen(part);
   }
   if (others.size === 0) return [];
@@ -77,13 +79,26 @@ function isMostlyIn(part: Span, { startSeconds, endSeconds }: Span): boolean {
   return inside > secondsOf(part) / 2;
 }
 
-/** What may be in another language: what has no words, or all where they are guessed. */
-function doubtedStretch(samples: Float32Array, words: readonly WhisperWord[]): Span | null {
-  const seconds = samples.length / SAMPLE_RATE;
+/** What may be in another language: what has no words, or the sentence that is guessed most. */
+function doubtedStretch(samples: Float32Array, utterances: readonly Utterance[]): Span | null {
+  const words = utterances.flatMap((utterance) => utterance.words);
   // It says itself that nobody speaks.
   if (words.length === 0) return null;
-  const isGuessed = seconds >= shortestGuessSeconds && sureness(words) < translatedSureness;
-  return longestWordless(samples, words) ?? (isGuessed ? { startSeconds: 0, endSeconds: seconds } : null);
+  const wordless = longestWordless(samples, words);
+  if (wordless !== null) return wordless;
+  const end = samples.length / SAMPLE_RATE;
+  const sentences = utterances.flatMap(toSentences).map((sentence) => sentence.words);
+  const guessed = sentences.map((sentence, index) => ({
+    sureness: secondsOf(extent(sentence)) < shortestGuessSeconds ? 0 : sureness(sentence),
+    startSeconds: sentences[index - 1]?.at(-1)?.endSeconds ?? 0,
+    endSeconds: sentences[index + 1]?.[0]?.startSeconds ?? end,
+  }));
+  const [most] = guessed.toSorted((a, b) => a.sureness - b.sureness);
+  return most === undefined || most.sureness >= translatedSureness ? null : most;
+}
+
+function extent(words: readonly WhisperWord[]): Span {
+  return { startSeconds: words[0]?.startSeconds ?? 0, endSeconds: words.at(-1)?.endSeconds ?? 0 };
 }
 
 /** The languages that parts in a row are most probably in, where each change is a reason against it. */

@@ -40,9 +40,9 @@ export async function transcribeChunk(
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
-  const words = first.utterances.flatMap((utterance) => utterance.words);
-  const parts = mayChangeLanguage ? await languageParts(state, samples, words, options) : [];
-  if (parts.length > 0) return readEach(state, samples, parts, options);
+  const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, options) : [];
+  const apart = await readEach(state, samples, parts, options);
+  if (apart.length > 0 && bestOf([first, weigh(apart, samples)]).utterances === apart) return apart;
   if (!isDoubted(first)) return withoutInvented(first.utterances);
   const second = weigh(await read(samples, secondWay), samples);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];

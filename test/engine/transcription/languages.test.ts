@@ -44,7 +44,7 @@ function stateThatHears(said: Said, sureness = 0.97) {
 }
 
 /** Writes in the language that it is told, as a translation: with doubts where it is another than the one spoken. */
-function stateThatTranslates(spoken: string, sureness: number) {
+function stateThatTranslates(spoken: string, sureness: number, right = 0.9) {
   const calls: string[] = [];
   const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
     detectLanguage: async () => {
@@ -53,7 +53,7 @@ function stateThatTranslates(spoken: string, sureness: number) {
     },
     transcribe: async (_, { language }) => {
       calls.push(language);
-      const [text, probability] = language === spoken ? [german, 0.9] : [english, 0.5];
+      const [text, probability] = language === spoken ? [german, right] : [english, 0.5];
       return { language, aborted: false, segments: [segmentOf(spread(text, 0, 5.5, probability))] };
     },
   };
@@ -113,6 +113,27 @@ describe("a chunk that whisper writes with doubts", () => {
     const utterances = await transcribeChunk(state, samples, { ...options, language: "en" });
     expect([textOf(utterances), utterances[0]?.language]).toEqual([german, "de"]);
     expect(calls).toEqual(["en", "?", "?", "de"]);
+  });
+
+  test("keeps its first reading where the other is not surer", async () => {
+    const { state, calls } = stateThatTranslates("de", 0.97, 0.5);
+    expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
+    expect(calls.slice(0, 4)).toEqual(["en", "?", "?", "de"]);
+  });
+
+  test("of which one sentence is doubtful has that one read in its language", async () => {
+    const said = [de(0, 5), en(6, 9)];
+    const { state, samples: two } = stateThatHears(said);
+    const translating: typeof state = {
+      ...state,
+      transcribe: async (part, how) => {
+        const read = await state.transcribe(part, how);
+        const isWhole = part.length === two.length;
+        const guess = segmentOf(spread("Das ist es also.", 6, 9, 0.4));
+        return isWhole ? { ...read, segments: [...read.segments, guess] } : read;
+      },
+    };
+    expect(textOf(await transcribeChunk(translating, two, options))).toBe(`${german} ${english}`);
   });
 
   test("stays as it is where no other language is sure", async () => {
