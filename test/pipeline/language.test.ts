@@ -16,6 +16,8 @@ type Heard = Record<string, number>;
 
 interface Chosen {
   readonly language: string;
+  /** No chunk may be in another. */
+  readonly isOnly: boolean;
   /** Starts of the chunks that were asked for it. */
   readonly asked: readonly number[];
   /** What each chunk is transcribed in. */
@@ -68,7 +70,8 @@ async function choose(
   expect(asked).toEqual(first);
   const ofChunks: string[] = [];
   for (const chunk of speech) ofChunks.push((await languageOfChunk(context, chunk, chosen, model)).code);
-  return { language: chosen.language.code, asked: first, chunks: ofChunks, askedAgain: asked.length - first.length };
+  const { language, isOnly } = chosen;
+  return { language: language.code, isOnly, asked: first, chunks: ofChunks, askedAgain: asked.length - first.length };
 }
 
 const many = <T>(count: number, one: T) => Array.from({ length: count }, () => one);
@@ -113,6 +116,7 @@ describe("the language of a recording", () => {
     expect(after).toMatchObject({ language: "de", chunks: [...many(6, "de"), ...many(4, "en")] });
     expect(await choose(mixed, { earlier: { code: "en", isMixed: false } })).toMatchObject({
       language: "en",
+      isOnly: false,
       asked: [],
     });
   });
@@ -142,7 +146,7 @@ describe("the language of a recording", () => {
 
   test("is the pinned one, or the only one that the model knows; nothing is asked, and all chunks are in it", async () => {
     const chunks = [de, en, de];
-    const inEnglish = { language: "en", asked: [], chunks: ["en", "en", "en"], askedAgain: 0 };
+    const inEnglish = { language: "en", isOnly: true, asked: [], chunks: ["en", "en", "en"], askedAgain: 0 };
     expect(await choose(chunks, { pinned: "en" })).toEqual(inEnglish);
     expect(await choose(chunks, { known: languages.slice(1, 2) })).toEqual(inEnglish);
   });

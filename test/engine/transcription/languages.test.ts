@@ -92,6 +92,20 @@ describe("a chunk in which the language changes", () => {
     }
   });
 
+  test("for a short sentence, into which a word of the next one was put, is read in each", async () => {
+    const said = [en(0, 3), de(4, 9)];
+    const { state, samples } = stateThatHears(said);
+    const misplacing: typeof state = {
+      ...state,
+      transcribe: async (part, how) => {
+        const read = await state.transcribe(part, how);
+        if (part.length < samples.length) return read;
+        return { ...read, segments: [segmentOf([...spread("Das", 1, 2, 0.2), ...spread(german.slice(4), 4.3, 9)])] };
+      },
+    };
+    expect(textOf(await transcribeChunk(misplacing, samples, options))).toBe(`${english} ${german}`);
+  });
+
   test("is read in one where it may not change", async () => {
     const { state, samples, calls } = stateThatHears([de(0, 4.5), en(5, 10.5)]);
     expect(textOf(await transcribeChunk(state, samples, { ...options, mayChangeLanguage: false }))).toBe(german);
