@@ -92,7 +92,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     async transcribe({ pcm, chunk, model, language, mayChangeLanguage, vocabulary }, signal) {
       const pieces = heardPieces(chunk);
       const samples = await readPieces(pcm, pieces);
-      const how = { language, mayChangeLanguage, threads, initialPrompt: toPrompt(vocabulary ?? "") };
+      const how = { language, mayChangeLanguage, signal, threads, initialPrompt: toPrompt(vocabulary ?? "") };
       const heard = await models.use(model, signal, (state) => transcribeChunk(state, samples, how));
       const words = heard.flatMap((utterance) => utterance.words);
       const languages: Record<string, number> = {};

@@ -42,10 +42,11 @@ export async function languageParts(
   state: Pick<WhisperState, "detectLanguage">,
   samples: Float32Array,
   utterances: readonly Utterance[],
-  { language, threads }: Pick<TranscribeOptions, "language" | "threads">,
+  { language, threads, signal }: Pick<TranscribeOptions, "language" | "threads"> & { signal?: AbortSignal | undefined },
 ): Promise<LanguagePart[]> {
   const heard = new Map<Span, Probabilities>();
   const ask = async (part: Span): Promise<Probabilities> => {
+    signal?.throwIfAborted();
     const first = Math.round(part.startSeconds * SAMPLE_RATE);
     const of = samples.subarray(first, Math.round(part.endSeconds * SAMPLE_RATE));
     const probabilities = heard.get(part) ?? (await state.detectLanguage(of, threads)).probabilities;

@@ -11,6 +11,8 @@ import { longestWordless } from "./unheard.ts";
 export interface ChunkOptions extends Pick<TranscribeOptions, "language" | "threads" | "initialPrompt"> {
   /** Whether parts of it may be in another language. Default false. */
   readonly mayChangeLanguage?: boolean | undefined;
+  /** The state stops what it does when it is told, and knows nothing of it afterwards. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -32,16 +34,17 @@ const shortestPartSeconds = 2;
 export async function transcribeChunk(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
-  { mayChangeLanguage = false, ...options }: ChunkOptions,
+  { mayChangeLanguage = false, signal, ...options }: ChunkOptions,
 ): Promise<Utterance[]> {
   const read = async (part: Float32Array, way: Partial<TranscribeOptions>): Promise<Utterance[]> => {
+    signal?.throwIfAborted();
     const { aborted, segments } = await state.transcribe(part, { ...options, ...way });
     if (aborted) throw new Error("the transcription was aborted");
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
-  const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, options) : [];
-  const apart = await readEach(state, samples, parts, options);
+  const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, { ...options, signal }) : [];
+  const apart = await readEach(state, samples, parts, { ...options, signal });
   if (apart.length > 0 && bestOf([first, weigh(apart, samples)]).utterances === apart) return apart;
   if (!isDoubted(first)) return withoutInvented(first.utterances);
   const second = weigh(await read(samples, secondWay), samples);

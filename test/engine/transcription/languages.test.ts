@@ -157,6 +157,25 @@ describe("a chunk that whisper writes with doubts", () => {
   });
 });
 
+test("a chunk is neither asked nor read any more once that was aborted", async () => {
+  for (const stopAt of [1, 2, 3]) {
+    const { state, samples, calls } = stateThatHears([de(0, 4), en(5, 10.5)]);
+    const stopped = new AbortController();
+    const stopping = async <T>(answer: Promise<T>) => {
+      if (calls.length === stopAt) stopped.abort(new Error("stopped"));
+      return answer;
+    };
+    const stoppable: typeof state = {
+      detectLanguage: (...call) => stopping(state.detectLanguage(...call)),
+      transcribe: (...call) => stopping(state.transcribe(...call)),
+    };
+    await expect(transcribeChunk(stoppable, samples, { ...options, signal: stopped.signal })).rejects.toThrow(
+      "stopped",
+    );
+    expect(calls).toHaveLength(stopAt);
+  }
+});
+
 describe("a chunk in one language", () => {
   test("is not asked for another where words were written for all of it", async () => {
     const { state, samples, calls } = stateThatHears([de(0, 4.5), de(5, 10.5)]);
