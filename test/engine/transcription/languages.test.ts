@@ -220,6 +220,6 @@ describe.skipIf(!canTranscribe("languages within a chunk", fr, cabbage))("with t
       ...(await readSamples(cabbage)),
     ]);
     const both = textOf(await transcribeChunk(state, samples, { language: "fr", threads, mayChangeLanguage: true }));
-    expect(both).toMatch(/conseillers? générales?.*cabbage juice changes color/);
+    expect(both).toMatch(/conseillers? généra.*cabbage juice changes color/);
   });
 });
