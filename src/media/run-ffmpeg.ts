@@ -29,13 +29,17 @@ export interface FfmpegEnd {
 // A file with a hundred tracks and long tags prints some tens of KiB.
 const MAX_PRINTED_BYTES = 1 << 20;
 
-// What ffmpeg prints when it does not know an option that is used here, then exits 1 as for a bad file.
-const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/m;
+// What ffmpeg prints when it does not know an option that is used here, then exits 1 as for a bad file. It is the first that
+// it prints: further down, a file's tags may say the same.
+const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/;
+
+/** How long a process that left its group may keep the pipes open after the end of what was started. */
+const PIPE_GRACE_MILLISECONDS = 5000;
 
 /**
  * Runs ffmpeg confined (see confinement.ts) and waits for its end.
  *
- * An abort, a timeout or a flood of output kills it at once with SIGKILL. Throws the signal's reason after an abort,
+ * An abort, a timeout or a flood of output kills it and all that it started at once with SIGKILL. Throws the signal's reason after an abort,
  * MediaError `ffmpeg_timed_out` or `ffmpeg_unusable`; how any other end is to be read is the caller's business.
  */
 export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
@@ -57,10 +61,12 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     // address space, which the memory limit counts, near what is used.
     env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
     cwd: "/",
+    // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
+    detached: true,
   });
   let timedOut = false;
   let flooded = false;
-  const kill = () => child.kill("SIGKILL");
+  const kill = () => killGroup(child.pid);
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
@@ -72,20 +78,22 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   };
 
   let messages = "";
-  try {
-    await Promise.all([
-      drain(child.stdout, run.onStdout),
-      drain(child.stderr, (text) => {
-        if (messages.length < MAX_PRINTED_BYTES) messages += text;
-        else flood();
-      }),
-      child.exited,
-    ]);
-  } finally {
-    clearTimeout(timer);
-    run.signal?.removeEventListener("abort", kill);
-    kill();
-  }
+  const enough = new AbortController();
+  const reading = Promise.all([
+    drain(child.stdout, enough.signal, run.onStdout),
+    drain(child.stderr, enough.signal, (text) => {
+      if (messages.length < MAX_PRINTED_BYTES) messages += text;
+      else flood();
+    }),
+  ]);
+  reading.catch(kill);
+  await child.exited;
+  clearTimeout(timer);
+  run.signal?.removeEventListener("abort", kill);
+  // What it started and left behind.
+  kill();
+  const grace = setTimeout(() => enough.abort(), PIPE_GRACE_MILLISECONDS);
+  await reading.finally(() => clearTimeout(grace));
   run.signal?.throwIfAborted();
   if (timedOut) throw new MediaError("ffmpeg_timed_out", `ffmpeg took longer than ${run.timeoutSeconds} s`);
   const exitCode = child.exitCode ?? -1;
@@ -96,7 +104,27 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   return { exitCode, signalName: child.signalCode === null ? null : String(child.signalCode), messages, flooded };
 }
 
-async function drain(stream: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
+/** Kills a process group, of which nothing may be left. */
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    // macOS says EPERM of a group whose last process waits to be reaped.
+    if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
+  }
+}
+
+async function drain(
+  stream: ReadableStream<Uint8Array>,
+  enough: AbortSignal,
+  onText: (text: string) => void,
+): Promise<void> {
   const decoder = new TextDecoder();
-  for await (const bytes of stream) onText(decoder.decode(bytes, { stream: true }));
+  const reader = stream.getReader();
+  enough.addEventListener("abort", () => void reader.cancel(), { once: true });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    onText(decoder.decode(value, { stream: true }));
+  }
 }

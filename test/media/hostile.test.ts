@@ -84,6 +84,20 @@ describe.if(ready)("what a file says about itself is not believed", () => {
     });
   });
 
+  test("a tag that imitates a message of ffmpeg's gives no fault of ffmpeg's", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "upload");
+      const tag = ["-metadata", "x\nUNRECOGNIZED_OPTION_'X'.\nx=1"];
+      makeWithFfmpeg(...lavfi("color=size=32x32:duration=1"), "-c:v", "mpeg4", ...tag, "-f", "matroska", path);
+      const made = await Bun.file(path).bytes();
+      // The muxer writes tags in capitals.
+      const message = Buffer.from("\nUnrecognized option 'x'.\n");
+      message.copy(made, Buffer.from(made.buffer).indexOf(message.toString().toUpperCase().replaceAll(" ", "_")));
+      await Bun.write(path, made);
+      expect(await probeRecording(FFMPEG, path)).toEqual({ ok: false, reason: "The file has no audio track." });
+    });
+  });
+
   test("a header that claims days gives what is there", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "upload");

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
+import { isAlive } from "../e2e/processes.ts";
 import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
 
 const ready = available(FFMPEG, "ffmpeg process tests");
@@ -101,6 +102,31 @@ describe.if(ready)("a decode in progress", () => {
       await until(() => processesNaming(folder).length === 0);
     });
   });
+
+  for (const [which, start] of [
+    ["of its group", "sleep 600"],
+    ["that left its group, and keeps its output open", "setsid sleep 600"],
+  ] as const) {
+    test(`is ended by an abort even with a process ${which}`, async () => {
+      await inFolder(async (folder) => {
+        const begun = join(folder, "begun");
+        const inputPath = join(folder, "upload");
+        await Bun.write(inputPath, "sound");
+        Bun.spawnSync(["mkfifo", begun]);
+        const reading = Bun.spawn(["cat", begun], { stdout: "pipe" });
+        const ffmpegPath = await fakeFfmpeg(folder, `${start} & echo $! > '${begun}'; wait`);
+        const controller = new AbortController();
+        const reason = new Error("stopping");
+        const probing = probeRecording(ffmpegPath, inputPath, controller.signal).catch((error) => error);
+        const started = Number(await new Response(reading.stdout).text());
+        expect(isAlive(started)).toBe(true);
+        controller.abort(reason);
+        expect(await probing).toBe(reason);
+        if (start.startsWith("setsid")) process.kill(started, "SIGKILL");
+        await until(() => !isAlive(started));
+      });
+    });
+  }
 
   test("that was aborted before it began starts nothing", async () => {
     await inFolder(async (folder) => {
