@@ -24,6 +24,26 @@ export function withExternalReference(file: Buffer, targetPath: string): Buffer 
   return grown;
 }
 
+/**
+ * Puts another body into the atom at that path, e.g. `["moov", "mvhd"]`, of the first track where there are more. The file
+ * must have its `moov` atom last if the body gets longer or shorter.
+ */
+export function changeAtom(file: Buffer, path: readonly string[], change: (body: Buffer) => Buffer): Buffer {
+  const starts: number[] = [];
+  let from = 0;
+  let end = file.length;
+  for (const type of path) {
+    const at = findAtom(file, from, end, type);
+    starts.push(at);
+    end = at + file.readUInt32BE(at);
+    from = at + 8;
+  }
+  const body = change(Buffer.from(file.subarray(from, end)));
+  const changed = Buffer.concat([file.subarray(0, from), body, file.subarray(end)]);
+  for (const at of starts) changed.writeUInt32BE(file.readUInt32BE(at) + body.length - (end - from), at);
+  return changed;
+}
+
 function findAtom(file: Buffer, from: number, end: number, type: string): number {
   for (let at = from; at + 8 <= end; ) {
     if (file.toString("latin1", at + 4, at + 8) === type) return at;

@@ -1,0 +1,93 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { mutate } from "../../../test/media/bad-files/mutate.ts";
+import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
+import { specialFiles } from "../../../test/media/bad-files/special-files.ts";
+import { tone, wave } from "../../../test/media/bad-files/wave.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import { readCorpus } from "./hostile.ts";
+import type { PartOptions, Row } from "./row.ts";
+
+const refusals = [422];
+const reasons = ["no_speech", "too_short", "internal"];
+
+/**
+ * Sends damaged files, and all that are built to mislead, to a server and waits for what becomes of each. Those that are
+ * taken end as completed or as failed with a reason of the contract; a fault of the service is none of them.
+ */
+export async function hostileUploads({ seed, say }: PartOptions, damaged: number): Promise<Row[]> {
+  using directory = temporaryDirectory();
+  await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
+  const secret = join(directory.path, "secret.wav");
+  await Bun.write(secret, wave(tone(2)));
+  const made = join(directory.path, "made");
+  mkdirSync(made);
+  const special = await specialFiles(made);
+  await server.start();
+  const client = await server.client("hostile");
+  const lures = { path: secret, origin: server.origin };
+  const originals = readCorpus();
+  const random = randomNumbers(seed);
+  const all = [
+    ...Object.values(special).map(({ bytes }) => bytes),
+    ...Object.values({ ...playlists(lures), ...playlistsInAvi(lures) }),
+    ...Array.from({ length: damaged }, () =>
+      mutate(originals[Math.floor(random() * originals.length)] ?? Buffer.alloc(0), originals, random),
+    ),
+  ];
+
+  const statuses = new Map<string, number>();
+  const ends = new Map<string, number>();
+  let odd = 0;
+  let taken = 0;
+  const path = join(directory.path, "upload.bin");
+  for (const [index, bytes] of all.entries()) {
+    say(`file ${index + 1} of ${all.length} at the server`);
+    await Bun.write(path, bytes);
+    const response = await client.send(path, { language: "en" });
+    count(statuses, String(response.status));
+    if (response.status !== 201) {
+      if (!refusals.includes(response.status)) odd += 1;
+      continue;
+    }
+    taken += 1;
+    const { status, failure_reason } = await client.waitUntilEnded(
+      response.headers.get("location")?.split("/").at(-1) ?? "",
+    );
+    count(ends, status === "completed" ? status : `failed ${failure_reason}`);
+    if (status !== "completed" && !reasons.includes(failure_reason ?? "")) odd += 1;
+  }
+  const faults = server.log.filter(({ event }) => event === "http.unexpected_error" || event === "engine.worker_died");
+  const isReady = (await fetch(`${server.origin}/readyz`)).ok;
+  const left = (folder: string) => readdirSync(join(server.dataDirectory, folder)).length;
+  const stray = left("incoming") + left("work") + left("uploads") - taken;
+  const exitCode = await server.stop();
+  const over = `${all.length} uploads: ${listed(statuses)}; ${listed(ends)}`;
+  return [
+    { measured: "uploads without an honest end", value: String(odd), over, target: "0", ok: odd === 0 },
+    {
+      measured: "faults of server and worker",
+      value: faults.length === 0 ? "0" : JSON.stringify(faults[0]).slice(0, 300),
+      over: `ready ${isReady ? "still" : "no more"}, exit code ${exitCode}`,
+      target: "0",
+      ok: faults.length === 0 && isReady && exitCode === 0,
+    },
+    {
+      measured: "files left behind",
+      value: String(stray),
+      over: "incoming, work, uploads",
+      target: "0",
+      ok: stray === 0,
+    },
+  ];
+}
+
+function count(counts: Map<string, number>, what: string): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([what, times]) => `${times} ${what}`).join(", ");
+}

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type End, lookAtAll } from "../../../test/media/bad-files/look-at.ts";
+import { mutate } from "../../../test/media/bad-files/mutate.ts";
+import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
+import { specialFiles, truncatedMp4s, unexpected } from "../../../test/media/bad-files/special-files.ts";
+import { canTrace, openedPaths, traceFfmpeg } from "../../../test/media/bad-files/traced-ffmpeg.ts";
+import { tone, wave } from "../../../test/media/bad-files/wave.ts";
+import { corpusPath, ffmpegPath } from "../../../test/support/checkout.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import { hostileUploads } from "./hostile-uploads.ts";
+import type { PartOptions, Row } from "./row.ts";
+
+const maxSeconds = 1800;
+
+/**
+ * hostile: files that are damaged at random, built to cost, cut off, or that name other files, through probe and decode with
+ * every file that ffmpeg opens looked at; then some of them to the end through a server.
+ */
+export async function hostile(options: PartOptions, counts = { mutated: 2000, served: 60 }): Promise<Row[]> {
+  return [...(await probedAndDecoded(options, counts.mutated)), ...(await hostileUploads(options, counts.served))];
+}
+
+async function probedAndDecoded({ seed, say }: PartOptions, mutated: number): Promise<Row[]> {
+  if (!canTrace) return [{ measured: "hostile", value: "not run", over: "strace is missing", target: "", ok: false }];
+  using directory = temporaryDirectory();
+  const folder = directory.path;
+  let connections = 0;
+  using host = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { open: () => void connections++, data() {} },
+  });
+  const lures = { path: join(folder, "secret.wav"), origin: `http://127.0.0.1:${host.port}` };
+  await Bun.write(lures.path, wave(tone(2)));
+
+  const special = await specialFiles(folder);
+  const bare = playlists(lures);
+  const inAvi = playlistsInAvi(lures);
+  const originals = readCorpus();
+  const random = randomNumbers(seed);
+  const groups = {
+    "built to cost or to mislead": Object.entries(special).map(([name, { bytes }]) => lazy(name, () => bytes)),
+    "cut off at every kilobyte": Object.entries(await truncatedMp4s(folder)).map(([name, bytes]) =>
+      lazy(name, () => bytes),
+    ),
+    "playlists, bare and in avi": Object.entries({ ...bare, ...inAvi }).map(([name, bytes]) => lazy(name, () => bytes)),
+    "damaged at random": Array.from({ length: mutated }, (_, index) => {
+      const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
+      return lazy(`damaged ${index}`, () => bytes);
+    }),
+  };
+  const isWrong = (name: string, end: End) => {
+    if (name in special) return unexpected(end, special[name]?.expected);
+    if (name in bare) return end.kind !== "refused";
+    if (name in inAvi) return end.kind !== "decoded" || Math.round(end.seconds) !== 1;
+    return end.kind === "failed" && end.fault !== "recording_too_long" && end.fault !== "ffmpeg_out_of_memory";
+  };
+
+  const rows: Row[] = [];
+  await using traced = await traceFfmpeg(ffmpegPath, folder);
+  let slowestSeconds = 0;
+  for (const [group, files] of Object.entries(groups)) {
+    say(`${files.length} files ${group}`);
+    const ends = { refused: 0, decoded: 0, failed: 0 };
+    const wrong: string[] = [];
+    await lookAtAll(files, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end, seconds) => {
+      ends[end.kind] += 1;
+      slowestSeconds = Math.max(slowestSeconds, seconds);
+      if (isWrong(name, end)) wrong.push(`${name}: ${JSON.stringify(end)}`);
+    });
+    rows.push({
+      measured: `dishonest ends, ${group}`,
+      value: wrong.length === 0 ? "0" : `${wrong.length}: ${wrong.slice(0, 3).join("; ")}`,
+      over: `${ends.refused} refused, ${ends.decoded} decoded, ${ends.failed} failed`,
+      target: "0",
+      ok: wrong.length === 0,
+    });
+  }
+  const calls = await traced.calls();
+  const outside = openedPaths(calls).filter(
+    (path) => path.startsWith(folder) && !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path),
+  );
+  const reached = calls.filter((call) => /connect\(|AF_INET/.test(call)).length + connections;
+  const over = `strace, ${calls.length} calls`;
+  const slowest = `${slowestSeconds.toFixed(1)} s`;
+  return [
+    ...rows,
+    { measured: "other files opened", value: String(outside.length), over, target: "0", ok: outside.length === 0 },
+    { measured: "addresses reached", value: String(reached), over, target: "0", ok: reached === 0 },
+    { measured: "longest for one file", value: slowest, over: "all", target: "60 s", ok: slowestSeconds < 60 },
+  ];
+}
+
+/** The corpus of formats, in the order of its names. */
+export function readCorpus(): Buffer[] {
+  const names = readdirSync(corpusPath("formats")).sort();
+  return names.map((name) => readFileSync(corpusPath(join("formats", name))));
+}
+
+function lazy(name: string, bytes: () => Uint8Array): [string, () => Uint8Array] {
+  return [name, bytes];
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { corpusPath } from "../support/checkout.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+import { type End, lookAtAll } from "./bad-files/look-at.ts";
+import { mutate } from "./bad-files/mutate.ts";
+import { playlists, playlistsInAvi } from "./bad-files/playlists.ts";
+import { specialFiles, truncatedMp4s, unexpected } from "./bad-files/special-files.ts";
+import { canTrace, openedPaths, traceFfmpeg } from "./bad-files/traced-ffmpeg.ts";
+import { tone, wave } from "./bad-files/wave.ts";
+import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
+
+const ready = available(FFMPEG, "tests of bad files");
+const maxSeconds = 1800;
+/** scripts/endurance hostile takes 2,000. */
+const mutatedFiles = 60;
+
+describe.if(ready)("bad files come to an honest end", () => {
+  test("those that are built to cost, to mislead or to confuse", async () => {
+    await inFolder(async (folder) => {
+      const files = await specialFiles(folder);
+      const wrong: [string, End][] = [];
+      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, () => file.bytes]);
+      await lookAtAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
+        if (unexpected(end, files[name]?.expected)) wrong.push([name, end]);
+      });
+      expect(wrong).toEqual([]);
+    });
+  }, 120_000);
+
+  test("a video cut off at every kilobyte: what is there, never more", async () => {
+    await inFolder(async (folder) => {
+      const files = Object.entries(await truncatedMp4s(folder));
+      const ends = new Map<string, End>();
+      const bytes = files.map(([name, made]): [string, () => Uint8Array] => [name, () => made]);
+      await lookAtAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => ends.set(name, end));
+      expect(files.length).toBeGreaterThan(20);
+      let longest = 0;
+      for (const [name] of files) {
+        const end = ends.get(name);
+        expect([name, end?.kind]).toEqual([name, name.includes("before") ? expect.any(String) : "refused"]);
+        if (end?.kind !== "decoded") continue;
+        // A longer piece never gives less.
+        expect([name, end.seconds >= longest && end.seconds < 2.2]).toEqual([name, true]);
+        longest = end.seconds;
+      }
+      expect(longest).toBeGreaterThan(1.7);
+    });
+  }, 120_000);
+
+  test.if(available(corpusPath("formats"), "the test of mutated files"))(
+    `${mutatedFiles} of the corpus, damaged at random`,
+    async () => {
+      await inFolder(async (folder) => {
+        const originals = readdirSync(corpusPath("formats"))
+          .sort()
+          .map((name) => readFileSync(corpusPath(join("formats", name))));
+        const random = randomNumbers(7);
+        const files = Array.from({ length: mutatedFiles }, (_, index): [string, () => Uint8Array] => {
+          const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
+          return [String(index), () => bytes];
+        });
+        const kinds = { refused: 0, decoded: 0, failed: 0 };
+        const wrong: [string, End][] = [];
+        await lookAtAll(files, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
+          kinds[end.kind] += 1;
+          if (end.kind === "failed" && end.fault !== "recording_too_long") wrong.push([name, end]);
+        });
+        expect(wrong).toEqual([]);
+        expect(kinds.refused).toBeGreaterThan(5);
+        expect(kinds.decoded).toBeGreaterThan(5);
+        expect((await namesIn(folder)).filter((name) => !/^upload-\d$/.test(name))).toEqual([]);
+      });
+    },
+    120_000,
+  );
+});
+
+describe.if(ready && canTrace)("a file that names other files and addresses", () => {
+  test("has nothing opened but itself, whatever it looks like", async () => {
+    await inFolder(async (folder) => {
+      let connections = 0;
+      using host = Bun.listen({
+        hostname: "127.0.0.1",
+        port: 0,
+        socket: { open: () => void connections++, data() {} },
+      });
+      const lures = { path: join(folder, "secret.wav"), origin: `http://127.0.0.1:${host.port}` };
+      await Bun.write(lures.path, wave(tone(2)));
+      await using traced = await traceFfmpeg(FFMPEG, folder);
+      const bare = playlists(lures);
+      const files = { ...bare, ...playlistsInAvi(lures) };
+      const wrong: [string, End][] = [];
+      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, () => file]);
+      await lookAtAll(bytes, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end) => {
+        const isRight = name in bare ? end.kind === "refused" : end.kind === "decoded" && Math.round(end.seconds) === 1;
+        if (!isRight) wrong.push([name, end]);
+      });
+      expect(wrong).toEqual([]);
+      const calls = await traced.calls();
+      const ours = openedPaths(calls).filter((path) => path.startsWith(folder));
+      // The trace works: it shows the files themselves.
+      expect(ours).toContain(join(folder, "upload-0"));
+      expect(ours.filter((path) => !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path))).toEqual([]);
+      expect(calls.filter((call) => /connect\(|AF_INET|secret/.test(call))).toEqual([]);
+      expect(connections).toBe(0);
+      expect(await namesIn(folder)).not.toContain("secret.wav.run");
+    });
+  }, 120_000);
+});

@@ -1,0 +1,68 @@
+type Change = (bytes: Buffer, random: () => number, others: readonly Uint8Array[]) => Buffer;
+
+const changes: readonly Change[] = [
+  // Bytes here and there, most of them in the headers.
+  (bytes, random) => {
+    for (let count = 1 + below(random, 64); count > 0; count--) {
+      const within = random() < 0.5 ? Math.min(bytes.length, 512) : bytes.length;
+      bytes.writeUInt8(below(random, 256), below(random, within));
+    }
+    return bytes;
+  },
+  // A number of four bytes, near or at its limits.
+  (bytes, random) => {
+    const values = [0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0];
+    const within = random() < 0.7 ? Math.min(bytes.length, 1024) : bytes.length;
+    if (bytes.length >= 4) {
+      bytes.writeUInt32BE(values[below(random, values.length)] ?? 0, Math.min(below(random, within), bytes.length - 4));
+    }
+    return bytes;
+  },
+  // Cut off.
+  (bytes, random) => bytes.subarray(0, 1 + below(random, bytes.length)),
+  // A piece is gone.
+  (bytes, random) => {
+    const [from, to] = piece(bytes, random);
+    return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
+  },
+  // A piece comes twice.
+  (bytes, random) => {
+    const [from, to] = piece(bytes, random);
+    return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);
+  },
+  // Two pieces change places.
+  (bytes, random) => {
+    const [from, to] = piece(bytes, random);
+    const at = below(random, bytes.length);
+    const moved = Buffer.from(bytes.subarray(from, to));
+    bytes.copyWithin(from, at, Math.min(at + to - from, bytes.length));
+    moved.copy(bytes, at);
+    return bytes;
+  },
+  // It goes on as another file.
+  (bytes, random, others) => {
+    const other = others[below(random, others.length)] ?? bytes;
+    return Buffer.concat([bytes.subarray(0, below(random, bytes.length)), other.subarray(below(random, other.length))]);
+  },
+  // A piece of nothing.
+  (bytes, random) => bytes.fill(random() < 0.5 ? 0 : 0xff, ...piece(bytes, random)),
+];
+
+/** The file damaged in one to three ways that are drawn by lot. `others` are files to take pieces of. */
+export function mutate(original: Uint8Array, others: readonly Uint8Array[], random: () => number): Buffer {
+  let bytes = Buffer.from(original);
+  for (let count = 1 + below(random, 3); count > 0 && bytes.length > 0; count--) {
+    const change = changes[below(random, changes.length)];
+    if (change !== undefined) bytes = Buffer.from(change(bytes, random, others));
+  }
+  return bytes;
+}
+
+function piece(bytes: Buffer, random: () => number): [from: number, to: number] {
+  const from = below(random, bytes.length);
+  return [from, Math.min(bytes.length, from + 1 + below(random, 1 << below(random, 16)))];
+}
+
+function below(random: () => number, limit: number): number {
+  return Math.floor(random() * limit);
+}
