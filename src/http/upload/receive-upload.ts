@@ -13,11 +13,13 @@ export interface UploadOptions {
   readonly maxBodyBytes: number;
   /** Told of the body's bytes as they come in. */
   readonly onBytes?: (count: number) => void;
-  /** How long a sender may send nothing before it counts as gone; a minute where it is left out. */
+  /** How long a sender may take over 16 KiB before it counts as gone; a minute where it is left out. */
   readonly maxSilenceSeconds?: number;
 }
 
 const DEFAULT_MAX_SILENCE_SECONDS = 60;
+/** A twentieth of what the slowest modem sends in a minute; who sends less holds a place and a file open for days. */
+const LEAST_BYTES = 16 * 1024;
 
 /**
  * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk; memory does not grow with it.
@@ -76,15 +78,26 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   return { ok: true, ...received, [Symbol.asyncDispose]: dispose };
 }
 
-/** The chunks of a body; throws when none comes for too long. The time that the reader takes over a chunk doesn't count. */
+/**
+ * The chunks of a body; throws when too little comes for too long. The time that the reader takes over a chunk doesn't count.
+ */
 async function* heard(body: ReadableStream<Uint8Array>, maxSilenceSeconds: number): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
+  let patience = maxSilenceSeconds * 1000;
+  let bytes = 0;
   try {
     for (;;) {
       const silence = Promise.withResolvers<never>();
-      const timer = setTimeout(() => silence.reject(new Error("the sender fell silent")), maxSilenceSeconds * 1000);
+      const since = performance.now();
+      const timer = setTimeout(() => silence.reject(new Error("the sender fell silent")), Math.max(0, patience));
       const { done, value } = await Promise.race([reader.read(), silence.promise]).finally(() => clearTimeout(timer));
       if (done) return;
+      patience -= performance.now() - since;
+      bytes += value.byteLength;
+      if (bytes >= LEAST_BYTES) {
+        patience = maxSilenceSeconds * 1000;
+        bytes = 0;
+      }
       yield value;
     }
   } finally {

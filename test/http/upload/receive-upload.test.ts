@@ -308,7 +308,7 @@ describe("a client that goes away in the middle leaves nothing behind", () => {
   }
 });
 
-test("a client that falls silent counts as gone, one that is only slow does not", async () => {
+test("a client that falls silent or sends a byte at a time counts as gone, one that is only slow does not", async () => {
   await using server = await startReceiving({ maxSilenceSeconds: 0.5 });
   const body = form(FILE);
   const head = Buffer.from(
@@ -317,6 +317,19 @@ test("a client that falls silent counts as gone, one that is only slow does not"
   await using silent = await connectTo(server);
   await silent.write(Buffer.concat([head, body.subarray(0, 40_000)]));
   expect(outcome(await server.next())).toEqual({ kind: "aborted" });
+  expect(await server.filesLeft()).toEqual([]);
+
+  await using dripping = await connectTo(server);
+  await dripping.write(head);
+  let dropped: unknown;
+  void server.next().then((reception) => {
+    dropped = outcome(reception);
+  });
+  for (let at = 0; at < body.length && dropped === undefined; at++) {
+    await dripping.write(body.subarray(at, at + 1));
+    await Bun.sleep(50);
+  }
+  expect(dropped).toEqual({ kind: "aborted" });
   expect(await server.filesLeft()).toEqual([]);
 
   await using slow = await connectTo(server);
