@@ -13,11 +13,17 @@ import type { PartOptions, Row } from "./row.ts";
 const refusals = [422];
 const reasons = ["no_speech", "too_short", "internal"];
 
+export interface UploadCounts {
+  readonly damaged: number;
+  /** Of those that are built to mislead, at most so many, from all over their list. */
+  readonly built: number;
+}
+
 /**
- * Sends damaged files, and all that are built to mislead, to a server and waits for what becomes of each. Those that are
+ * Sends damaged files, and those that are built to mislead, to a server and waits for what becomes of each. Those that are
  * taken end as completed or as failed with a reason of the contract; a fault of the service is none of them.
  */
-export async function hostileUploads({ seed, say }: PartOptions, damaged: number): Promise<Row[]> {
+export async function hostileUploads({ seed, say }: PartOptions, counts: UploadCounts): Promise<Row[]> {
   using directory = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
   const secret = join(directory.path, "secret.wav");
@@ -30,10 +36,14 @@ export async function hostileUploads({ seed, say }: PartOptions, damaged: number
   const lures = { path: secret, origin: server.origin };
   const originals = readCorpus();
   const random = randomNumbers(seed);
-  const all = [
+  const built = [
     ...Object.values(special).map(({ bytes }) => bytes),
     ...Object.values({ ...playlists(lures), ...playlistsInAvi(lures) }),
-    ...Array.from({ length: damaged }, () =>
+  ];
+  const step = Math.max(1, built.length / counts.built);
+  const all = [
+    ...built.filter((_, index) => index % step < 1),
+    ...Array.from({ length: counts.damaged }, () =>
       mutate(originals[Math.floor(random() * originals.length)] ?? Buffer.alloc(0), originals, random),
     ),
   ];
@@ -42,23 +52,27 @@ export async function hostileUploads({ seed, say }: PartOptions, damaged: number
   const ends = new Map<string, number>();
   let odd = 0;
   let taken = 0;
-  const path = join(directory.path, "upload.bin");
-  for (const [index, bytes] of all.entries()) {
-    say(`file ${index + 1} of ${all.length} at the server`);
-    await Bun.write(path, bytes);
-    const response = await client.send(path, { language: "en" });
-    count(statuses, String(response.status));
-    if (response.status !== 201) {
-      if (!refusals.includes(response.status)) odd += 1;
-      continue;
+  const rest = all.entries();
+  const lane = async (number: number) => {
+    const path = join(directory.path, `upload-${number}.bin`);
+    for (const [index, bytes] of rest) {
+      say(`file ${index + 1} of ${all.length} at the server`);
+      await Bun.write(path, bytes);
+      const response = await client.send(path, { language: "en" });
+      count(statuses, String(response.status));
+      if (response.status !== 201) {
+        if (!refusals.includes(response.status)) odd += 1;
+        continue;
+      }
+      taken += 1;
+      const id = response.headers.get("location")?.split("/").at(-1) ?? "";
+      const { status, failure_reason } = await client.waitUntilEnded(id);
+      count(ends, status === "completed" ? status : `failed ${failure_reason}`);
+      if (status !== "completed" && !reasons.includes(failure_reason ?? "")) odd += 1;
     }
-    taken += 1;
-    const { status, failure_reason } = await client.waitUntilEnded(
-      response.headers.get("location")?.split("/").at(-1) ?? "",
-    );
-    count(ends, status === "completed" ? status : `failed ${failure_reason}`);
-    if (status !== "completed" && !reasons.includes(failure_reason ?? "")) odd += 1;
-  }
+  };
+  // As many as one account may have in hand.
+  await Promise.all(Array.from({ length: 5 }, (_, number) => lane(number)));
   const faults = server.log.filter(({ event }) => event === "http.unexpected_error" || event === "engine.worker_died");
   const isReady = (await fetch(`${server.origin}/readyz`)).ok;
   const left = (folder: string) => readdirSync(join(server.dataDirectory, folder)).length;

@@ -13,16 +13,18 @@ import { hostileUploads } from "./hostile-uploads.ts";
 import type { PartOptions, Row } from "./row.ts";
 
 const maxSeconds = 1800;
+const damagedFiles = 2000;
 
 /**
  * hostile: files that are damaged at random, built to cost, cut off, or that name other files, through probe and decode with
  * every file that ffmpeg opens looked at; then some of them to the end through a server.
  */
-export async function hostile(options: PartOptions, counts = { mutated: 2000, served: 60 }): Promise<Row[]> {
-  return [...(await probedAndDecoded(options, counts.mutated)), ...(await hostileUploads(options, counts.served))];
+export async function hostile(options: PartOptions): Promise<Row[]> {
+  const uploads = { damaged: 60, built: Number.POSITIVE_INFINITY };
+  return [...(await probedAndDecoded(options)), ...(await hostileUploads(options, uploads))];
 }
 
-async function probedAndDecoded({ seed, say }: PartOptions, mutated: number): Promise<Row[]> {
+async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
   if (!canTrace) return [{ measured: "hostile", value: "not run", over: "strace is missing", target: "", ok: false }];
   using directory = temporaryDirectory();
   const folder = directory.path;
@@ -46,7 +48,7 @@ async function probedAndDecoded({ seed, say }: PartOptions, mutated: number): Pr
       lazy(name, () => bytes),
     ),
     "playlists, bare and in avi": Object.entries({ ...bare, ...inAvi }).map(([name, bytes]) => lazy(name, () => bytes)),
-    "damaged at random": Array.from({ length: mutated }, (_, index) => {
+    "damaged at random": Array.from({ length: damagedFiles }, (_, index) => {
       const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
       return lazy(`damaged ${index}`, () => bytes);
     }),

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createAtOnce } from "../../scripts/support/endurance/load-creates.ts";
+import { cutUpload } from "../../scripts/support/endurance/load-cuts.ts";
+import { poll } from "../../scripts/support/endurance/load-polls.ts";
+import { type Slowness, slowClient } from "../../scripts/support/endurance/load-slow.ts";
+import { comesTrue, type LoadTarget, tally } from "../../scripts/support/endurance/load-target.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+import { ApiServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of load", ffmpegPath, jfk);
+
+function targetOf(server: ApiServer): LoadTarget {
+  return { dataDirectory: server.dataDirectory.root };
+}
+
+/** scripts/endurance load does the same with more clients, on a server that has work. */
+describe.if(ready)("under load", () => {
+  test("of many creates at once each account gets its places, and not more than it may create", async () => {
+    using server = new ApiServer({ limits: { creates_per_hour: 3 } });
+    using roomy = new ApiServer();
+    const clients = [1, 2].map((index) => server.client(`account-${index}`));
+    const few = await createAtOnce(targetOf(server), clients, 10, jfk);
+    for (const statuses of few.statuses) expect(tally(statuses)).toBe("3 × 201, 5 × 409, 2 × 429");
+    const others = [1, 2, 3].map((index) => roomy.client(`account-${index}`));
+    const more = await createAtOnce(targetOf(roomy), others, 10, jfk);
+    for (const statuses of more.statuses) expect(tally(statuses)).toBe("5 × 201, 5 × 409");
+    expect([few.stray, more.stray]).toEqual([0, 0]);
+  });
+
+  test("of clients that send or take a byte at a time all others are answered, and their places are free again at their ends", async () => {
+    using server = new ApiServer();
+    const client = server.client("quick");
+    const senders = [1, 2, 3].map((index) => server.client(`slow-${index}`));
+    const kinds: readonly Slowness[] = ["head", "body", "body of nobody", "answer"];
+    const slow = Array.from({ length: 60 }, (_, index) => {
+      const sender = senders[Math.floor(index / kinds.length) % senders.length] ?? client;
+      return slowClient(sender, kinds[index % kinds.length] ?? "head", 100);
+    });
+    try {
+      expect(await comesTrue(() => server.filesIn("incoming").length === 15)).toBe(true);
+      let over = false;
+      const polling = poll(client, { clients: 30, everySeconds: 0.5, paths: ["/transcriptions"], isOver: () => over });
+      const statuses = [];
+      for (let count = 0; count < 5; count++) statuses.push((await client.send(jfk)).status);
+      over = true;
+      expect(tally(statuses)).toBe("5 × 201");
+      const { milliseconds, failures } = await polling;
+      expect(milliseconds.length).toBeGreaterThan(10);
+      expect(failures).toEqual([]);
+      for (const sender of senders) expect((await sender.send(jfk)).status).toBe(409);
+    } finally {
+      for (const one of slow) one[Symbol.dispose]();
+    }
+    expect(await comesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
+    for (const sender of senders) expect((await sender.send(jfk)).status).toBe(201);
+  });
+
+  test("uploads that are cut off leave no file, no recording, no used Idempotency-Key and spend nothing", async () => {
+    using server = new ApiServer({ limits: { creates_per_hour: 5 } });
+    const client = server.client("first");
+    const random = randomNumbers(3);
+    const file = readFileSync(jfk);
+    const idempotencyKey = crypto.randomUUID();
+    for (let count = 0; count < 20; count++) {
+      const keyed = count % 4 === 0 ? { idempotencyKey } : {};
+      await cutUpload(client, file, { share: random(), ending: random() < 0.5 ? "end" : "reset", ...keyed });
+    }
+    expect(await comesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
+    expect(server.filesIn("uploads")).toEqual([]);
+    expect(JSON.parse(await (await client.fetch("/transcriptions")).text()).data).toEqual([]);
+    const form = new FormData();
+    form.set("file", Bun.file(jfk), "other.mp3");
+    const headers = { "Idempotency-Key": idempotencyKey };
+    const statuses = [(await client.fetch("/transcriptions", { method: "POST", body: form, headers })).status];
+    for (let count = 0; count < 4; count++) statuses.push((await client.send(jfk)).status);
+    expect(tally(statuses)).toBe("5 × 201");
+    expect(server.queued).toHaveLength(5);
+    expect(server.log.filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
+  });
+});
