@@ -1,8 +1,9 @@
 import { renameSync } from "node:fs";
+import PQueue from "p-queue";
 import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import { probeRecording } from "../media/index.ts";
+import { MediaError, probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import { type DataDirectory, syncDirectoryNow } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
@@ -42,6 +43,9 @@ export interface CreateServices {
 /** What a body may hold beside its recording: other parts, and the multipart form itself. */
 const bodyAllowanceBytes = 64 * 1024 * 1024;
 
+/** Uploads that are looked at at a time: a look takes milliseconds, but a hostile file takes seconds, and memory, up to its limits. */
+const looksAtOnce = 4;
+
 /**
  * POST /transcriptions, from its first byte to its answer, in the contract's order: size, Idempotency-Key, rate limits,
  * concurrency, the body, its fields, the fingerprint. What is refused leaves nothing behind.
@@ -50,6 +54,7 @@ export class TranscriptionCreator {
   readonly #services: CreateServices;
   readonly #places: UploadPlaces;
   readonly #idempotency: Idempotency;
+  readonly #looks = new PQueue({ concurrency: looksAtOnce });
 
   constructor(services: CreateServices) {
     this.#services = services;
@@ -205,11 +210,18 @@ export class TranscriptionCreator {
     return new Response(body, { status: 201, headers });
   }
 
-  /** @throws 422 under `file` for what is no recording, or is too long */
+  /** @throws 422 under `file` for what is no recording, or is too long; 503 when this machine is too busy to find out */
   async #examine(path: string): Promise<void> {
     const { ffmpegPath } = this.#services;
     const limits = this.#services.limits();
-    const probed = await probeRecording(ffmpegPath, path);
+    const probed = await this.#looks
+      .add(() => probeRecording(ffmpegPath, path))
+      .catch((error: unknown) => {
+        if (!(error instanceof MediaError) || error.fault !== "ffmpeg_timed_out") throw error;
+        throw new ApiError("service_unavailable", "The server is too busy to look at the file now.", {
+          headers: { "Retry-After": "60" },
+        });
+      });
     if (!probed.ok) throw invalidField("file", probed.reason);
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);

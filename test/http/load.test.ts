@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createAtOnce } from "../../scripts/support/endurance/load-creates.ts";
 import { cutUpload } from "../../scripts/support/endurance/load-cuts.ts";
 import { poll } from "../../scripts/support/endurance/load-polls.ts";
 import { type Slowness, slowClient } from "../../scripts/support/endurance/load-slow.ts";
 import { comesTrue, type LoadTarget, tally } from "../../scripts/support/endurance/load-target.ts";
+import { fakeFfmpeg, inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { ApiServer } from "./support.ts";
@@ -28,6 +30,20 @@ describe.if(ready)("under load", () => {
     const more = await createAtOnce(targetOf(roomy), others, 10, jfk);
     for (const statuses of more.statuses) expect(tally(statuses)).toBe("5 × 201, 5 × 409");
     expect([few.stray, more.stray]).toEqual([0, 0]);
+  });
+
+  test("a few uploads at a time are looked at, however many come", async () => {
+    await inFolder(async (folder) => {
+      const [running, seen] = ["running", "seen"].map((name) => join(folder, name));
+      for (const path of [running, seen]) mkdirSync(path ?? "");
+      const script = `touch '${running}'/$$; touch '${seen}'/$(ls '${running}' | wc -l); sleep 0.1; rm '${running}'/$$; exit 1`;
+      using server = new ApiServer({ ffmpegPath: await fakeFfmpeg(folder, script) });
+      const clients = [1, 2, 3, 4].map((index) => server.client(`account-${index}`));
+      const { statuses } = await createAtOnce(targetOf(server), clients, 5, jfk);
+      expect(tally(statuses.flat())).toBe("20 × 422");
+      const most = Math.max(...(await namesIn(seen ?? "")).map(Number));
+      expect(most).toBeWithin(1, 5);
+    });
   });
 
   test("of clients that send or take a byte at a time all others are answered, and their places are free again at their ends", async () => {

@@ -39,6 +39,8 @@ export interface ApiServerOptions {
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
+  /** The checkout's where it is left out. */
+  readonly ffmpegPath?: string;
 }
 
 /** A client with a key of its own. */
@@ -241,7 +243,8 @@ export class ApiServer implements Disposable {
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const creator = new TranscriptionCreator({
-      ...{ recordings, usage, dataDirectory, ffmpegPath, limits, toTranscription, now },
+      ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
+      ffmpegPath: options.ffmpegPath ?? ffmpegPath,
       speechModel: () => this.speechModel,
       metrics,
       answers: new KeptAnswers(store),
