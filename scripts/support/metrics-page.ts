@@ -13,6 +13,7 @@ export function describedMetrics(): MetricDescription[] {
     refusalCodes: [],
     failures: [],
     openRecordings: () => [],
+    stalledRecordings: () => [],
     oldestWaitingSeconds: () => 0,
     engine: () => ({ ready: false, workerPid: null, gpus: [] }),
     modelInUse: () => "",

@@ -16,12 +16,13 @@ export class LastUse {
 
   flush(): void {
     const pending = [...this.#pending];
-    this.#pending.clear();
     if (pending.length === 0) return;
     this.#store.transaction((transaction) => {
       for (const [id, lastUsedAt] of pending) {
         transaction.update(tables.apiKeys).set({ lastUsedAt }).where(eq(tables.apiKeys.id, id)).run();
       }
     });
+    // Only now: what a full disk does not take is written down later.
+    this.#pending.clear();
   }
 }

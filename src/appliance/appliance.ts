@@ -7,10 +7,18 @@ import { checkRecordingUrl } from "../media/index.ts";
 import { processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { backupDirectory, DataDirectory, openDatabase, pruneUpgradeBackups } from "../storage/index.ts";
+import {
+  backupDirectory,
+  DataDirectory,
+  DiskRoom,
+  type MachineTroubleKind,
+  machineTroubles,
+  openDatabase,
+  pruneUpgradeBackups,
+} from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, KeptAnswers, Recordings } from "../transcriptions/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { count, messageOf } from "../wording/index.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
@@ -101,6 +109,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     engine: () => models.engine,
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
+    stalled: () => queue.stalled(),
   });
   const models = new WorkerModels({
     onWork: (work) => metrics.engine.stepDone(work),
@@ -112,9 +121,11 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { engine } = models;
   taken.defer(() => engine.close());
   const usage = new Usage(store);
+  const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
 
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    ...{ room, waitsForMachine: true },
   });
   const queue = new RecordingQueue({
     recordings,
@@ -122,15 +133,17 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     process: (id, signal) => processRecording(services, id, signal),
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
+    onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
   });
   taken.defer(() => queue.stop());
   const recovered = queue.recover();
 
   let stopping = false;
-  const trouble = () => (stopping ? "the server is stopping" : engineTrouble(engine));
+  const trouble = () =>
+    stopping ? "the server is stopping" : (room.lack(0, "intake") ?? stallOf(queue.stalled()) ?? engineTrouble(engine));
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
   const creator = new TranscriptionCreator({
-    ...{ recordings, usage, queue, dataDirectory, limits, toTranscription, metrics, now },
+    ...{ recordings, usage, queue, dataDirectory, room, limits, toTranscription, metrics, now },
     speechModel: modelInUse,
     answers: new KeptAnswers(store),
     ffmpegPath: files.ffmpeg,
@@ -220,6 +233,13 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
   } catch (error) {
     throw new Kind(`${what}: ${messageOf(error)}`);
   }
+}
+
+/** What keeps recordings from being gone on with. One that needs more room than there is holds up nobody else. */
+function stallOf(stalled: readonly MachineTroubleKind[]): string | null {
+  const kinds = [...new Set(stalled)].filter((kind) => kind !== "no_room");
+  if (kinds.length === 0) return null;
+  return `${count(stalled.length, "recording waits", "recordings wait")}: ${kinds.map((kind) => machineTroubles[kind]).join(", ")}`;
 }
 
 function engineTrouble(engine: Engine): string | null {

@@ -1,7 +1,7 @@
 import type { Engine } from "../engine/index.ts";
 import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
-import { type DataPaths, DiskUsage } from "../storage/index.ts";
+import { type DataPaths, DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { Metrics } from "../telemetry/index.ts";
 import { failureKinds, type Recordings } from "../transcriptions/index.ts";
 
@@ -13,6 +13,8 @@ export interface MeasuredParts {
   readonly modelInUse: () => string;
   /** When the certificate that is shown ends, in seconds since the epoch; null without TLS. */
   readonly certificateEndsAt: () => number | null;
+  /** What recordings wait for that could not be gone on with, one entry for each. */
+  readonly stalled: () => readonly MachineTroubleKind[];
   readonly now: () => number;
 }
 
@@ -24,6 +26,13 @@ export function createMetrics(parts: MeasuredParts): Metrics {
     version: programVersion,
     refusalCodes: errorCodes,
     failures: failureKinds,
+    stalledRecordings() {
+      const stalled = parts.stalled();
+      return Object.keys(machineTroubles).map((trouble) => ({
+        trouble,
+        count: stalled.filter((kind) => kind === trouble).length,
+      }));
+    },
     openRecordings: () => recordings.countsOpenByPriority(),
     oldestWaitingSeconds() {
       const since = recordings.oldestQueuedAt();

@@ -1,6 +1,7 @@
 import { getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
+import type { DiskRoom } from "../storage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 type Parts = Pick<
@@ -10,10 +11,12 @@ type Parts = Pick<
   readonly running: RunningSettings;
   readonly files: ProgramFiles;
   readonly usage: Usage;
+  readonly room: DiskRoom;
+  readonly waitsForMachine: boolean;
 };
 
 /** What recordings are processed with, as the settings say at the time. */
-export function pipelineServices({ running, files, ...parts }: Parts): PipelineServices {
+export function pipelineServices({ running, files, room, ...parts }: Parts): PipelineServices {
   const limits = () => running.values.limits;
   return {
     ...parts,
@@ -23,8 +26,13 @@ export function pipelineServices({ running, files, ...parts }: Parts): PipelineS
       timeoutSeconds: running.values.fetch.timeout_seconds,
       stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
+      claimRoom: (bytes) => room.claim(bytes, "intake"),
     }),
-    decodeOptions: () => ({ ffmpegPath: files.ffmpeg, maxSeconds: limits().recording_seconds }),
+    decodeOptions: () => ({
+      ffmpegPath: files.ffmpeg,
+      maxSeconds: limits().recording_seconds,
+      claimRoom: (bytes) => room.claim(bytes, "work"),
+    }),
     audioAllowanceSeconds: (accountId) => {
       const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");
       return 60 * (own.audio_minutes_per_day ?? limits().audio_minutes_per_day);

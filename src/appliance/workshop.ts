@@ -9,7 +9,7 @@ import { type SegmentResource, toSegment } from "../http/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { processRecording } from "../pipeline/index.ts";
 import { programFiles } from "../program/index.ts";
-import { DataPaths, openDatabase } from "../storage/index.ts";
+import { DataPaths, DiskRoom, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type Recording, Recordings, readSegments } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
@@ -71,7 +71,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     ...{ recordings, dataPaths: dataDirectory, now },
     engine: () => models.engine,
     modelInUse: () => model.id,
-    certificateEndsAt: () => null,
+    ...{ certificateEndsAt: () => null, stalled: () => [] },
   });
   const models = new WorkerModels({
     // Nobody reads how this command stands.
@@ -85,6 +85,8 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const usage = new Usage(store);
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    // Who waits before a terminal is told at once.
+    ...{ room: new DiskRoom(dataDirectory.root, () => 0), waitsForMachine: false },
   });
   const account = createAccount(store, "run", { actor: "run", now: now() });
   const opened = stack.move();

@@ -220,7 +220,7 @@ export class Engine {
         this.#finish(message.id, { result: message.result });
         return;
       case "failed":
-        this.#finish(message.id, { error: new EngineOperationError(message.message) });
+        this.#finish(message.id, { error: new EngineOperationError(message.message, message.code) });
     }
   }
 

@@ -6,4 +6,11 @@ export class EngineCrashError extends Error {
 /** An operation ended with an error of its own; the worker lives on. */
 export class EngineOperationError extends Error {
   override readonly name = "EngineOperationError";
+  /** The system's error code in the worker, e.g. `ENOSPC`; empty where there was none. */
+  readonly code: string;
+
+  constructor(message: string, code = "") {
+    super(message);
+    this.code = code;
+  }
 }

@@ -193,6 +193,12 @@ export const fromWorkerSchema = Type.Union([
   /** The worker can't work at all; it ends after this. */
   Type.Object({ type: Type.Literal("unusable"), message: Type.String() }),
   Type.Object({ type: Type.Literal("done"), id: Type.Integer(), result: Type.Unknown() }),
-  Type.Object({ type: Type.Literal("failed"), id: Type.Integer(), message: Type.String() }),
+  Type.Object({
+    type: Type.Literal("failed"),
+    id: Type.Integer(),
+    message: Type.String(),
+    /** The system's, e.g. `ENOSPC`, where it has one. */
+    code: Type.Optional(Type.String()),
+  }),
 ]);
 export type FromWorker = Static<typeof fromWorkerSchema>;

@@ -45,7 +45,9 @@ export function runWorker(): void {
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
-      send({ type: "failed", id, message: messageOf(error) });
+      const code =
+        error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+      send({ type: "failed", id, message: messageOf(error), ...code });
     } finally {
       running.delete(id);
     }

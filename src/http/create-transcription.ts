@@ -3,14 +3,20 @@ import PQueue from "p-queue";
 import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import { MediaError, probeRecording } from "../media/index.ts";
+import { MediaError, probeRecording, roomToDecode } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
-import { type DataDirectory, syncDirectoryNow } from "../storage/index.ts";
+import {
+  type DataDirectory,
+  type DiskRoom,
+  machineTrouble,
+  type RoomClaim,
+  syncDirectoryNow,
+} from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
 import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
-import { ApiError, invalidField } from "./errors.ts";
+import { ApiError, invalidField, noRoom } from "./errors.ts";
 import { fingerprintOf, Idempotency, type IdempotentCreate, replay } from "./idempotency.ts";
 import { type RateLimit, rateLimited } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf } from "./request-context.ts";
@@ -25,6 +31,7 @@ export interface CreateServices {
   readonly usage: Usage;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
+  readonly room: DiskRoom;
   /** The speech model in use, and what it accepts. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly ffmpegPath: string;
@@ -68,16 +75,26 @@ export class TranscriptionCreator {
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
     const maxBodyBytes = limits.upload_bytes + bodyAllowanceBytes;
-    if (Number(request.headers.get("content-length") ?? 0) > maxBodyBytes) {
-      throw toUploadError({ kind: "body_too_large" }, limits.upload_bytes);
-    }
+    const announcedBytes = Number(request.headers.get("content-length") ?? 0);
+    if (announcedBytes > maxBodyBytes) throw toUploadError({ kind: "body_too_large" }, limits.upload_bytes);
+    using room = this.#claimRoom(announcedBytes);
     const caller = callerOf(request);
     using idempotent = this.#idempotency.begin(request, caller);
     const giveBack = idempotent.known === null ? this.#admit(request, caller) : () => {};
     try {
-      return await this.#receive(request, caller, idempotent, maxBodyBytes);
+      return await this.#receive(request, caller, idempotent, { maxBodyBytes, room });
     } finally {
       giveBack();
+    }
+  }
+
+  /** @throws 503 when the body would eat into the reserve, before a byte of it is read */
+  #claimRoom(bytes: number): RoomClaim {
+    try {
+      return this.#services.room.claim(bytes, "intake");
+    } catch (error) {
+      if (machineTrouble(error) === null) throw error;
+      throw toUploadError({ kind: "disk_full" }, 0);
     }
   }
 
@@ -129,7 +146,7 @@ export class TranscriptionCreator {
     request: Request,
     caller: Caller,
     idempotent: IdempotentCreate,
-    maxBodyBytes: number,
+    { maxBodyBytes, room }: { readonly maxBodyBytes: number; readonly room: RoomClaim },
   ): Promise<Response> {
     const { dataDirectory } = this.#services;
     const limits = this.#services.limits();
@@ -137,6 +154,7 @@ export class TranscriptionCreator {
       directory: dataDirectory.incoming,
       maxFileBytes: limits.upload_bytes,
       maxBodyBytes,
+      room,
       onBytes: (count) => this.#services.metrics.http.received(count),
     });
     if (!upload.ok) {
@@ -179,7 +197,7 @@ export class TranscriptionCreator {
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
-    if (source.type === "file") await this.#examine(source.file.path);
+    if (source.type === "file") await this.#examine(source.file);
     // Who is gone would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
 
@@ -210,9 +228,12 @@ export class TranscriptionCreator {
     return new Response(body, { status: 201, headers });
   }
 
-  /** @throws 422 under `file` for what is no recording, or is too long; 503 when this machine is too busy to find out */
-  async #examine(path: string): Promise<void> {
-    const { ffmpegPath } = this.#services;
+  /**
+   * @throws 422 under `file` for what is no recording, or is too long; 503 when this machine is too busy to find out, or where
+   * there is no room to decode it
+   */
+  async #examine({ path, sizeBytes }: { readonly path: string; readonly sizeBytes: number }): Promise<void> {
+    const { ffmpegPath, room } = this.#services;
     const limits = this.#services.limits();
     const probed = await this.#looks
       .add(() => probeRecording(ffmpegPath, path))
@@ -225,6 +246,9 @@ export class TranscriptionCreator {
     if (!probed.ok) throw invalidField("file", probed.reason);
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
+    }
+    if (room.lack(roomToDecode(probed, sizeBytes, limits.recording_seconds), "intake") !== null) {
+      throw noRoom("There is no room to work on this recording now.");
     }
   }
 

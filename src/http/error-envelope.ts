@@ -1,6 +1,7 @@
 import { Elysia, ValidationError } from "elysia";
+import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { ApiError, type FieldErrors, notFound } from "./errors.ts";
+import { ApiError, type FieldErrors, noRoom, notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 
 /**
@@ -23,6 +24,11 @@ function toApiError(error: unknown, code: string | number, log: Logger, requestI
   }
   if (code === "NOT_FOUND") return notFound();
   if (code === "PARSE") return new ApiError("bad_request", "The request's body can't be read.");
+  const trouble = machineTrouble(error);
+  if (trouble !== null) {
+    log.error({ event: "http.machine_trouble", requestId, trouble: trouble.kind, detail: trouble.detail });
+    return noRoom(`The server can't do this now: ${machineTroubles[trouble.kind]}.`);
+  }
   log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
 }

@@ -126,3 +126,8 @@ export function invalidField(field: string, message: string): ApiError {
 export function notFound(): ApiError {
   return new ApiError("not_found", "There is nothing here.");
 }
+
+/** 503 for a machine that can't write now: an operator, or the end of other work, makes room in minutes. */
+export function noRoom(message: string): ApiError {
+  return new ApiError("service_unavailable", message, { headers: { "Retry-After": "60" } });
+}

@@ -1,4 +1,4 @@
-import { ApiError, invalidField } from "./errors.ts";
+import { ApiError, invalidField, noRoom } from "./errors.ts";
 import type { UploadFailure } from "./upload/index.ts";
 
 /** What a client is told of an upload that was not taken. */
@@ -26,9 +26,7 @@ export function toUploadError(failure: UploadFailure, maxFileBytes: number): Api
         `The request is larger than this server takes; a file may have ${maxFileBytes} bytes.`,
       );
     case "disk_full":
-      return new ApiError("service_unavailable", "There is no room to store the upload now.", {
-        headers: { "Retry-After": "60" },
-      });
+      return noRoom("There is no room to store the upload now.");
     case "aborted":
       // Nobody is there to read this.
       return new ApiError("bad_request", "The upload broke off.");

@@ -1,10 +1,11 @@
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncDirectory } from "../storage/index.ts";
+import { MachineError, type RoomClaim, syncDirectory } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
 import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { type ProbedRecording, probeRecording } from "./probe.ts";
+import { hasPair, roomToDecode } from "./room-to-decode.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
 import { findTrackStart, timeLineFilters } from "./time-line.ts";
 
@@ -27,6 +28,8 @@ export interface DecodeRequest {
   readonly maxSeconds: number;
   /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
   readonly onProgress?: (fraction: number) => void;
+  /** Asked for room on the disk before anything is written, in bytes; what it gives is disposed of at the end. */
+  readonly claimRoom?: (bytes: number) => RoomClaim;
   readonly signal?: AbortSignal;
 }
 
@@ -65,7 +68,7 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     left: `${outputPath}.left.partial`,
     right: `${outputPath}.right.partial`,
   };
-  const isPair = request.secondOutputPath !== undefined && /^(?:stereo|2 channels)$/.test(probed.channelLayout);
+  const isPair = request.secondOutputPath !== undefined && hasPair(probed);
   const outputs = [{ path: partial.mixed, filters: [...mixFilter(probed), ...timeLine] }];
   if (isPair) {
     outputs.push({ path: partial.left, filters: [channelFilter(0), ...timeLine] });
@@ -74,6 +77,15 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
   // A decode that outlived a killed server may still hold the old ones open: writing to new files keeps the two apart.
   await removePartial();
+  const roomBytes = roomToDecode(probed, await sizeOf(inputPath), request.maxSeconds);
+  using room = request.claimRoom?.(roomBytes);
+  let doneBytes = 0;
+  const onProgress = (fraction: number) => {
+    const now = Math.floor(roomBytes * fraction);
+    room?.written(now - doneBytes);
+    doneBytes = now;
+    request.onProgress?.(fraction);
+  };
   try {
     const end = await runFfmpeg({
       ffmpegPath,
@@ -81,7 +93,7 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       limits: decodeLimits(request.maxSeconds),
       timeoutSeconds: decodeTimeoutSeconds(request.maxSeconds),
       signal,
-      onStdout: progressReader(probed.durationSeconds, request.onProgress),
+      onStdout: progressReader(probed.durationSeconds, onProgress),
     });
     const sizes = await Promise.all(outputs.map(({ path }) => sizeOf(path)));
     const sampleCount = Math.floor((sizes[0] ?? 0) / PCM_BYTES_PER_SAMPLE);
@@ -165,13 +177,13 @@ function decodeLimits(maxSeconds: number) {
 }
 
 /** Reads ffmpeg's `key=value` lines, which may come in any pieces. */
-function progressReader(durationSeconds: number | null, onProgress: DecodeRequest["onProgress"]) {
+function progressReader(durationSeconds: number | null, onProgress: (fraction: number) => void) {
   let line = "";
   let reported = 0;
   return (text: string) => {
     const lines = (line + text).split("\n");
     line = lines.pop() ?? "";
-    if (durationSeconds === null || durationSeconds <= 0 || onProgress === undefined) return;
+    if (durationSeconds === null || durationSeconds <= 0) return;
     for (const complete of lines) {
       const time = /^out_time_us=(\d+)$/.exec(complete);
       if (time === null) continue;
@@ -186,12 +198,24 @@ function progressReader(durationSeconds: number | null, onProgress: DecodeReques
 
 // The low byte of ffmpeg's negated errno, its exit code since version 6; older ones exit 1 and only say it.
 const EXIT_OUT_OF_MEMORY = 256 - 12;
-const EXIT_NO_SPACE = 256 - 28;
+
+/** How ffmpeg tells that the machine won't let it write: the system's code, its number and its words. */
+const CANNOT_WRITE = [
+  { code: "ENOSPC", errno: 28, words: "No space left on device" },
+  { code: "EDQUOT", errno: 122, words: "Disk quota exceeded" },
+  { code: "EROFS", errno: 30, words: "Read-only file system" },
+  { code: "EMFILE", errno: 24, words: "Too many open files" },
+  { code: "ENFILE", errno: 23, words: "Too many open files in system" },
+] as const;
 
 /** Tells the faults of the machine from a damaged recording, which is no fault. */
 function checkEnd(end: FfmpegEnd, sampleCount: number): void {
-  if (end.exitCode === EXIT_NO_SPACE || /: (?:No space left on device|Disk quota exceeded)/.test(end.messages)) {
-    throw new MediaError("disk_full", "the decoded recording does not fit on the disk");
+  const trouble = CANNOT_WRITE.find(
+    ({ errno, words }) => end.exitCode === 256 - errno || end.messages.includes(`: ${words}\n`),
+  );
+  if (trouble !== undefined) {
+    const cause = new MachineError(trouble.code, trouble.words);
+    throw new MediaError("disk_full", `the decoded recording can't be written: ${trouble.words}`, { cause });
   }
   if (end.signalName !== null && !end.flooded) {
     throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);

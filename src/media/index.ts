@@ -15,3 +15,4 @@ export {
 } from "./fetch/index.ts";
 export { MediaError } from "./media-error.ts";
 export { probeRecording } from "./probe.ts";
+export { roomToDecode } from "./room-to-decode.ts";

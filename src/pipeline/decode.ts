@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { decodeRecording, MediaError, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
+import type { RoomClaim } from "../storage/index.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
@@ -17,6 +18,8 @@ const minSeconds = 0.5;
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
+  /** Promises room on the disk, in bytes. @throws {MachineError} where there is none */
+  readonly claimRoom: (bytes: number) => RoomClaim;
 }
 
 /**
@@ -38,6 +41,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     outputPath: path,
     secondOutputPath: secondPath,
     maxSeconds: options.maxSeconds,
+    claimRoom: options.claimRoom,
     onProgress: context.progress,
     signal: context.signal,
   }).catch((error: unknown) => {

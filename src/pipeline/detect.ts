@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, chunkSchema } from "../engine/index.ts";
+import { blockCount, type Chunk, chunkSchema, isWholeBlock } from "../engine/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { Track, TrackContext } from "./tracks.ts";
 
@@ -21,10 +21,12 @@ export async function detect(context: TrackContext, track: Track): Promise<Detec
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
   // An earlier version of the program kept other blocks; its checkpoints have another name, so they are not taken for these.
-  await forEachMissingPart(context, "activity", blockCount(pcm.sampleCount), async (block) => {
+  const detectPart = async (block: number) => {
     await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
     checkpoints.write("activity", block, blockSchema, {});
-  });
+  };
+  const isThere = (block: number) => isWholeBlock(activityDirectory, block);
+  await forEachMissingPart(context, "activity", blockCount(pcm.sampleCount), detectPart, isThere);
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { pcm, activityDirectory, joinsTurns: track.isParty }, signal);

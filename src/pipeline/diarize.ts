@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Turn, turnSchema } from "../engine/index.ts";
+import { blockCount, isWholeBlock, type Turn, turnSchema } from "../engine/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 
@@ -16,10 +16,12 @@ export async function diarize(context: TrackContext, activityDirectory: string):
   const embeddingDirectory = join(context.workDirectory, "embeddings");
   mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
   // As in detect: checkpoints of an earlier version's blocks have another name.
-  await forEachMissingPart(context, "voices", blockCount(pcm.sampleCount), async (block) => {
+  const embedPart = async (block: number) => {
     await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
     checkpoints.write("voices", block, blockSchema, {});
-  });
+  };
+  const isThere = (block: number) => isWholeBlock(embeddingDirectory, block);
+  await forEachMissingPart(context, "voices", blockCount(pcm.sampleCount), embedPart, isThere);
   const result = await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
   checkpoints.write("turns", 0, turnsSchema, result);
   return result.turns;

@@ -1,4 +1,5 @@
 import { type AllowList, FetchError, fetchRecording } from "../media/index.ts";
+import type { RoomClaim } from "../storage/index.ts";
 import { RecordingFailure } from "./step.ts";
 
 export interface FetchOptions {
@@ -7,6 +8,8 @@ export interface FetchOptions {
   readonly timeoutSeconds: number;
   readonly stallSeconds: number;
   readonly userAgent: string;
+  /** Promises room on the disk, in bytes. @throws {MachineError} where there is none */
+  readonly claimRoom: (bytes: number) => RoomClaim;
 }
 
 /**
@@ -29,6 +32,7 @@ export async function fetchSource(
       stallSeconds: options.stallSeconds,
       allow: options.allow,
       userAgent: options.userAgent,
+      claimRoom: options.claimRoom,
       signal,
     });
     return sizeBytes;

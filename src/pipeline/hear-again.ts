@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type EngineWord, spanSchema, type Turn } from "../engine/index.ts";
+import { type EngineWord, isWholeBlock, spanSchema, type Turn } from "../engine/index.ts";
 import { assignSpeakers } from "./assign-speakers.ts";
 import { heardLength, heardSpan, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -33,7 +33,8 @@ export async function hearAgain(
     signal.throwIfAborted();
     const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(heardSpan);
     // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
-    if (!Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans)) {
+    const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
+    if (!isHeard || !isWholeBlock(voiceDirectory, block)) {
       await engine.run("embedSentences", { pcm, spans, block, voiceDirectory }, signal);
       checkpoints.write("sentences", block, blockSchema, { spans });
     }

@@ -1,3 +1,4 @@
 export type { RecordingModels } from "./bind-model.ts";
+export type { Outcome } from "./outcome.ts";
 export { processRecording } from "./process-recording.ts";
 export type { PipelineServices } from "./services.ts";

@@ -1,16 +1,32 @@
-import { EngineCrashError } from "../engine/index.ts";
+import { EngineCrashError, EngineOperationError } from "../engine/index.ts";
+import { machineTrouble } from "../storage/index.ts";
 import { type Failure, isOpen, type Recording } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { fetchSource } from "./fetch.ts";
+import type { Outcome } from "./outcome.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
 import { transcript } from "./transcript.ts";
 
 /**
  * Works off one recording: fetch → decode → detect → transcribe → diarize → finalize, from its last checkpoint on. It ends
- * as `completed` or `failed`; when the signal aborts because the server stops it is left as it is, for a later start.
+ * as `completed` or `failed`; when the signal aborts because the server stops it is left as it is, for a later start. Where
+ * the disk is full or the machine else can't work, it is left as it is, too, and is to be tried again.
+ * @throws what is neither the recording's fault nor the machine's
  */
-export async function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<void> {
+export async function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {
+  try {
+    await workOff(services, id, signal);
+    return null;
+  } catch (error) {
+    const trouble = machineTrouble(error);
+    if (trouble === null) throw error;
+    services.log.warn({ event: "recording.waits", recordingId: id, trouble: trouble.kind, detail: trouble.detail });
+    return { waitsFor: trouble.kind };
+  }
+}
+
+async function workOff(services: PipelineServices, id: string, signal: AbortSignal): Promise<void> {
   const { recordings, usage, log, now } = services;
   const startedAt = now();
   const ended = (event: string, facts: object) =>
@@ -19,7 +35,7 @@ export async function processRecording(services: PipelineServices, id: string, s
     const recording = await begin(services, id, signal);
     if (recording === null) return tidy(services, id);
     log.info({ event: "recording.started", recordingId: id });
-    const segments = await transcript(services, recording, signal);
+    const segments = await wholeTranscript(services, recording, signal);
     // A command may have ended it in the last moment.
     if (recordings.complete(id, segments)) {
       ended("recording.completed", { segments: segments.length, model: recordings.get(id)?.speechModel });
@@ -33,6 +49,7 @@ export async function processRecording(services: PipelineServices, id: string, s
       ended("recording.parked", {});
       return;
     }
+    if (services.waitsForMachine && machineTrouble(error) !== null) throw error;
     const failure = failureOf(error);
     const failed = recordings.fail(id, failure, () => {
       if (failure.reason === "internal") usage.refundAudio(id);
@@ -48,6 +65,20 @@ export async function processRecording(services: PipelineServices, id: string, s
   }
   tidy(services, id);
   services.models.recordingEnded();
+}
+
+/**
+ * The transcript; begun once more where an operation fails without harming the worker. What it needs of earlier steps may
+ * have gone from the disk meanwhile: each step looks which of its files are whole, and does again what is missing.
+ */
+async function wholeTranscript(services: PipelineServices, recording: Recording, signal: AbortSignal) {
+  try {
+    return await transcript(services, recording, signal);
+  } catch (error) {
+    if (signal.aborted || !(error instanceof EngineOperationError) || machineTrouble(error) !== null) throw error;
+    services.log.warn({ event: "recording.again", recordingId: recording.id, detail: messageOf(error) });
+    return transcript(services, services.recordings.get(recording.id) ?? recording, signal);
+  }
 }
 
 /** @param failure null: it is completed */

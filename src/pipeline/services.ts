@@ -21,6 +21,8 @@ export interface PipelineServices {
   readonly audioAllowanceSeconds: (accountId: string) => number;
   /** Whether a recording's audio goes as soon as it has ended. */
   readonly dropsAudio: () => boolean;
+  /** Whether recordings wait where the machine can't work (a full disk, too many open files); else they fail. */
+  readonly waitsForMachine: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;

@@ -40,14 +40,16 @@ export class RecordingFailure extends Error {
 /**
  * Does a step's parts in order, leaving out those that are finished; there is at least one.
  * @param doPart does one part and writes its checkpoint
+ * @param isThere whether what a finished part left on disk is whole; left out where checkpoints hold all there is
  */
 export async function forEachMissingPart(
   context: StepContext,
   step: string,
   parts: number,
   doPart: (part: number) => Promise<void>,
+  isThere: (part: number) => boolean = () => true,
 ): Promise<void> {
-  const finished = context.checkpoints.finished(step);
+  const finished = new Set([...context.checkpoints.finished(step)].filter(isThere));
   context.progress(finished.size / parts);
   for (let part = 0; part < parts; part++) {
     if (finished.has(part)) continue;

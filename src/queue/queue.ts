@@ -1,9 +1,14 @@
 import PQueue from "p-queue";
+import type { Outcome } from "../pipeline/index.ts";
+import type { MachineTroubleKind } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
 
-/** Works off one recording to its end; never throws for a fault of the recording. Stops early when the signal aborts. */
-export type ProcessRecording = (recordingId: string, signal: AbortSignal) => Promise<void>;
+/**
+ * Works off one recording to its end, or says what it has to wait for; never throws for a fault of the recording. Stops early
+ * when the signal aborts.
+ */
+export type ProcessRecording = (recordingId: string, signal: AbortSignal) => Promise<Outcome>;
 
 export interface RecordingQueueOptions {
   readonly recordings: Recordings;
@@ -14,7 +19,20 @@ export interface RecordingQueueOptions {
   readonly now: () => number;
   /** How often is looked whether a running recording was ended by command. */
   readonly watchMilliseconds?: number;
+  /** Told of what a recording's processing threw: a fault of the program. The recording is tried again. */
+  readonly onFault: (recordingId: string, error: unknown) => void;
+  /** How long a recording that waits for the machine waits until it is tried again, by the number of tries. */
+  readonly retryMilliseconds?: (tries: number) => number;
 }
+
+/** A recording that could not be gone on with. */
+interface Stalled {
+  /** Null for a fault of the program. */
+  readonly trouble: MachineTroubleKind | null;
+  readonly tries: number;
+}
+
+const mostRetryMilliseconds = 60_000;
 
 interface Running {
   readonly accountId: string;
@@ -30,6 +48,9 @@ export class RecordingQueue {
   readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
   readonly #running = new Map<string, Running>();
   readonly #enqueued = new Set<string>();
+  /** What waits for the machine, from its first try that found it in trouble to the first that does not. */
+  readonly #stalled = new Map<string, Stalled>();
+  readonly #retries = new Map<string, Timer>();
   readonly #watch: Timer;
   #stopped = false;
 
@@ -74,31 +95,69 @@ export class RecordingQueue {
     this.#stopped = true;
     clearInterval(this.#watch);
     this.#queue.clear();
+    for (const timer of this.#retries.values()) clearTimeout(timer);
     for (const { controller } of this.#running.values()) controller.abort(new QueueStoppedError());
     await this.#queue.onIdle();
   }
 
-  #add({ id, accountId, createdAt }: Recording, resumed: boolean): void {
+  /** What recordings wait for that could not be gone on with, one entry for each. */
+  stalled(): MachineTroubleKind[] {
+    return [...this.#stalled.values()].flatMap(({ trouble }) => trouble ?? []);
+  }
+
+  #add(recording: Recording, resumed: boolean): void {
+    const { id, accountId, createdAt } = recording;
     if (this.#enqueued.has(id) || this.#stopped) return;
     this.#enqueued.add(id);
     const run = async () => {
       const controller = new AbortController();
       this.#running.set(id, { accountId, controller });
-      try {
-        await this.#options.process(id, controller.signal);
-      } finally {
-        this.#running.delete(id);
-        this.#enqueued.delete(id);
-      }
+      const trouble = await this.#process(id, controller.signal);
+      this.#running.delete(id);
+      this.#enqueued.delete(id);
+      if (trouble === "none") this.#stalled.delete(id);
+      else this.#tryLater(recording, trouble);
     };
     void this.#queue.add(run, { recordingId: id, accountId, waitingSince: createdAt, resumed });
+  }
+
+  async #process(id: string, signal: AbortSignal): Promise<MachineTroubleKind | "none" | null> {
+    try {
+      return (await this.#options.process(id, signal))?.waitsFor ?? "none";
+    } catch (error) {
+      this.#options.onFault(id, error);
+      return null;
+    }
+  }
+
+  /** Gives the slot to others meanwhile: one that needs much room must not hold up those that need little. */
+  #tryLater(recording: Recording, trouble: MachineTroubleKind | null): void {
+    if (this.#stopped) return;
+    const { id } = recording;
+    const tries = (this.#stalled.get(id)?.tries ?? 0) + 1;
+    this.#stalled.set(id, { trouble, tries });
+    const wait = this.#options.retryMilliseconds ?? ((count) => Math.min(mostRetryMilliseconds, 1000 * 2 ** count));
+    const again = () => {
+      this.#retries.delete(id);
+      this.#add(recording, true);
+    };
+    this.#retries.set(id, setTimeout(again, wait(tries)));
   }
 
   /** Commands end recordings in the database; what runs here is told so. */
   #abortEnded(): void {
     for (const [id, { controller }] of this.#running) {
+      if (!this.#isOpen(id)) controller.abort(new RecordingEndedError());
+    }
+  }
+
+  #isOpen(id: string): boolean {
+    try {
       const status = this.#options.recordings.get(id)?.status;
-      if (status !== "queued" && status !== "processing") controller.abort(new RecordingEndedError());
+      return status === "queued" || status === "processing";
+    } catch {
+      // A database that can't be read says nothing; the next look will.
+      return true;
     }
   }
 }

@@ -7,9 +7,17 @@ export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./databa
 export { databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
 export { isDiskFull } from "./disk-full.ts";
+export { DiskRoom, type RoomClaim, type RoomUse } from "./disk-room.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { foreignPlace } from "./foreign-place.ts";
 export { lockFile } from "./lock-file.ts";
+export {
+  MachineError,
+  type MachineTrouble,
+  type MachineTroubleKind,
+  machineTrouble,
+  machineTroubles,
+} from "./machine-trouble.ts";
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";
 export { readDatabase } from "./read-database.ts";

@@ -24,7 +24,7 @@ import {
   transcriptionMapper,
 } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList } from "../../src/media/index.ts";
-import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -33,6 +33,8 @@ import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export interface ApiServerOptions {
+  /** Room that creates leave on the disk. */
+  readonly reserveBytes?: () => number;
   readonly uploadBytes?: number;
   readonly recordingsPerAccount?: number;
   readonly recordingSeconds?: number;
@@ -245,6 +247,7 @@ export class ApiServer implements Disposable {
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
       ffmpegPath: options.ffmpegPath ?? ffmpegPath,
+      room: new DiskRoom(dataDirectory.root, () => options.reserveBytes?.() ?? 0),
       speechModel: () => this.speechModel,
       metrics,
       answers: new KeptAnswers(store),

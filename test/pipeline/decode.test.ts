@@ -28,7 +28,11 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
     progress: () => {},
   };
   // There is no upload and no ffmpeg, so whatever has to be decoded fails.
-  return decode(context, { ffmpegPath: join(directory, "none"), maxSeconds: 60 });
+  return decode(context, {
+    ffmpegPath: join(directory, "none"),
+    maxSeconds: 60,
+    claimRoom: () => ({ written: () => {}, [Symbol.dispose]: () => {} }),
+  });
 }
 
 test.each([

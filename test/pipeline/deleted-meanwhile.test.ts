@@ -10,6 +10,7 @@ import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+const noClaim = () => ({ written: () => {}, [Symbol.dispose]: () => {} });
 const unused = () => {
   throw new Error("nothing is left to be transcribed");
 };
@@ -56,10 +57,12 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       timeoutSeconds: 60,
       stallSeconds: 30,
       userAgent: "test",
+      claimRoom: noClaim,
     }),
-    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60 }),
+    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60, claimRoom: noClaim }),
     audioAllowanceSeconds: () => 1000,
     dropsAudio: () => false,
+    waitsForMachine: true,
   };
   await processRecording(services, id, new AbortController().signal);
   expect(recordings.get(id)).toBeNull();

@@ -7,6 +7,9 @@ import { newRecording } from "../support/new-recording.ts";
 
 const priorityOf = () => 0;
 const now = Date.now;
+const onFault = (_id: string, error: unknown) => {
+  throw error;
+};
 const missing = () => {
   throw new Error("the recording is not there");
 };
@@ -29,12 +32,12 @@ describe("the queue", () => {
     for (let count = 0; count < 4; count++) create();
     const running: PromiseWithResolvers<void>[] = [];
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now },
+      ...{ recordings, priorityOf, now, onFault },
       slots: 2,
       process: () => {
         const recording = Promise.withResolvers<void>();
         running.push(recording);
-        return recording.promise;
+        return recording.promise.then(() => null);
       },
     });
     const begun = async () => {
@@ -60,7 +63,7 @@ describe("the queue", () => {
     const done: string[] = [];
     const ids = Array.from({ length: 12 }, create);
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now },
+      ...{ recordings, priorityOf, now, onFault },
       slots: 5,
       process: async (id) => {
         running += 1;
@@ -68,6 +71,7 @@ describe("the queue", () => {
         await Bun.sleep(2);
         running -= 1;
         done.push(id);
+        return null;
       },
     });
     queue.recover();
@@ -84,8 +88,12 @@ describe("the queue", () => {
       recordings,
       priorityOf,
       now,
+      onFault,
       slots: 1,
-      process: async (id) => void order.push(id),
+      process: async (id) => {
+        order.push(id);
+        return null;
+      },
     });
     expect(queue.recover()).toBe(3);
     while (order.length < 3) await Bun.sleep(1);
@@ -100,8 +108,12 @@ describe("the queue", () => {
       recordings,
       priorityOf,
       now,
+      onFault,
       slots: 2,
-      process: async (each) => void seen.push(each),
+      process: async (each) => {
+        seen.push(each);
+        return null;
+      },
     });
     queue.recover();
     queue.add(recordings.get(id) ?? missing());
@@ -114,13 +126,14 @@ describe("the queue", () => {
     const seen: string[] = [];
     let ended = false;
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now },
+      ...{ recordings, priorityOf, now, onFault },
       slots: 1,
       process: async (id, signal) => {
         seen.push(id);
         while (!signal.aborted) await Bun.sleep(1);
         await Bun.sleep(10);
         ended = true;
+        return null;
       },
     });
     queue.recover();
@@ -136,13 +149,14 @@ describe("the queue", () => {
     const finished = new Set<string>();
     const reasons: Record<string, string> = {};
     const queue = new RecordingQueue({
-      ...{ recordings, now, slots },
+      ...{ recordings, now, slots, onFault },
       priorityOf: (account) => priorities[account] ?? 0,
       watchMilliseconds: 5,
       process: async (id, signal) => {
         started.push(id);
         while (!signal.aborted && !finished.has(id)) await Bun.sleep(1);
         if (signal.aborted) reasons[id] = (signal.reason as Error).name;
+        return null;
       },
     });
     return { queue, started, finished, reasons };

@@ -10,5 +10,6 @@ export function metricsWithoutEngine(parts: Pick<MeasuredParts, "recordings" | "
     }),
     modelInUse: () => "whisper-base",
     certificateEndsAt: () => null,
+    stalled: () => [],
   });
 }

@@ -9,6 +9,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     refusalCodes: ["not_found", "rate_limited"],
     failures: [{ reason: "internal", cause: "disk_full" }],
     openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
+    stalledRecordings: () => [{ trouble: "disk_full", count: 1 }],
     oldestWaitingSeconds: () => 61,
     engine: () => ({ ready: true, workerPid: process.pid, gpus: [gpu] }),
     modelInUse: () => "whisper-base",

@@ -19,7 +19,7 @@ import {
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
@@ -109,10 +109,12 @@ const metrics = createMetrics({
   engine: () => ({ status: () => ({ state: "ready", trouble: null, restarts: 0, workerPid: null, gpus: [] }) }),
   modelInUse: () => "whisper-base",
   certificateEndsAt: () => null,
+  stalled: () => [],
 });
 const creator = new TranscriptionCreator({
   ...common,
   metrics,
+  room: new DiskRoom(dataDirectory.root, () => 0),
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },

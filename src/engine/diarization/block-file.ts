@@ -1,3 +1,4 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -56,4 +57,26 @@ export async function readBlockFile(path: string, mark: string): Promise<BlockFi
   if (body.length !== count * recordBytes)
     throw new Error(`${path} is damaged: ${body.length} bytes for ${count} records`);
   return { firstWindow, count, recordBytes, body };
+}
+
+/**
+ * Whether a block's file is there and as long as it says, so that it may be relied on after a power cut, or where somebody
+ * cleared up. What is wrong within it isn't noticed. Throws where it can't be looked at, as with too many open files.
+ */
+export function isWholeBlock(directory: string, block: number): boolean {
+  let file: number;
+  try {
+    file = openSync(blockPath(directory, block), "r");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+  try {
+    const header = new Uint8Array(HEADER_BYTES);
+    if (readSync(file, header) < HEADER_BYTES) return false;
+    const view = new DataView(header.buffer);
+    return fstatSync(file).size === HEADER_BYTES + view.getUint32(8, true) * view.getUint32(12, true);
+  } finally {
+    closeSync(file);
+  }
 }

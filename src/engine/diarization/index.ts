@@ -5,6 +5,7 @@
  * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
  * `cluster`; once the sentences are known, `speakersByVoice` hears them by themselves. Blocks are independent, so a step can go on after the last block that was done.
  */
+export { isWholeBlock } from "./block-file.ts";
 export { packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";

@@ -25,7 +25,7 @@ export class PcmReader implements AsyncDisposable {
     while (filled < bytes.length) {
       const position = start * BYTES_PER_SAMPLE + filled;
       const { bytesRead } = await this.handle.read(bytes, filled, bytes.length - filled, position);
-      if (bytesRead === 0) break;
+      if (bytesRead === 0) throw new Error(`the PCM ends after ${position} bytes, before the recording does`);
       filled += bytesRead;
     }
     const view = new DataView(bytes.buffer, bytes.byteOffset, filled);

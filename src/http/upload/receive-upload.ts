@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { RoomClaim } from "../../storage/index.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { FormReader } from "./form-reader.ts";
 import type { ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";
@@ -13,6 +14,8 @@ export interface UploadOptions {
   readonly maxBodyBytes: number;
   /** Told of the body's bytes as they come in. */
   readonly onBytes?: (count: number) => void;
+  /** Promised room on the disk; the upload ends where there is no more. */
+  readonly room?: Pick<RoomClaim, "written">;
   /** How long a sender may take over 16 KiB before it counts as gone; a minute where it is left out. */
   readonly maxSilenceSeconds?: number;
 }
@@ -52,6 +55,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
         await form.close();
         return refused({ kind: "body_too_large" });
       }
+      if (!hasRoom(options.room, bytes.byteLength)) form.fail({ kind: "disk_full" });
       opening.update(bytes);
       digest.update(bytes);
       await form.write(bytes);
@@ -102,6 +106,15 @@ async function* heard(body: ReadableStream<Uint8Array>, maxSilenceSeconds: numbe
     }
   } finally {
     await reader.cancel().catch(() => {});
+  }
+}
+
+function hasRoom(room: UploadOptions["room"], bytes: number): boolean {
+  try {
+    room?.written(bytes);
+    return true;
+  } catch {
+    return false;
   }
 }
 

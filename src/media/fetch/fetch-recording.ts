@@ -1,3 +1,4 @@
+import type { RoomClaim } from "../../storage/index.ts";
 import { addressGuard, ownAddresses } from "./address-guard.ts";
 import type { AllowList } from "./allow-list.ts";
 import { checkAnswer } from "./check-answer.ts";
@@ -21,6 +22,8 @@ export interface FetchRequest {
   readonly userAgent: string;
   /** Called at every whole percent with 0 to 1; once with null where the size is not announced. */
   readonly onProgress?: ((fraction: number | null) => void) | undefined;
+  /** Asked for room on the disk before the body is written, in bytes; 0 where its size is not announced. */
+  readonly claimRoom?: ((bytes: number) => RoomClaim) | undefined;
   /** Certificate authorities in PEM that are trusted beside the public ones: those of hosts inside walls. */
   readonly authorities?: readonly string[] | undefined;
   /** All addresses of a host; the system's look-up unless given. */
@@ -53,6 +56,7 @@ export async function fetchRecording(request: FetchRequest): Promise<FetchedReco
     try {
       const announced = checkAnswer(answer, host, request.maxBytes);
       const progress = percentSteps(announced, request.onProgress);
+      using room = request.claimRoom?.(announced ?? 0);
       const sizeBytes = await storeBody(answer, {
         host,
         outputPath: request.outputPath,
@@ -60,6 +64,7 @@ export async function fetchRecording(request: FetchRequest): Promise<FetchedReco
         signal: limits.signal,
         onBytes: (pieceBytes, size) => {
           limits.received(pieceBytes);
+          room?.written(pieceBytes);
           progress(size);
         },
       });

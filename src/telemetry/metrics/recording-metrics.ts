@@ -10,6 +10,8 @@ export interface OpenRecordings {
 
 export interface QueueSource {
   openRecordings(): readonly OpenRecordings[];
+  /** Recordings that wait because the machine can't work, by every kind of trouble there is. */
+  stalledRecordings(): readonly { readonly trouble: string; readonly count: number }[];
   /** How long the recording that has waited longest has been waiting; 0 when none waits. */
   oldestWaitingSeconds(): number;
 }
@@ -52,6 +54,15 @@ export class RecordingMetrics {
         labelNames: ["status", "priority"],
       },
       () => openSamples(queue.openRecordings()),
+    );
+    labelledGauge(
+      registry,
+      {
+        name: "transcribe_recordings_stalled",
+        help: "Recordings in hand that wait and are tried again because the machine can't work on them, by what is the matter with it",
+        labelNames: ["trouble"],
+      },
+      () => queue.stalledRecordings().map(({ trouble, count }) => ({ labels: { trouble }, value: count })),
     );
     askedGauge(
       registry,

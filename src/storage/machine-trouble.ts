@@ -1,0 +1,49 @@
+/** What keeps a machine from working for a while, by kind; an operator, or time, mends it. */
+export const machineTroubles = {
+  no_room: "there is no room for its files now",
+  disk_full: "the disk is full",
+  read_only: "the disk can't be written: it is read-only",
+  io_error: "the disk reports errors",
+  too_many_files: "too many files are open",
+  database_busy: "another program holds the database",
+} as const;
+export type MachineTroubleKind = keyof typeof machineTroubles;
+
+export interface MachineTrouble {
+  readonly kind: MachineTroubleKind;
+  /** The error's own words, for the log. */
+  readonly detail: string;
+}
+
+const kinds: readonly [RegExp, MachineTroubleKind][] = [
+  [/^NO_ROOM$/, "no_room"],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)$/, "disk_full"],
+  [/^(EROFS|SQLITE_READONLY.*)$/, "read_only"],
+  [/^(EMFILE|ENFILE|SQLITE_CANTOPEN.*)$/, "too_many_files"],
+  [/^(EIO|SQLITE_IOERR.*)$/, "io_error"],
+  [/^SQLITE_BUSY/, "database_busy"],
+];
+
+/** The machine's trouble as the cause of an error that says more; `code` is the system's, e.g. `EROFS`. */
+export class MachineError extends Error {
+  override readonly name = "MachineError";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The trouble of the machine behind an error or one of its causes: a full or read-only disk, too many open files. Null
+ * where it is another error, that of the work itself.
+ */
+export function machineTrouble(error: unknown): MachineTrouble | null {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
+    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+    const kind = kinds.find(([pattern]) => pattern.test(code))?.[1];
+    if (kind !== undefined) return { kind, detail: cause.message };
+  }
+  return null;
+}
