@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { detect } from "../../src/pipeline/detect.ts";
@@ -8,10 +10,15 @@ import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+/** The head of a block file of no records. */
+const wholeBlock: Uint8Array | null = new Uint8Array(16);
 const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
 
-async function detectedAfter(plan: object, blockStep = "activity") {
+/** @param blockFile what lies where the first block's file should */
+async function detectedAfter(plan: object, blockStep = "activity", blockFile = wholeBlock) {
   using directory = temporaryDirectory();
+  mkdirSync(join(directory.path, "activity"));
+  if (blockFile !== null) writeFileSync(join(directory.path, "activity/000000.block"), blockFile);
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const { id } = recordings.create(
@@ -52,5 +59,15 @@ test("a plan that another version made in another form is made anew, and words o
 test("blocks that an earlier version found, of another length, are found again", async () => {
   const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "detect");
+  expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
+});
+
+test.each([
+  ["is gone", null],
+  ["was cut off in its head", new Uint8Array(15)],
+  ["is shorter than it says", Uint8Array.from({ length: 100 }, (_, at) => (at === 8 || at === 12 ? 40 : 0))],
+])("a block whose checkpoint says that it is there, and whose file %s, is found again", async (_, file) => {
+  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
+  const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "activity", file);
   expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
 });

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/index.ts";
 import { speakersByVoice, writeSentenceVoices } from "../../src/engine/diarization/index.ts";
@@ -74,6 +75,19 @@ test("a sentence of another's voice is given to that one, and hearing it goes on
   expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
   expect(made.fractions.at(-1)).toBe(1);
   expect(made.fractions.toSorted((a, b) => Number(a) - Number(b))).toEqual(made.fractions);
+});
+
+test.each([
+  ["deleted", (file: string) => rmSync(file)],
+  ["cut short", (file: string) => truncateSync(file, 20)],
+])("voices whose file was %s are heard again, and only those", async (_, harm) => {
+  const made = context();
+  const first = listening();
+  const corrected = await hearAgain({ ...made, engine: first.engine }, words, turns);
+  harm(join(made.workDirectory, "sentences", "000001.block"));
+  const second = listening();
+  expect(await hearAgain({ ...made, engine: second.engine }, words, turns)).toEqual(corrected);
+  expect(second.heard).toEqual(first.heard.slice(1, 2));
 });
 
 test("what was heard for other words is not taken for these", async () => {
