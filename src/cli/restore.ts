@@ -1,31 +1,54 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { DataDirectory, DataDirectoryInUseError, databaseFacts, restoreDatabase } from "../storage/index.ts";
+import {
+  DataDirectory,
+  DataDirectoryInUseError,
+  DataPaths,
+  databaseFacts,
+  inTheWayOfRestore,
+  restoreBackup,
+} from "../storage/index.ts";
+import { count } from "../wording/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
+import { printable } from "./printable.ts";
 import { addSettingsOptions, settingsOf } from "./settings-options.ts";
 
 /** transcribe restore FILE */
 export function restoreCommand(): Command {
   return addSettingsOptions(new Command("restore"), ["storage.data_dir"])
-    .description("Put a backup in the place of the database, with the server stopped; the replaced one is kept.")
+    .description(
+      "Put a backup into an empty data directory, or in the place of what is there, with the server stopped.",
+    )
     .argument("<file>", "a backup that transcribe made")
+    .option("--replace", "replace what the data directory holds; its database is kept in backups/")
     .option("--json", "print what was restored as JSON")
-    .action((file: string, options: { json?: boolean }, command: Command) => {
+    .action((file: string, options: { json?: boolean; replace?: boolean }, command: Command) => {
       if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
-      const directory = new DataDirectory(settingsOf(command).storage.data_dir);
+      const root = settingsOf(command).storage.data_dir;
+      if (options.replace !== true) requireEmpty(new DataPaths(root));
+      const directory = new DataDirectory(root);
       using _lock = takeLock(directory);
-      const replaced = restoreDatabase(directory, resolve(file), Date.now());
+      const { replaced, uploads } = restoreBackup(directory, resolve(file), Date.now());
       const facts = databaseFacts(directory.databasePath);
-      print(options.json === true, { database: directory.databasePath, ...facts, replaced }, () =>
+      print(options.json === true, { database: directory.databasePath, ...facts, uploads, replaced }, () =>
         [
           `${directory.databasePath} is ${file} now: accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
+          ...(uploads === 0 ? [] : [`With the audio of ${count(uploads, "recording")}.`]),
           ...(replaced === null ? [] : [`The database that was there: ${replaced}`]),
           "Since the backup revoked keys work again, and deleted recordings are back; audio that this database doesn't know goes with the next start.",
         ].join("\n"),
       );
     });
+}
+
+function requireEmpty(paths: DataPaths): void {
+  const found = inTheWayOfRestore(paths);
+  if (found === null) return;
+  throw new CommandError(
+    `${paths.root} is not empty: it holds ${printable(found)}; name an empty one with --data-dir, or say --replace to put the backup in its place`,
+  );
 }
 
 function takeLock(directory: DataDirectory): Disposable {

@@ -22,11 +22,12 @@ export function newBackupPath(
   kind: "transcribe" | "backup" | "replaced",
   version: string,
   now: number,
+  ending: "db" | "tar" = "db",
 ) {
   const directory = backupDirectory(databasePath);
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) ownAs(dirname(databasePath), directory);
   const time = new Date(now).toISOString().replace(/[-:.]/g, "");
-  return join(directory, `${kind}-${version}-${time}.db`);
+  return join(directory, `${kind}-${version}-${time}.${ending}`);
 }
 
 /** The copies that upgrades made, newest first. */
@@ -51,7 +52,7 @@ export function pruneUpgradeBackups(directory: string, now: number, days = Numbe
     if (index >= kept || isOlder(path, days)) rmSync(path, { force: true });
   }
   for (const path of filesIn(directory)) {
-    if (path.endsWith(".db.partial") && isOlder(path, 1)) rmSync(path, { force: true });
+    if (/\.(?:partial|database)$/.test(path) && isOlder(path, 1)) rmSync(path, { force: true });
   }
 }
 

@@ -135,7 +135,7 @@ function explained(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
     return new MigrationError(
-      `${path} is damaged, or no database of transcribe; put a backup in its place: transcribe restore FILE`,
+      `${path} is damaged, or no database of transcribe; put a backup in its place: transcribe restore --replace FILE`,
       { cause: error },
     );
   }
@@ -150,8 +150,8 @@ function explained(error: unknown, path: string): unknown {
   const fitting = upgradeBackups(backupDirectory(path)).find(isOurs);
   return new MigrationError(
     fitting === undefined
-      ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore FILE`
-      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore ${fitting} --data-dir ${dirname(path)}`,
+      ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore --replace FILE`
+      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore --replace ${fitting} --data-dir ${dirname(path)}`,
     { cause: error },
   );
 }

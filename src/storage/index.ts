@@ -1,3 +1,12 @@
+export {
+  TAR_BLOCK_BYTES,
+  TAR_MAX_FILE_BYTES,
+  tarHeader,
+  tarPadding,
+  unpackBackup,
+  type WrittenBackup,
+  writeBackup,
+} from "./archive/index.ts";
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
 export { becomeOwner } from "./become-owner.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
@@ -10,6 +19,7 @@ export { isDiskFull } from "./disk-full.ts";
 export { DiskRoom, type RoomClaim, type RoomUse } from "./disk-room.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { foreignPlace } from "./foreign-place.ts";
+export { inTheWayOfRestore } from "./in-the-way.ts";
 export { lockFile } from "./lock-file.ts";
 export {
   MachineError,
@@ -21,6 +31,7 @@ export {
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { ownAs } from "./own-as.ts";
 export { readDatabase } from "./read-database.ts";
+export { restoreBackup } from "./restore-backup.ts";
 export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";

@@ -13,11 +13,17 @@ import { syncDirectoryNow } from "./sync-directory.ts";
 /**
  * Puts a backup in the place of the database. A power cut leaves the one or the other, whole. Recordings that were in work
  * begin again from what was sent. Call it with the data directory's lock held.
+ * @param before what is put in its place first, once the backup is known to be good
  * @returns where the database that was there before lies now; null when there was none
  * @throws {BackupError} for a file that is missing, damaged or no database of ours, or a full disk; nothing is changed then
  * @throws {MigrationError} for a backup of a newer version
  */
-export function restoreDatabase(directory: DataDirectory, file: string, now: number): string | null {
+export function restoreDatabase(
+  directory: DataDirectory,
+  file: string,
+  now: number,
+  before: () => void = () => {},
+): string | null {
   const { databasePath, root } = directory;
   checkBackup(file);
   // The next start sweeps this place, should we not get to the end.
@@ -31,6 +37,7 @@ export function restoreDatabase(directory: DataDirectory, file: string, now: num
   });
   try {
     ownAs(root, incoming);
+    before();
     const replaced = setAside(databasePath, now);
     renameSync(incoming, databasePath);
     syncDirectoryNow(root);

@@ -35,12 +35,14 @@ const facts = {
 };
 const strict = { additionalProperties: false };
 const sizes = Type.Object({ files: Type.Integer(), bytes: Type.Integer() }, strict);
-const backupShape = Type.Object(
-  { file: Type.String(), ...facts, left_out: Type.Object({ uploads: sizes }, strict) },
-  strict,
-);
+const backupShape = Type.Object({ file: Type.String(), ...facts, uploads: sizes }, strict);
 const restoreShape = Type.Object(
-  { database: Type.String(), ...facts, replaced: Type.Union([Type.String(), Type.Null()]) },
+  {
+    database: Type.String(),
+    ...facts,
+    uploads: Type.Integer(),
+    replaced: Type.Union([Type.String(), Type.Null()]),
+  },
   strict,
 );
 
@@ -59,18 +61,18 @@ const accountNames = (store: Store) =>
     .map((row) => row.name);
 
 describe("transcribe backup", () => {
-  test("copies what is in the database while others write to it, for its owner alone, and says what it leaves out", async () => {
+  test("copies what is in the database while others write to it, for its owner alone, without the recordings when told so", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const unlock = directory.lock();
     const store = openDatabase(directory.databasePath);
     // In the write-ahead log alone, so a copy of the file would not have it.
     store.$client.run("UPDATE accounts SET name = 'renamed'");
-    writeFileSync(directory.uploadPath("x"), "12345");
+    writeFileSync(directory.uploadPath("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"), "12345");
     const target = join(parent.path, "copy.db");
-    const made = await new Commands(directory.root).json(backupShape, "backup", target);
+    const made = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
     expect(made).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
-    expect(made.left_out.uploads).toEqual({ files: 1, bytes: 5 });
+    expect(made.uploads).toEqual({ files: 0, bytes: 0 });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     expect(accountNames(openDatabase(target))).toEqual(["renamed"]);
     unlock();
@@ -81,18 +83,18 @@ describe("transcribe backup", () => {
     const directory = filled(parent.path);
     const store = openDatabase(directory.databasePath);
     const target = join(parent.path, "copy.db");
-    await new Commands(directory.root).json(backupShape, "backup", target);
+    await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
     expect(readFileSync(target).includes("second speaker")).toBe(true);
     store.$client.run("DELETE FROM recordings");
     const later = join(parent.path, "later.db");
-    await new Commands(directory.root).json(backupShape, "backup", later);
+    await new Commands(directory.root).json(backupShape, "backup", "--database-only", later);
     expect(readFileSync(later).includes("second speaker")).toBe(false);
   });
 
   test("takes a new name among the backups where none is given", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const { file } = await new Commands(directory.root).json(backupShape, "backup");
+    const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
     expect(file).toStartWith(join(directory.root, "backups/backup-"));
     expect(accountNames(openDatabase(file))).toEqual(["acme"]);
   });
@@ -165,12 +167,12 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
-    const { file } = await commands.json(backupShape, "backup");
+    const { file } = await commands.json(backupShape, "backup", "--database-only");
     const store = openDatabase(directory.databasePath);
     store.$client.run("UPDATE accounts SET name = 'later'");
     store.$client.close();
     mkdirSync(directory.workDirectory("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"));
-    const restored = await commands.json(restoreShape, "restore", file);
+    const restored = await commands.json(restoreShape, "restore", "--replace", file);
     expect(restored).toMatchObject({ database: directory.databasePath, recordings: 4, open: 2 });
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
     expect(accountNames(openDatabase(restored.replaced ?? ""))).toEqual(["later"]);
@@ -196,10 +198,10 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
-    const { file } = await commands.json(backupShape, "backup");
+    const { file } = await commands.json(backupShape, "backup", "--database-only");
     writeFileSync(directory.databasePath, "damaged".repeat(1000));
     writeFileSync(`${directory.databasePath}-wal`, "a log of its own");
-    const { replaced } = await commands.json(restoreShape, "restore", file);
+    const { replaced } = await commands.json(restoreShape, "restore", "--replace", file);
     expect(readFileSync(replaced ?? "", "utf8")).toStartWith("damaged");
     expect(existsSync(`${directory.databasePath}-wal`)).toBe(false);
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
@@ -212,12 +214,12 @@ describe("transcribe restore", () => {
     // Large enough that a kill meets it at work.
     store.$client.run("CREATE TABLE ballast AS SELECT randomblob(4000000) AS bytes");
     store.$client.close();
-    const { file } = await new Commands(directory.root).json(backupShape, "backup");
+    const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
     for (const delay of [50, 120, 160, 200, 240, 300, 500]) {
       const live = openDatabase(directory.databasePath);
       live.$client.run("UPDATE accounts SET name = 'live'");
       live.$client.close();
-      const restore = Bun.spawn([process.execPath, main, "restore", file, "--data-dir", directory.root], {
+      const restore = Bun.spawn([process.execPath, main, "restore", "--replace", file, "--data-dir", directory.root], {
         stdout: "ignore",
         stderr: "ignore",
       });
@@ -240,7 +242,7 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
-    const { file } = await commands.json(backupShape, "backup");
+    const { file } = await commands.json(backupShape, "backup", "--database-only");
     const damaged = join(parent.path, "damaged.db");
     copyFileSync(file, damaged);
     const bytes = readFileSync(damaged);
@@ -264,9 +266,9 @@ describe("transcribe restore", () => {
       [join(import.meta.dir, "support.ts"), "can't be read"],
     ];
     const before = readFileSync(directory.databasePath);
-    for (const [from, why] of refusals) expect(await commands.refusal("restore", from)).toContain(why);
+    for (const [from, why] of refusals) expect(await commands.refusal("restore", "--replace", from)).toContain(why);
     const unlock = directory.lock();
-    expect(await commands.refusal("restore", file)).toContain("a server uses");
+    expect(await commands.refusal("restore", "--replace", file)).toContain("a server uses");
     unlock();
     expect(readFileSync(directory.databasePath).equals(before)).toBe(true);
     expect(readdirSync(directory.incoming)).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tarHeader, tarPadding } from "../../src/models/bundle/tar-header.ts";
 import { type ImportOptions, importModels, LibraryError, writeBundle } from "../../src/models/index.ts";
+import { tarHeader, tarPadding } from "../../src/storage/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.

@@ -22,7 +22,7 @@ export const databaseIntegrity: Check = {
     return problem("the database is damaged or can't be read", {
       detail: faults,
       advice:
-        "If it says that access is denied, run this as the server's user. Else stop the server, keep a copy of the whole data directory, and put a backup back: transcribe restore FILE. Then look at the disk: dmesg, smartctl.",
+        "If it says that access is denied, run this as the server's user. Else stop the server, keep a copy of the whole data directory, and put a backup back: transcribe restore --replace FILE. Then look at the disk: dmesg, smartctl.",
     });
   },
 };

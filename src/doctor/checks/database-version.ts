@@ -23,7 +23,7 @@ export const databaseVersion: Check = {
       if (!(error instanceof MigrationError)) throw error;
       return problem("the database is not one that this version can open", {
         detail: [error.message],
-        advice: `Start transcribe ${state.version} again, or go back to a backup made with this version: transcribe restore FILE.`,
+        advice: `Start transcribe ${state.version} again, or go back to a backup made with this version: transcribe restore --replace FILE.`,
       });
     }
   },

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { TAR_BLOCK_BYTES, TAR_MAX_FILE_BYTES, tarPadding } from "../../storage/index.ts";
 import { modelIdSchema } from "../catalogue.ts";
-import { TAR_BLOCK_BYTES, TAR_MAX_FILE_BYTES, tarPadding } from "./tar-header.ts";
 
 /**
  * A bundle is a tar archive of regular files: `manifest.json`, then the models it names, in its order, as `ID.bin`. Nothing

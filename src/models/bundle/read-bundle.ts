@@ -2,11 +2,11 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
+import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "../../storage/index.ts";
 import { DigestMeter, type FileDigests } from "../digest.ts";
 import { requireSpace } from "../disk-space.ts";
 import { LibraryError } from "../library-error.ts";
 import { archiveBytes, fileOf, MAX_MANIFEST_BYTES, type Manifest, manifestName, manifestSchema } from "./manifest.ts";
-import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "./tar-header.ts";
 
 export interface UnpackedModel {
   readonly id: string;

@@ -1,12 +1,12 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "../../storage/index.ts";
 import { DigestMeter } from "../digest.ts";
 import { requireSpace } from "../disk-space.ts";
 import type { InstalledModel } from "../library.ts";
 import { LibraryError } from "../library-error.ts";
 import { archiveBytes, fileOf, type Manifest, manifestName } from "./manifest.ts";
-import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "./tar-header.ts";
 
 /**
  * Writes installed models into one file, to be carried where there is no network. It has its name once it is whole, and

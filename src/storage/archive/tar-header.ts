@@ -1,0 +1,52 @@
+/** A file in a tar archive: the one kind of entry that our archives have. */
+export interface TarFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+}
+
+export const TAR_BLOCK_BYTES = 512;
+/** What a header's eleven octal digits can say; larger sizes are written as GNU tar does, in base 256. */
+export const TAR_MAX_FILE_BYTES = 8 ** 11 - 1;
+
+const REGULAR_FILE = "0";
+
+/** The header of a regular file (POSIX.1-1988 ustar), the same for the same file: of no owner and time. */
+export function tarHeader({ name, sizeBytes }: TarFile): Uint8Array {
+  if (name.length > 100) throw new RangeError(`${name} is too long for a tar header`);
+  const block = Buffer.alloc(TAR_BLOCK_BYTES);
+  block.write(name, 0, "ascii");
+  block.write("0000644\0", 100, "ascii");
+  block.write("0000000\0", 108, "ascii");
+  block.write("0000000\0", 116, "ascii");
+  if (sizeBytes <= TAR_MAX_FILE_BYTES) block.write(`${sizeBytes.toString(8).padStart(11, "0")}\0`, 124, "ascii");
+  else {
+    block.writeUInt8(0x80, 124);
+    block.writeBigUInt64BE(BigInt(sizeBytes), 128);
+  }
+  block.write("00000000000\0", 136, "ascii");
+  block.write("        ", 148, "ascii");
+  block.write(REGULAR_FILE, 156, "ascii");
+  block.write("ustar\x0000", 257, "ascii");
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "ascii");
+  return block;
+}
+
+/** How many zeros follow a file, up to the next block. */
+export function tarPadding(sizeBytes: number): number {
+  return (TAR_BLOCK_BYTES - (sizeBytes % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
+}
+
+/** The file that a header is of, if it is one that tarHeader makes; null for any other bytes. */
+export function readTarHeader(block: Uint8Array): TarFile | null {
+  if (block.byteLength !== TAR_BLOCK_BYTES) return null;
+  const bytes = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
+  const name = bytes.toString("ascii", 0, 100).replace(/\0.*$/s, "");
+  const isLarge = bytes.readUInt8(124) === 0x80;
+  const sizeBytes = isLarge
+    ? Number(bytes.readBigUInt64BE(128))
+    : Number.parseInt(bytes.toString("ascii", 124, 135), 8);
+  if (!Number.isSafeInteger(sizeBytes)) return null;
+  const file = { name, sizeBytes };
+  return Buffer.compare(tarHeader(file), bytes) === 0 ? file : null;
+}

@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import { BackupError } from "../copy-database.ts";
+import { type Manifest, manifestName, manifestSchema, memberName } from "./manifest.ts";
+import { readTarHeader, TAR_BLOCK_BYTES, tarPadding } from "./tar-header.ts";
+
+/** As long as the manifest of a hundred thousand recordings. */
+const maxManifestBytes = 32 * 1024 * 1024;
+const pieceBytes = 1 << 20;
+
+/**
+ * Unpacks a backup into an empty folder, `transcribe.db` and `uploads/`, each file checked by the manifest and synced.
+ * @returns the names of its files
+ * @throws {BackupError} for a file that was cut off or changed, or is none of ours; what was unpacked is the caller's to remove
+ */
+export function unpackBackup(path: string, folder: string): string[] {
+  const archive = openSync(path, "r");
+  try {
+    const size = fstatSync(archive).size;
+    const unpacked: Manifest["files"] = [];
+    mkdirSync(join(folder, "uploads"), { mode: 0o700 });
+    for (let offset = 0; ; ) {
+      const header = readTarHeader(readAt(archive, offset, TAR_BLOCK_BYTES));
+      offset += TAR_BLOCK_BYTES;
+      if (header === null || header.sizeBytes > size - offset) throw broken("it was cut off, or changed by others");
+      const { name, sizeBytes } = header;
+      if (name === manifestName) {
+        checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
+        return unpacked.map((file) => file.name);
+      }
+      if (!memberName.test(name)) throw broken("it holds what no backup holds");
+      const sha256 = extract(archive, offset, sizeBytes, join(folder, name));
+      unpacked.push({ name, sizeBytes, sha256 });
+      offset += sizeBytes + tarPadding(sizeBytes);
+    }
+  } finally {
+    closeSync(archive);
+  }
+}
+
+function extract(archive: number, offset: number, sizeBytes: number, path: string): string {
+  const hash = createHash("sha256");
+  // A name that comes twice is refused here.
+  const file = openSync(path, "wx", 0o600);
+  try {
+    for (let done = 0; done < sizeBytes; ) {
+      const piece = readAt(archive, offset + done, Math.min(pieceBytes, sizeBytes - done));
+      if (piece.byteLength === 0) throw broken("it was cut off");
+      hash.update(piece);
+      for (let written = 0; written < piece.byteLength; ) written += writeSync(file, piece, written);
+      done += piece.byteLength;
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
+}
+
+function readManifest(archive: number, offset: number, sizeBytes: number): Manifest {
+  if (sizeBytes > maxManifestBytes) throw broken("its manifest is too long");
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(readAt(archive, offset, sizeBytes).toString("utf8"));
+  } catch {
+    throw broken("its manifest is no JSON");
+  }
+  if (!Value.Check(manifestSchema, manifest)) {
+    throw broken("its manifest has another form; it may be of a newer version");
+  }
+  return manifest;
+}
+
+function checkManifest({ files }: Manifest, unpacked: Manifest["files"]): void {
+  const differing = unpacked.find((file, index) => !Bun.deepEquals(file, files[index]));
+  if (differing !== undefined) throw broken(`${differing.name} is not what the manifest says`);
+  if (files.length !== unpacked.length) throw broken("it lacks files that the manifest names");
+  if (unpacked[0]?.name !== "transcribe.db") throw broken("it has no database");
+}
+
+function readAt(archive: number, offset: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(archive, buffer, filled, length - filled, offset + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function broken(why: string): BackupError {
+  return new BackupError(`this is no backup of transcribe, or a damaged one: ${why}`);
+}
