@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, type StatsFs } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
 import {
@@ -33,8 +33,8 @@ import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export interface ApiServerOptions {
-  /** Room that creates leave on the disk. */
-  readonly reserveBytes?: () => number;
+  /** The disk as the server sees it, and what creates leave of it. */
+  readonly disk?: { readonly look: () => StatsFs; readonly reserveBytes: number };
   readonly uploadBytes?: number;
   readonly recordingsPerAccount?: number;
   readonly recordingSeconds?: number;
@@ -247,7 +247,7 @@ export class ApiServer implements Disposable {
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
       ffmpegPath: options.ffmpegPath ?? ffmpegPath,
-      room: new DiskRoom(dataDirectory.root, () => options.reserveBytes?.() ?? 0),
+      room: new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look),
       speechModel: () => this.speechModel,
       metrics,
       answers: new KeptAnswers(store),

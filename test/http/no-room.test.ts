@@ -1,0 +1,163 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { samplePath } from "../support/checkout.ts";
+import { errorOf } from "../support/client.ts";
+import { ApiServer, type KeyClient } from "./support.ts";
+
+const megabyte = 1_000_000;
+const jfk = samplePath("jfk.mp3");
+
+/** Room that is taken by what lies in a folder. */
+const sizeOf = (folder: string) =>
+  readdirSync(folder).reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+
+/** A form of so many bytes, which comes without a Content-Length. */
+function chunkedForm(bytes: number): RequestInit {
+  async function* body() {
+    yield Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="talk.mp3"\r\n\r\n');
+    for (let sent = 0; sent < bytes; sent += 100_000) yield Buffer.alloc(100_000);
+    yield Buffer.from("\r\n--b--\r\n");
+  }
+  return {
+    method: "POST",
+    headers: { "content-type": 'multipart/form-data; boundary="b"' },
+    body: new ReadableStream({
+      async start(controller) {
+        for await (const piece of body()) controller.enqueue(piece);
+        controller.close();
+      },
+    }),
+  };
+}
+
+const refusedForRoom = async (response: Response) => {
+  const { error } = await errorOf(response, 503);
+  expect([error, response.headers.get("retry-after")]).toEqual(["service_unavailable", "60"]);
+};
+
+describe("a create that would eat into the reserve of the disk", () => {
+  let freeBytes = 0;
+  let moreFiles = 1_000_000;
+  const real = statfsSync("/");
+  const look = (): StatsFs => ({
+    ...real,
+    bsize: 1,
+    bavail: freeBytes - sizeOf(server.dataDirectory.incoming),
+    files: 2_000_000,
+    ffree: moreFiles,
+  });
+  const server = new ApiServer({ disk: { look, reserveBytes: 100 * megabyte } });
+  const client = server.client("acme");
+  afterAll(() => server[Symbol.dispose]());
+  beforeEach(() => {
+    freeBytes = 1000 * megabyte;
+    moreFiles = 1_000_000;
+  });
+
+  const nothingIsLeft = () => {
+    expect([server.filesIn("incoming"), server.filesIn("uploads"), server.queued]).toEqual([[], [], []]);
+    expect(server.recordings.countOpen(client.accountId)).toBe(0);
+  };
+
+  test("is answered 503 by its Content-Length, and the same create passes when there is room", async () => {
+    freeBytes = 100 * megabyte + 1000;
+    const form = { method: "POST", headers: { "idempotency-key": "once" }, body: formOf(jfk) };
+    await refusedForRoom(await client.fetch("/transcriptions", form));
+    nothingIsLeft();
+    freeBytes = 200 * megabyte;
+    const again = await client.fetch("/transcriptions", { ...form, body: formOf(jfk) });
+    expect(again.status).toBe(201);
+    const id = server.queued.splice(0)[0] ?? "";
+    server.recordings.fail(id, { reason: "no_speech" });
+    server.dataDirectory.removeRecording(id);
+  });
+
+  test("is answered 503 as soon as a body without a Content-Length gets there, and nothing of it is kept", async () => {
+    freeBytes = 105 * megabyte;
+    await refusedForRoom(await client.fetch("/transcriptions", chunkedForm(9 * megabyte)));
+    nothingIsLeft();
+  });
+
+  test("is answered 503 where the file fits and what it decodes to does not", async () => {
+    // 11 s are 350 kB of PCM; the file has 100 kB or so.
+    freeBytes = 100 * megabyte + 2 * statSync(jfk).size + 100_000;
+    await refusedForRoom(await client.send(jfk));
+    nothingIsLeft();
+  });
+
+  test("is answered 503 for a link, too", async () => {
+    freeBytes = 99 * megabyte;
+    const body = new FormData();
+    body.set("url", "https://example.org/talk.mp3");
+    await refusedForRoom(await client.fetch("/transcriptions", { method: "POST", body }));
+    nothingIsLeft();
+  });
+
+  test("is answered 503 where no more files fit", async () => {
+    moreFiles = 20;
+    await refusedForRoom(await client.send(jfk));
+    nothingIsLeft();
+  });
+
+  test("spends no allowance, and holds no place", async () => {
+    freeBytes = 0;
+    for (let count = 0; count < 7; count++) await refusedForRoom(await client.send(jfk));
+    expect(
+      server.usage.creates(client.accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now()).remaining,
+    ).toBe(8);
+  });
+});
+
+function formOf(path: string): FormData {
+  const form = new FormData();
+  form.set("file", Bun.file(path), "talk.mp3");
+  return form;
+}
+
+describe.each([
+  ["takes no more", "PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000"],
+  ["is read-only", "PRAGMA query_only = ON", "PRAGMA query_only = OFF"],
+])("while the database %s", (_, breaks, mends) => {
+  const server = new ApiServer({ recordingsPerAccount: 1000 });
+  const client: KeyClient = server.client("acme");
+  const completed = server.enterCompleted(client.accountId, 40);
+  const queued = server.enterQueued(client.accountId);
+  afterAll(() => server[Symbol.dispose]());
+
+  test("what is there can be read, what can't be written is answered 503, and all goes on afterwards", async () => {
+    server.store.$client.run(breaks);
+    const paths = [
+      "/transcriptions",
+      `/transcriptions/${completed}`,
+      `/transcriptions/${queued}`,
+      `/transcriptions/${completed}/segments`,
+      `/transcriptions/${completed}/export?format=srt`,
+      "/languages",
+    ];
+    for (const path of paths) expect([path, (await client.fetch(path)).status]).toEqual([path, 200]);
+    // Pages that were begun take some more.
+    let taken = 0;
+    while ((await client.send(jfk)).status === 201) taken++;
+    for (let count = 0; count < 3; count++) await refusedForRoom(await client.send(jfk));
+    expect([server.filesIn("incoming"), server.filesIn("uploads").length, server.queued.length]).toEqual([
+      [],
+      taken,
+      taken,
+    ]);
+    // What keeps the time of a key's last use keeps it until it can be written down.
+    expect(() => server.appOptions.lastUse.flush()).toThrow();
+    server.store.$client.run(mends);
+    server.appOptions.lastUse.flush();
+    const used = server.store.$client
+      .query<{ last_used_at: number | null }, [string]>("SELECT last_used_at FROM api_keys WHERE id = ?")
+      .get(client.keyId);
+    expect(used?.last_used_at).toBeGreaterThan(0);
+    expect((await client.send(jfk)).status).toBe(201);
+    expect(server.log.filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
+    expect(server.store.$client.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+  });
+});
