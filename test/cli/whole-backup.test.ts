@@ -1,0 +1,154 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { BackupError, DataDirectory, openDatabase, restoreBackup, tarHeader } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { programCommand } from "../support/program.ts";
+import { canMount, SmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Commands } from "./support.ts";
+
+setDefaultTimeout(60_000);
+
+const anything = Type.Object({}, { additionalProperties: true });
+
+/** A data directory with recordings that wait, each sent as so many bytes. */
+function filled(path: string, count: number, bytes: number) {
+  const directory = new DataDirectory(join(path, "data"));
+  const store = openDatabase(directory.databasePath);
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const ids = Array.from({ length: count }, (_, index) => {
+    const id = Bun.randomUUIDv7();
+    writeFileSync(directory.uploadPath(id), Buffer.alloc(bytes, `${index}`));
+    return recordings.create(newRecording(id, accountId, { sizeBytes: bytes })).id;
+  });
+  store.$client.close();
+  return { directory, ids };
+}
+
+const contentsOf = (directory: DataDirectory) =>
+  readdirSync(directory.uploads)
+    .toSorted()
+    .map((id) => [id, Bun.hash(readFileSync(directory.uploadPath(id)))]);
+
+describe("transcribe backup", () => {
+  test("takes the recordings along that the database names, and no other file", async () => {
+    using parent = temporaryDirectory();
+    const { directory, ids } = filled(parent.path, 3, 70_001);
+    writeFileSync(directory.uploadPath("nobodys"), "x");
+    const target = join(parent.path, "backup.tar");
+    const made = await new Commands(directory.root).json(anything, "backup", target);
+    expect(made).toMatchObject({ file: target, recordings: 3, open: 3, uploads: { files: 3, bytes: 210_003 } });
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    const listed = Bun.spawnSync(["tar", "tf", target]).stdout.toString().trim().split("\n");
+    expect(listed).toEqual(["transcribe.db", ...ids.map((id) => `uploads/${id}`), "manifest.json"]);
+    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
+    await new Commands(elsewhere.root).json(anything, "restore", target);
+    expect(contentsOf(elsewhere).map(([id]) => id)).toEqual(ids.toSorted());
+    expect(contentsOf(elsewhere)).toEqual(contentsOf(directory).filter(([id]) => id !== "nobodys"));
+    expect(readdirSync(elsewhere.incoming)).toEqual([]);
+  });
+
+  test("that is killed at any moment leaves nothing under its name that is not whole, and the next one is", async () => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 4, 40_000_000);
+    const target = join(parent.path, "backup.tar");
+    for (const delay of [150, 220, 300, 400]) {
+      const child = Bun.spawn([...programCommand("backup", target, "--data-dir", directory.root)], {
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await Bun.sleep(delay);
+      child.kill("SIGKILL");
+      await child.exited;
+      if (existsSync(target)) break;
+    }
+    if (!existsSync(target)) await new Commands(directory.root).json(anything, "backup", target);
+    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
+    expect(restoreBackup(elsewhere, target, Date.now()).uploads).toBe(4);
+    expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);
+  });
+
+  test.skipIf(!canMount)("onto a disk that fills up leaves nothing there and says so", async () => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 3, 1_000_000);
+    const full = join(parent.path, "full");
+    mkdirSync(full);
+    using _disk = new SmallDisk(full, "size=2m");
+    const why = await new Commands(directory.root).refusal("backup", join(full, "backup.tar"));
+    expect(why).toContain("the disk is full");
+    expect(readdirSync(full)).toEqual([]);
+  });
+});
+
+describe("transcribe restore", () => {
+  test("refuses a data directory that holds anything, and changes nothing there, unless told to replace", async () => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 2, 1000);
+    const target = join(parent.path, "backup.tar");
+    await new Commands(directory.root).json(anything, "backup", target);
+    const places: [string, (root: string) => void][] = [
+      ["transcribe.db", (root) => writeFileSync(join(root, "transcribe.db"), "mine")],
+      ["uploads", (root) => mkdirSync(join(root, "uploads/x"), { recursive: true })],
+      ["holiday.jpg", (root) => writeFileSync(join(root, "holiday.jpg"), "mine")],
+    ];
+    for (const [name, make] of places) {
+      const root = join(parent.path, `with-${name}`);
+      mkdirSync(root, { mode: 0o700 });
+      make(root);
+      const before = readdirSync(root, { recursive: true });
+      expect(await new Commands(root).refusal("restore", target)).toContain(`is not empty: it holds ${name}`);
+      expect(readdirSync(root, { recursive: true })).toEqual(before);
+    }
+    const replaced = await new Commands(directory.root).json(anything, "restore", "--replace", target);
+    expect(replaced).toMatchObject({ uploads: 2, replaced: expect.stringContaining("/backups/replaced-") });
+  });
+
+  const harms: [string, (bytes: Buffer) => Uint8Array][] = [
+    ["was cut off in a recording", (bytes) => bytes.subarray(0, bytes.length - 4000)],
+    ["was cut off between two files", (bytes) => bytes.subarray(0, bytes.indexOf("uploads/") + 0)],
+    ["has a flipped bit in a recording", (bytes) => flipped(bytes, bytes.lastIndexOf("1".repeat(100)))],
+    ["has a flipped bit in its manifest", (bytes) => flipped(bytes, bytes.lastIndexOf('"sha256": "') + 12)],
+    ["has a file that leads outside", (bytes) => renamed(bytes, "uploads/../../../../tmp/transcribe-outside")],
+    ["has a file of another kind", (bytes) => renamed(bytes, "state/server.json")],
+    [
+      "is another's archive",
+      () => Buffer.concat([tarHeader({ name: "holiday.jpg", sizeBytes: 0 }), Buffer.alloc(1024)]),
+    ],
+    ["is empty", () => Buffer.alloc(0)],
+  ];
+  test.each(harms)("refuses a backup that %s, and changes nothing", async (_, harm) => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 2, 3000);
+    const target = join(parent.path, "backup.tar");
+    await new Commands(directory.root).json(anything, "backup", target);
+    writeFileSync(target, harm(readFileSync(target)));
+    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
+    expect(() => restoreBackup(elsewhere, target, Date.now())).toThrow(BackupError);
+    expect(readdirSync(elsewhere.root, { recursive: true }).toSorted()).toEqual([
+      "incoming",
+      "state",
+      "uploads",
+      "work",
+    ]);
+    expect(existsSync("/tmp/transcribe-outside")).toBe(false);
+  });
+});
+
+function flipped(bytes: Buffer, at: number): Uint8Array {
+  const harmed = Buffer.from(bytes);
+  harmed[at] = (harmed[at] ?? 0) ^ 1;
+  return harmed;
+}
+
+/** The archive with its last recording under another name, and a header that is right for it. */
+function renamed(bytes: Buffer, name: string): Uint8Array {
+  const at = bytes.lastIndexOf("uploads/", bytes.lastIndexOf("manifest.json", bytes.indexOf('"format"')));
+  const harmed = Buffer.from(bytes);
+  harmed.set(tarHeader({ name, sizeBytes: 3000 }), at);
+  return harmed;
+}

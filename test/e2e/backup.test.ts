@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { available, samplePath } from "../support/checkout.ts";
+import { errorOf, TestClient } from "../support/client.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const jfk = samplePath("jfk.mp3");
+const sample = samplePath("sample.wav");
+const ready = available("e2e tests of backups", jfk, sample);
+
+/** Everything that the API tells of a recording that has ended. */
+async function toldOf(client: TestClient, id: string) {
+  const read = async (path: string) => {
+    const response = await client.fetch(path);
+    return [path, response.status, response.headers.get("etag"), await response.text()];
+  };
+  const exports = ["txt", "srt", "vtt", "pdf", "docx"].map((format) => `/transcriptions/${id}/export?format=${format}`);
+  const paths = [`/transcriptions/${id}`, `/transcriptions/${id}/segments?limit=1000`, ...exports];
+  return Promise.all(paths.map(read));
+}
+
+describe.if(ready)("a backup that was made while five recordings were in work", () => {
+  const server = new TestServer();
+  const restored = new TestServer();
+  const folder = temporaryDirectory();
+  const file = join(folder.path, "backup.tar");
+  let key = "";
+  let done = "";
+  let created = "";
+  const open: string[] = [];
+
+  const form = () => {
+    const body = new FormData();
+    body.set("file", Bun.file(jfk), "kept.mp3");
+    return { method: "POST", headers: { "idempotency-key": "kept" }, body };
+  };
+
+  beforeAll(async () => {
+    await server.start();
+    const client = await server.client("backup");
+    key = client.key;
+    const first = await client.fetch("/transcriptions", form());
+    created = await first.text();
+    done = JSON.parse(created).id;
+    expect((await client.waitUntilEnded(done)).status).toBe("completed");
+    for (let count = 0; count < 5; count++) open.push((await client.create(count === 0 ? sample : jfk)).id);
+    await server.until(async () => (await client.get(open[0] ?? "")).status === "processing");
+  }, startTimeout * 2);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await restored[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  test(
+    "gives the same API elsewhere: recordings, exports, keys and kept answers; what was in work is gone on with",
+    restored.showing(async () => {
+      const made = await server.cli("backup", file, "--json");
+      expect([made.exitCode, JSON.parse(made.stdout)]).toMatchObject([
+        0,
+        { recordings: 6, open: 5, uploads: { files: 6 } },
+      ]);
+      expect(readdirSync(folder.path)).toEqual(["backup.tar"]);
+      const into = await restored.cli("restore", file, "--json");
+      expect([into.exitCode, JSON.parse(into.stdout)]).toMatchObject([0, { recordings: 6, open: 5, uploads: 6 }]);
+      expect(await restored.cli("restore", file)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining("is not empty: it holds transcribe.db"),
+      });
+      await restored.start();
+      const before = new TestClient(server.baseUrl, key);
+      const after = new TestClient(restored.baseUrl, key);
+      for (const id of open) {
+        const [one, other] = [await before.waitUntilEnded(id), await after.waitUntilEnded(id)];
+        expect([one.status, other.status]).toEqual(["completed", "completed"]);
+        expect(await after.segments(id)).toEqual(await before.segments(id));
+      }
+      expect(await toldOf(after, done)).toEqual(await toldOf(before, done));
+      const replayed = await after.fetch("/transcriptions", form());
+      expect([replayed.status, replayed.headers.get("idempotency-replayed"), await replayed.text()]).toEqual([
+        201,
+        "true",
+        created,
+      ]);
+      const ids = async (client: TestClient) =>
+        JSON.parse(await (await client.fetch("/transcriptions")).text()).data.map(({ id }: { id: string }) => id);
+      expect(await ids(after)).toEqual(await ids(before));
+      expect(
+        (await errorOf(await new TestClient(restored.baseUrl, `${key}x`).fetch("/transcriptions"), 401)).error,
+      ).toBe("invalid_api_key");
+      expect(readdirSync(join(restored.dataDirectory, "incoming"))).toEqual([]);
+      expect(readdirSync(join(restored.dataDirectory, "work"))).toEqual([]);
+      expect(readdirSync(join(restored.dataDirectory, "uploads")).toSorted()).toEqual([done, ...open].toSorted());
+    }),
+    180_000,
+  );
+});

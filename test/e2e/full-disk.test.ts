@@ -1,0 +1,174 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { available, samplePath } from "../support/checkout.ts";
+import { errorOf, type TestClient } from "../support/client.ts";
+import type { Segment } from "../support/contract.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { canMount, SmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
+import { canSeeProcesses } from "./processes.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("e2e tests of full disks", jfk, ...longRecordingNeeds);
+const prlimit = Bun.which("prlimit");
+if (prlimit === null) console.warn("SKIPPED: e2e tests with few open files; there is no prlimit");
+
+const readyz = async (server: TestServer) => {
+  const response = await fetch(`${server.origin}/readyz`);
+  return { status: response.status, text: await response.text() };
+};
+
+/** Recordings that have begun to wait since a line of the log, with what for. */
+const waits = (server: TestServer, since: number) =>
+  server.log.slice(since).filter(({ event }) => event === "recording.waits");
+
+describe.if(ready && canMount)("with a disk that is full or read-only, recordings wait", () => {
+  const server = new TestServer({
+    TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB",
+    TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32",
+  });
+  const folder = temporaryDirectory();
+  const disks: SmallDisk[] = [];
+  let disk: SmallDisk;
+  let client: TestClient;
+  let long = "";
+  let undisturbed: Segment[] = [];
+  let host: ReturnType<typeof Bun.serve>;
+
+  beforeAll(async () => {
+    host = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(Bun.file(jfk)) });
+    disk = new SmallDisk(server.dataDirectory, "size=64m,mode=700");
+    disks.push(disk);
+    const work = join(server.dataDirectory, "work");
+    mkdirSync(work, { mode: 0o700 });
+    long = await makeLongRecording(folder.path);
+    await server.start();
+    client = await server.client("disk");
+    const { ended, segments } = await client.transcribe(long, { language: "en" });
+    expect(ended.status).toBe("completed");
+    undisturbed = segments;
+  }, startTimeout * 2);
+  afterAll(async () => {
+    await server.stop();
+    for (const each of disks.toReversed()) each[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+    await host.stop(true);
+  });
+
+  const endsUndisturbed = async (id: string) => {
+    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 71 });
+    expect(await client.segments(id)).toEqual(undisturbed);
+  };
+  const isWhole = () => {
+    using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
+    expect(database.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+    expect(readdirSync(join(server.dataDirectory, "incoming"))).toEqual([]);
+  };
+
+  test(
+    "that fills up in the middle: none fails, what is there can be read, creates are 503, and all goes on when there is room",
+    server.showing(async () => {
+      const since = server.log.length;
+      const first = await client.create(long, { language: "en" });
+      const second = await client.create(jfk, { language: "en" });
+      await server.until(() =>
+        server.log.slice(since).some(({ event, step }) => event === "recording.part_finished" && step === "transcribe"),
+      );
+      const link = new FormData();
+      link.set("url", `http://127.0.0.1:${host.port}/jfk.mp3`);
+      const third = await client.fetch("/transcriptions", { method: "POST", body: link });
+      expect(third.status).toBe(201);
+      disk.fill();
+      await server.until(() => {
+        disk.fill();
+        return waits(server, since).length >= 2;
+      });
+      const refused = await client.send(jfk);
+      expect((await errorOf(refused, 503)).error).toBe("service_unavailable");
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await readyz(server)).toEqual({ status: 503, text: expect.stringContaining("disk is full") });
+      const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+      expect(metrics).toMatch(/transcribe_recordings_stalled\{trouble="(disk_full|no_room)"\} [1-9]/);
+      for (const { id } of [first, second]) {
+        expect(["queued", "processing", "completed"]).toContain((await client.get(id)).status);
+      }
+      disk.empty();
+      await endsUndisturbed(first.id);
+      expect((await client.waitUntilEnded(second.id)).status).toBe("completed");
+      const { data } = JSON.parse(await (await client.fetch("/transcriptions?status=queued,processing")).text());
+      for (const { id } of data) expect((await client.waitUntilEnded(id)).status).toBe("completed");
+      expect(JSON.parse(await (await client.fetch("/transcriptions?status=failed")).text()).data).toEqual([]);
+      await server.until(async () => (await readyz(server)).status === 200);
+      isWhole();
+    }),
+    180_000,
+  );
+
+  test(
+    "of which the part for work can't be written for a while, too",
+    server.showing(async () => {
+      const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,mode=700");
+      disks.push(work);
+      work.remount("ro");
+      const since = server.log.length;
+      const { id } = await client.create(long, { language: "en" });
+      await server.until(() => waits(server, since).length >= 1);
+      expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "read_only" });
+      expect(await readyz(server)).toEqual({ status: 503, text: expect.stringContaining("read-only") });
+      expect(["queued", "processing"]).toContain((await client.get(id)).status);
+      work.remount("rw");
+      await endsUndisturbed(id);
+      await server.until(async () => (await readyz(server)).status === 200);
+      isWhole();
+    }),
+    180_000,
+  );
+
+  test(
+    "that takes no more files, too",
+    server.showing(async () => {
+      const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,nr_inodes=2,mode=700");
+      disks.push(work);
+      const since = server.log.length;
+      const { id } = await client.create(long, { language: "en" });
+      await server.until(() => waits(server, since).length >= 1);
+      expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "disk_full" });
+      Bun.spawnSync(["mount", "-o", "remount,nr_inodes=1000", join(server.dataDirectory, "work")]);
+      await endsUndisturbed(id);
+      isWhole();
+    }),
+    180_000,
+  );
+});
+
+describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open files", () => {
+  const server = new TestServer();
+  let client: TestClient;
+  beforeAll(async () => {
+    await server.start();
+    client = await server.client("files");
+  }, startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const allow = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
+
+  test(
+    "recordings wait, the server lives, and all goes on when there are more",
+    server.showing(async () => {
+      const since = server.log.length;
+      const { id } = await client.create(jfk, { language: "en" });
+      allow(8);
+      await server.until(() => waits(server, since).length >= 1);
+      expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "too_many_files" });
+      allow(1024);
+      expect((await client.waitUntilEnded(id)).status).toBe("completed");
+      expect((await client.transcribe(jfk)).ended.status).toBe("completed");
+    }),
+    180_000,
+  );
+});
