@@ -304,7 +304,7 @@ const cases: readonly Case[] = [
     check: "disk.space",
     machine: { room: { bavail: 1e4 } },
     status: "problem",
-    says: /41 MB of .* free: too little to work with/,
+    says: /41 MB of .* free: less than the reserve of 1\.1 GB/,
   },
   {
     name: "a disk that one long recording fills",

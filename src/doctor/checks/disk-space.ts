@@ -2,8 +2,6 @@ import { size } from "../../wording/index.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 import { existingPart } from "../file-system.ts";
 
-/** Below this even the database may find no room for what it has to write. */
-const leastBytes = 500e6;
 /** 16 kHz, 16 bits, mono, and some for steps. */
 const workBytesPerSecond = 33_000;
 
@@ -11,7 +9,7 @@ export const diskSpace: Check = {
   id: "disk.space",
   title: "Disk space",
   explanation:
-    "Room on the data directory's file system, against what the largest recording that the limits allow takes: the upload itself, and 2 MB for each minute of it while it is worked on. When the disk is full, uploads are refused and recordings fail.",
+    "Room on the data directory's file system, against what the largest recording that the limits allow takes: the upload itself, and 2 MB for each minute of it while it is worked on. With less than the reserve (storage.reserve_bytes) uploads are refused; on a full disk recordings wait.",
   run({ paths, settings, machine }) {
     const part = existingPart(paths.root);
     const room = machine.room(part);
@@ -26,8 +24,9 @@ export const diskSpace: Check = {
       `the largest recording that is allowed takes ${size(one)} while it is worked on, ${settings.queue.slots} at once ${size(all)}`,
     ];
     const advice =
-      "Free some space, or move the data directory. Shorter retention (retention.audio_days) frees the audio of finished recordings; lower limits (limits.upload_bytes, limits.recording_seconds) need less.";
-    if (free < leastBytes) return problem(`${summary}: too little to work with`, { detail, advice });
+      "Free some space, or move the data directory. A smaller reserve (storage.reserve_bytes) lets recordings in nevertheless. Shorter retention (retention.audio_days) frees the audio of finished recordings; lower limits (limits.upload_bytes, limits.recording_seconds) need less.";
+    const reserve = settings.storage.reserve_bytes;
+    if (free < reserve) return problem(`${summary}: less than the reserve of ${size(reserve)}`, { detail, advice });
     if (free < one) return warning(`${summary}: too little for the largest recording`, { detail, advice });
     return ok(summary, ...detail);
   },
