@@ -12,6 +12,7 @@ import {
   DataDirectory,
   DiskRoom,
   type MachineTroubleKind,
+  machineTrouble,
   machineTroubles,
   openDatabase,
   pruneUpgradeBackups,
@@ -175,23 +176,24 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const announce = () => {
     const shown = certificate?.current.leaf.toString() ?? null;
     const modelSetting = settings.engine.whisper_model;
-    announceServer(dataDirectory, {
-      pid: process.pid,
-      version: programVersion,
-      origin,
-      modelSetting,
-      certificate: shown,
-    });
+    try {
+      announceServer(dataDirectory, {
+        pid: process.pid,
+        version: programVersion,
+        origin,
+        modelSetting,
+        certificate: shown,
+      });
+    } catch (error) {
+      if (machineTrouble(error) === null) throw error;
+      // A full disk: commands on this machine don't know this server, or its new certificate; all others go on.
+      log.error({ event: "server.not_announced", trouble: messageOf(error) });
+    }
   };
   const renewCertificate = () => {
     if (stopping || certificate?.reload() !== true) return;
     server.useCredentials(certificate.current);
-    try {
-      announce();
-    } catch (error) {
-      // A full disk: commands on this machine don't know the new certificate and refuse it; all others go on.
-      log.error({ event: "server.not_announced", trouble: messageOf(error) });
-    }
+    announce();
   };
   // Not a chore: should the port be lost over it, the process has to end.
   const renewing = setInterval(renewCertificate, minute);

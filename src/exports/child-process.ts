@@ -3,6 +3,7 @@ import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import PQueue from "p-queue";
 import { ownCommand } from "../program/index.ts";
+import { MachineError } from "../storage/index.ts";
 import type { ExportDocument, ExportHead } from "./document.ts";
 import { ExportError } from "./export-error.ts";
 import type { ExportOptions } from "./export-transcript.ts";
@@ -48,7 +49,8 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
   try {
     let lines = [JSON.stringify(head satisfies ExportHead)];
     const flush = async () => {
-      await file.write(`${lines.join("\n")}\n`);
+      // Unlike write, it goes on where a nearly full disk took only a part.
+      await file.appendFile(`${lines.join("\n")}\n`);
       lines = [];
     };
     for await (const segment of segments) {
@@ -86,7 +88,10 @@ async function runToEnd(args: readonly string[], signal: AbortSignal | undefined
     const [messages, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     signal?.throwIfAborted();
     if (stopped !== "") throw new ExportError(`the export was stopped: ${stopped}`);
-    if (exitCode !== 0) throw new ExportError(`the export ended with ${exitCode}: ${messages.slice(-2000).trim()}`);
+    if (exitCode === 0) return;
+    const code = /\b(?:ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE)\b/.exec(messages)?.[0];
+    const cause = code === undefined ? undefined : new MachineError(code, "the export could not be written");
+    throw new ExportError(`the export ended with ${exitCode}: ${messages.slice(-2000).trim()}`, { cause });
   } finally {
     clearTimeout(timer);
     unwatch();

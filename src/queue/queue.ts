@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { Outcome } from "../pipeline/index.ts";
-import type { MachineTroubleKind } from "../storage/index.ts";
+import { type MachineTroubleKind, machineTrouble } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
 
@@ -76,7 +76,12 @@ export class RecordingQueue {
   recover(): number {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.listOpen();
-    recordings.requeueAll();
+    try {
+      recordings.requeueAll();
+    } catch (error) {
+      // On a full disk they read `processing` until they are gone on with, which can be waited for.
+      if (machineTrouble(error) === null) throw error;
+    }
     // None begins before all are known, or those that came first would take every slot, whatever their priority.
     this.#queue.pause();
     for (const recording of processing) this.#add(recording, true);

@@ -3,6 +3,7 @@ import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
+import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
 
 const megabyte = 1_000_000;
@@ -161,4 +162,20 @@ describe.each([
     expect(server.log.filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
     expect(server.store.$client.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
   });
+});
+
+test.skipIf(!canMount)("an export that has to be put on a full disk is answered 503, others as ever", async () => {
+  using server = new ApiServer();
+  const client = server.client("acme");
+  const id = server.enterCompleted(client.accountId, 2000);
+  for (const leave of [0, 4096, 150_000]) {
+    using disk = new SmallDisk(server.dataDirectory.incoming, "size=200k");
+    disk.fill(leave);
+    for (const format of ["pdf", "docx"]) {
+      await refusedForRoom(await client.fetch(`/transcriptions/${id}/export?format=${format}`));
+    }
+    expect((await client.fetch(`/transcriptions/${id}/export?format=txt`)).status).toBe(200);
+    disk.empty();
+    expect(server.filesIn("incoming")).toEqual([]);
+  }
 });

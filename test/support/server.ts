@@ -72,8 +72,11 @@ export class TestServer implements AsyncDisposable {
     return this.#log;
   }
 
-  /** Starts a process on the data directory and waits until it is ready to take work. */
-  async start(): Promise<void> {
+  /**
+   * Starts a process on the data directory and waits until it is ready to take work.
+   * @param untilReady false: only until it listens
+   */
+  async start(untilReady = true): Promise<void> {
     if (this.#child !== null) throw new Error("the server runs already");
     const child = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory), {
       cwd: root,
@@ -94,6 +97,7 @@ export class TestServer implements AsyncDisposable {
       const exitCode = await this.#end("SIGKILL");
       throw new Error(`the server did not listen and ended with ${exitCode}\n${this.tail()}`);
     }
+    if (!untilReady) return;
     await this.until(async () => (await fetch(`${this.#origin}/readyz`, { tls: { rejectUnauthorized: false } })).ok);
   }
 

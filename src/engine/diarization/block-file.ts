@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { type FileHandle, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Bytes before a block file's records: a mark of four letters, the first window, the number of records, a record's size. */
@@ -35,13 +35,20 @@ export async function writeBlockFile(path: string, mark: string, block: BlockFil
   const partial = `${path}.partial`;
   const handle = await open(partial, "w");
   try {
-    await handle.write(header);
-    if (block.body.length > 0) await handle.write(block.body);
+    await writeWhole(handle, header);
+    await writeWhole(handle, block.body);
     await handle.sync();
   } finally {
     await handle.close();
   }
   await rename(partial, path);
+}
+
+/** A write may take only a part, near a full disk for one. */
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.byteLength; ) {
+    written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
+  }
 }
 
 /** Reads a block file; throws where it is of another kind or has another size than it says. */

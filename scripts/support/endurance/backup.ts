@@ -1,0 +1,91 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { makeLongRecording } from "../../../test/e2e/long-recording.ts";
+import { samplePath } from "../../../test/support/checkout.ts";
+import { TestClient } from "../../../test/support/client.ts";
+import { programCommand } from "../../../test/support/program.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import type { PartOptions, Row } from "./row.ts";
+
+const backupsOfRun = 6;
+
+/**
+ * backup: while five recordings are in work, and removed as soon as they have ended, backups are made at moments drawn by lot,
+ * every other one killed first. Each is restored elsewhere, and all that it holds must end there as it did here.
+ */
+export async function backup({ seed, say }: PartOptions): Promise<Row[]> {
+  const random = randomNumbers(seed);
+  using folder = temporaryDirectory();
+  await using server = new TestServer({ TRANSCRIBE_RETENTION_AUDIO_DAYS: "0" });
+  await server.start();
+  const client = await server.client("backup");
+  const long = await makeLongRecording(folder.path);
+  const create = async (path: string) => (await client.create(path, { language: "en" })).id;
+  const ids = [];
+  for (const name of ["jfk.mp3", "sample.wav", "jfk.mp3", "sample.wav"]) ids.push(await create(samplePath(name)));
+  ids.push(await create(long));
+
+  const files: string[] = [];
+  let kills = 0;
+  for (let made = 0; made < backupsOfRun; made++) {
+    await Bun.sleep(random() * 3000);
+    const file = join(folder.path, `${made}.tar`);
+    say(`backup ${made + 1} of ${backupsOfRun}`);
+    if (made % 2 === 1) {
+      await killBackup(server, file, 100 + random() * 300);
+      kills += 1;
+    }
+    // One that was done before it was killed must be as good.
+    if (!existsSync(file)) {
+      const { exitCode, stderr } = await server.cli("backup", file);
+      if (exitCode !== 0) throw new Error(stderr);
+    }
+    files.push(file);
+  }
+  const expected = new Map<string, string>();
+  for (const id of ids) {
+    if ((await client.waitUntilEnded(id)).status !== "completed") throw new Error("a recording failed undisturbed");
+    expected.set(id, JSON.stringify(await client.segments(id)));
+  }
+
+  let compared = 0;
+  let equal = 0;
+  let stray = 0;
+  for (const [index, file] of files.entries()) {
+    say(`restore ${index + 1} of ${files.length}`);
+    await using other = new TestServer({ TRANSCRIBE_RETENTION_AUDIO_DAYS: "0" });
+    const { exitCode, stderr } = await other.cli("restore", file);
+    if (exitCode !== 0) throw new Error(stderr);
+    await other.start();
+    const there = new TestClient(other.baseUrl, client.key);
+    for (const id of ids) {
+      compared += 1;
+      const { status } = await there.waitUntilEnded(id);
+      if (status === "completed" && JSON.stringify(await there.segments(id)) === expected.get(id)) equal += 1;
+    }
+    await other.stop();
+    stray += ["work", "incoming", "uploads"].flatMap((name) => readdirSync(join(other.dataDirectory, name))).length;
+  }
+  const left = readdirSync(folder.path).filter((name) => !name.endsWith(".tar") && !name.endsWith(".wav")).length;
+  const over = `${files.length} backups of a server at work, ${kills} killed before`;
+  return [
+    {
+      measured: "restored recordings as here",
+      value: `${equal} of ${compared}`,
+      over,
+      target: "all",
+      ok: equal === compared,
+    },
+    { measured: "stray files", value: String(stray + left), over, target: "none", ok: stray + left === 0 },
+  ];
+}
+
+async function killBackup(server: TestServer, file: string, afterMilliseconds: number): Promise<void> {
+  const command = programCommand("backup", file, "--data-dir", server.dataDirectory);
+  const child = Bun.spawn([...command], { stdout: "ignore", stderr: "ignore" });
+  await Bun.sleep(afterMilliseconds);
+  child.kill("SIGKILL");
+  await child.exited;
+}

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { makeLongRecording } from "../../../test/e2e/long-recording.ts";
+import { samplePath } from "../../../test/support/checkout.ts";
+import type { TestClient } from "../../../test/support/client.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { canMount, SmallDisk } from "../../../test/support/small-disk.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import type { PartOptions, Row } from "./row.ts";
+
+/** What is done to the machine while recordings are in work, and how it is taken back. */
+interface Trouble {
+  readonly name: string;
+  begin(): void;
+  end(): void;
+}
+
+const troublesOfRun = 12;
+
+/**
+ * disk: five recordings on a disk of 96 MiB that, at moments drawn by lot, is full, read-only or out of files, or the server
+ * may open no more files. None may fail, none may lose a word, and what is there must be read all the time.
+ */
+export async function disk({ seed, say }: PartOptions): Promise<Row[]> {
+  if (!canMount) return [{ measured: "disk", value: "not run", over: "mounting needs root", target: "", ok: false }];
+  const random = randomNumbers(seed);
+  using folder = temporaryDirectory();
+  await using server = new TestServer({ TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB" });
+  using root = new SmallDisk(server.dataDirectory, "size=96m,mode=700");
+  const workPath = join(server.dataDirectory, "work");
+  mkdirSync(workPath, { mode: 0o700 });
+  using work = new SmallDisk(workPath, "size=48m,nr_inodes=5000,mode=700");
+  const long = await makeLongRecording(folder.path);
+  const sources = [long, samplePath("sample.wav"), samplePath("jfk.mp3"), long, samplePath("jfk.mp3")];
+  await server.start();
+  const client = await server.client("disk");
+
+  const undisturbed = new Map<string, string>();
+  for (const source of new Set(sources)) {
+    const { segments } = await client.transcribe(source, { language: "en" });
+    undisturbed.set(source, JSON.stringify(segments));
+  }
+  const allow = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
+  const troubles: Trouble[] = [
+    { name: "disk full", begin: () => root.fill(), end: () => root.empty() },
+    { name: "disk of work files full", begin: () => work.fill(), end: () => work.empty() },
+    { name: "too many files open", begin: () => allow(16), end: () => allow(4096) },
+  ];
+  const counts = { refused: 0, otherwise: 0, read: 0, unread: 0 };
+  const since = server.log.length;
+  const ids = new Map<string, string>();
+  for (const source of sources) ids.set((await client.create(source, { language: "en" })).id, source);
+  let begun = 0;
+  for (; begun < troublesOfRun && (await countOpen(client)) > 0; begun++) {
+    await Bun.sleep(random() * 4000);
+    const trouble = troubles[Math.floor(random() * troubles.length)] as Trouble;
+    say(trouble.name);
+    trouble.begin();
+    try {
+      await Bun.sleep(500 + random() * 2500);
+      // With no file left to open the server takes no connection: its clients wait.
+      if (trouble.name !== "too many files open") await look(client, [...ids.keys()], counts);
+      if (trouble.name === "disk full") {
+        const { status } = await client.send(samplePath("jfk.mp3"));
+        if (status === 503) counts.refused += 1;
+        else counts.otherwise += 1;
+      }
+    } finally {
+      trouble.end();
+    }
+  }
+  let completed = 0;
+  let equal = 0;
+  for (const [id, source] of ids) {
+    if ((await client.waitUntilEnded(id)).status !== "completed") continue;
+    completed += 1;
+    if (JSON.stringify(await client.segments(id)) === undisturbed.get(source)) equal += 1;
+  }
+  const waited = server.log.slice(since).filter(({ event }) => event === "recording.waits").length;
+  await server.stop();
+  const stray = ["work", "incoming"].flatMap((name) => readdirSync(join(server.dataDirectory, name)));
+  const over = `${begun} troubles, ${waited} times a recording waited`;
+  return [
+    row("recordings completed", `${completed} of ${ids.size}`, over, "all", completed === ids.size),
+    row("segments as undisturbed", `${equal} of ${ids.size}`, over, "all", equal === ids.size),
+    row(
+      "reads while in trouble",
+      `${counts.unread} failed`,
+      `${counts.read + counts.unread} GETs`,
+      "none",
+      counts.unread === 0,
+    ),
+    row(
+      "creates on a full disk",
+      `${counts.otherwise} not 503`,
+      `${counts.refused + counts.otherwise} POSTs`,
+      "none",
+      counts.otherwise === 0,
+    ),
+    row("stray files", String(stray.length), "work, incoming", "none", stray.length === 0),
+    row("integrity_check", integrityOf(server), "the database", "ok", integrityOf(server) === "ok"),
+  ];
+}
+
+function row(measured: string, value: string, over: string, target: string, ok: boolean): Row {
+  return { measured, value, over, target, ok };
+}
+
+async function countOpen(client: TestClient): Promise<number> {
+  const page = JSON.parse(await (await client.fetch("/transcriptions?status=queued,processing")).text());
+  return page.data.length;
+}
+
+async function look(client: TestClient, ids: readonly string[], counts: { read: number; unread: number }) {
+  for (const path of ["/transcriptions", ...ids.map((id) => `/transcriptions/${id}`)]) {
+    const { status } = await client.fetch(path);
+    if (status === 200) counts.read += 1;
+    else counts.unread += 1;
+  }
+}
+
+function integrityOf(server: TestServer): string {
+  using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
+  return String(database.query<Record<string, string>, []>("PRAGMA integrity_check").get()?.integrity_check);
+}
