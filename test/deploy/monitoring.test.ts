@@ -154,6 +154,12 @@ describe("the alerts", () => {
       [],
     ],
     [
+      "a recording waits for room",
+      { 'transcribe_recordings_stalled{instance="a",trouble="disk_full"}': "1x60" },
+      30,
+      ["TranscribeRecordingsWait"],
+    ],
+    [
       "one has waited for three hours",
       { 'transcribe_queue_oldest_waiting_seconds{instance="a"}': "10800x60" },
       30,

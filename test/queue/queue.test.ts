@@ -121,6 +121,80 @@ describe("the queue", () => {
     expect(seen).toEqual([id]);
   });
 
+  test("tries again what has to wait for the machine, and gives its slot to others meanwhile", async () => {
+    const [large = "", small = ""] = [create(), create()];
+    const order: string[] = [];
+    const waits: number[] = [];
+    let isFull = true;
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, now, onFault },
+      slots: 1,
+      retryMilliseconds: (tries) => {
+        waits.push(tries);
+        return 2;
+      },
+      process: async (id) => {
+        order.push(id);
+        return id === large && isFull ? { waitsFor: "disk_full" } : null;
+      },
+    });
+    queue.recover();
+    while (order.filter((id) => id === large).length < 4) await Bun.sleep(1);
+    expect(order.slice(0, 2)).toEqual([large, small]);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    isFull = false;
+    while (queue.stalled().length > 0) await Bun.sleep(1);
+    const { length } = order;
+    await Bun.sleep(10);
+    expect(order).toHaveLength(length);
+    expect(waits).toEqual(waits.map((_, index) => index + 1));
+    await queue.stop();
+  });
+
+  test("outlives a fault of the program, tells it, and tries again", async () => {
+    const id = create();
+    const faults: unknown[] = [];
+    let tries = 0;
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, now },
+      slots: 1,
+      retryMilliseconds: () => 1,
+      onFault: (recordingId, error) => faults.push([recordingId, error]),
+      process: async () => {
+        tries += 1;
+        if (tries < 3) throw new Error("a fault");
+        return null;
+      },
+    });
+    queue.recover();
+    while (tries < 3) await Bun.sleep(1);
+    expect(faults).toEqual([
+      [id, new Error("a fault")],
+      [id, new Error("a fault")],
+    ]);
+    await queue.stop();
+  });
+
+  test("that stops leaves what waits for the machine as it is", async () => {
+    create();
+    let tries = 0;
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, now, onFault },
+      slots: 1,
+      retryMilliseconds: () => 5,
+      process: async () => {
+        tries += 1;
+        return { waitsFor: "read_only" };
+      },
+    });
+    queue.recover();
+    while (queue.stalled().length === 0) await Bun.sleep(1);
+    await queue.stop();
+    const before = tries;
+    await Bun.sleep(20);
+    expect(tries).toBe(before);
+  });
+
   test("that stops tells what runs, waits for it, and begins nothing more", async () => {
     const ids = [create(), create()];
     const seen: string[] = [];
