@@ -75,7 +75,7 @@ export class TranscriptionCreator {
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
     const maxBodyBytes = limits.upload_bytes + bodyAllowanceBytes;
-    const announcedBytes = Number(request.headers.get("content-length") ?? 0);
+    const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
     if (announcedBytes > maxBodyBytes) throw toUploadError({ kind: "body_too_large" }, limits.upload_bytes);
     using room = this.#claimRoom(announcedBytes);
     const caller = callerOf(request);

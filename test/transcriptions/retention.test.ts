@@ -79,4 +79,41 @@ describe("what is kept", () => {
       "fresh",
     ]);
   });
+
+  test("goes on time: not a moment before, across restarts, and what was held when it is released", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const open = () => new Recordings(openDatabase(directory.databasePath), () => now);
+    const store = openDatabase(directory.databasePath);
+    const { id: owner } = createAccount(store, "acme", { actor: "operator", now });
+    store.$client.close();
+    const enter = (held: boolean) => {
+      const first = open();
+      const { id } = first.create(newRecording(Bun.randomUUIDv7(), owner));
+      first.claim(id);
+      first.complete(id, []);
+      first.setHold(id, held);
+      writeFileSync(directory.uploadPath(id), "audio");
+      return id;
+    };
+    const [free, held] = [enter(false), enter(true)];
+    const endedAt = now;
+    const stay = (at: number, audioDays: number, completedDays: number) => {
+      now = at;
+      // As a server does that starts at that time.
+      const restarted = open();
+      applyRetention(restarted, directory, { audioDays, completedDays }, now);
+      return [free, held].map((id) => [existsSync(directory.uploadPath(id)), restarted.get(id) !== null]);
+    };
+    const all = [true, true];
+    expect(stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);
+    expect(stay(endedAt + 7 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(stay(endedAt + 30 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(stay(endedAt + 30 * day + 1, 7, 30)).toEqual([[false, false], all]);
+    open().setHold(held, false);
+    expect(stay(endedAt + 31 * day, 7, 30)).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+  });
 });

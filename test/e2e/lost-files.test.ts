@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, rmSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { available } from "../support/checkout.ts";
+import { TestClient } from "../support/client.ts";
+import type { Segment } from "../support/contract.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
+
+const ready = available("e2e tests of lost work files", ...longRecordingNeeds);
+
+describe.if(ready)("work files that a power cut or somebody's hand took", () => {
+  const server = new TestServer();
+  const folder = temporaryDirectory();
+  let key = "";
+  let long = "";
+  let undisturbed: Segment[] = [];
+  const client = () => new TestClient(server.baseUrl, key);
+
+  beforeAll(async () => {
+    long = await makeLongRecording(folder.path);
+    await server.start();
+    key = (await server.client("lost")).key;
+    undisturbed = (await client().transcribe(long, { language: "en" })).segments;
+    expect(undisturbed.length).toBeGreaterThan(3);
+  }, startTimeout * 2);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  /** Sends the recording and waits until its first chunk is stored. @returns its id and where its work files lie */
+  const begin = async () => {
+    const since = server.log.length;
+    const { id } = await client().create(long, { language: "en" });
+    await server.until(() =>
+      server.log.slice(since).some(({ event, step }) => event === "recording.part_finished" && step === "transcribe"),
+    );
+    return { id, work: join(server.dataDirectory, "work", id) };
+  };
+  const endsUndisturbed = async (id: string) => {
+    expect((await client().waitUntilEnded(id)).status).toBe("completed");
+    expect(await client().segments(id)).toEqual(undisturbed);
+    expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+  };
+
+  const losses: [string, (work: string) => void][] = [
+    ["a block of speaker activity", (work) => rmSync(join(work, "activity/000000.block"))],
+    ["all of the work files", (work) => rmSync(work, { recursive: true })],
+    ["the end of the sound", (work) => truncateSync(join(work, "audio.pcm"), 900_000)],
+  ];
+
+  test.each(losses)(
+    "are made again: %s, while the server is down",
+    async (_, lose) => {
+      const { id, work } = await begin();
+      await server.killHard();
+      lose(work);
+      await server.start();
+      await endsUndisturbed(id);
+    },
+    180_000,
+  );
+
+  test(
+    "are made again while they are worked with, and no chunk is done twice",
+    server.showing(async () => {
+      const since = server.log.length;
+      const { id, work } = await begin();
+      truncateSync(join(work, "activity/000000.block"), 1000);
+      truncateSync(join(work, "audio.pcm"), 500_000);
+      await endsUndisturbed(id);
+      const log = server.log.slice(since);
+      expect(log.filter(({ event }) => event === "recording.again").length).toBeGreaterThan(0);
+      const chunks = log.filter(({ event, step }) => event === "recording.part_finished" && step === "transcribe");
+      expect(new Set(chunks.map(({ part }) => part)).size).toBe(chunks.length);
+    }),
+    180_000,
+  );
+});
