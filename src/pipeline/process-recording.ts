@@ -124,5 +124,9 @@ async function begin(services: PipelineServices, id: string, signal: AbortSignal
 function failureOf(error: unknown): Failure {
   if (error instanceof RecordingFailure) return error.failure;
   if (error instanceof EngineCrashError) return { reason: "internal", cause: "engine_crashed" };
+  const trouble = machineTrouble(error)?.kind;
+  if (trouble === "no_room" || trouble === "disk_full" || trouble === "read_only") {
+    return { reason: "internal", cause: "disk_full" };
+  }
   return { reason: "internal", cause: "unexpected" };
 }

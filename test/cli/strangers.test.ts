@@ -53,11 +53,15 @@ describe.skipIf(!isRoot)("root in the data directory of a service's user", () =>
   const links: [string, string, (outside: string) => readonly string[]][] = [
     ["creates no database where a link leads", "transcribe.db", () => ["accounts", "create", "acme"]],
     ["makes no copy where a link leads", "backups", () => ["backup"]],
-    ["lets no restore clear what a link leads to", "work", (outside) => ["restore", join(outside, "backup.db")]],
+    [
+      "lets no restore clear what a link leads to",
+      "work",
+      (outside) => ["restore", "--replace", join(outside, "backup.db")],
+    ],
     [
       "lets no restore copy what a link leads to",
       "transcribe.db",
-      (outside) => ["restore", join(outside, "backup.db")],
+      (outside) => ["restore", "--replace", join(outside, "backup.db")],
     ],
     ["pulls no model to where a link leads", "models", () => ["models", "pull", "whisper-tiny"]],
   ];

@@ -36,13 +36,13 @@ describe("a database of a newer version", () => {
     const before = migrationsIn(path);
     expect(() => openDatabase(path)).toThrow(MigrationError);
     expect(() => openDatabase(path)).toThrow("99.1.0");
-    expect(() => openDatabase(path)).toThrow("transcribe restore FILE");
+    expect(() => openDatabase(path)).toThrow("transcribe restore --replace FILE");
     const older = newBackupPath(path, "transcribe", "0.1.0", Date.UTC(2026, 0, 1));
     writeReleased("0.1.0", older);
     const newer = newBackupPath(path, "transcribe", "99.0.0", Date.UTC(2026, 0, 2));
     makeNewer(newer);
-    expect(() => openDatabase(path)).toThrow(`transcribe restore ${older} --data-dir ${parent.path}`);
-    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow(`transcribe restore ${older}`);
+    expect(() => openDatabase(path)).toThrow(`transcribe restore --replace ${older} --data-dir ${parent.path}`);
+    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow(`transcribe restore --replace ${older}`);
     expect(migrationsIn(path)).toEqual(before);
   });
 });
@@ -94,8 +94,8 @@ describe("an upgrade", () => {
     using parent = temporaryDirectory();
     const path = join(parent.path, "transcribe.db");
     writeFileSync(path, "this is no database, and long enough not to be taken for an empty one".repeat(20));
-    expect(() => openDatabase(path)).toThrow("transcribe restore FILE");
-    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow("transcribe restore FILE");
+    expect(() => openDatabase(path)).toThrow("transcribe restore --replace FILE");
+    expect(() => openDatabaseOf(new DataDirectory(parent.path))).toThrow("transcribe restore --replace FILE");
   });
 
   test.skipIf(!canMount)("does not begin without room for the copy, and says how much it takes", () => {

@@ -34,7 +34,7 @@ export async function brokenDisk({ say }: PartOptions): Promise<Row[]> {
     await server.start();
     const client = await server.client("broken");
     const { ended, segments } = await client.transcribe(samplePath("sample.wav"));
-    const ids = [];
+    const ids: string[] = [];
     for (let count = 0; count < 3; count++) ids.push((await client.create(samplePath("sample.wav"))).id);
     const since = server.log.length;
     await server.until(async () => (await client.get(ids[0] ?? "")).status === "processing");

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync } from "node:fs";
+import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { EngineOperationError } from "../../src/engine/index.ts";
+import { parseAllowList } from "../../src/media/index.ts";
+import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { metricsWithoutEngine } from "../support/metrics.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const jfk = samplePath("jfk.mp3");
+const unused = () => {
+  throw new Error("it does not come to that");
+};
+
+describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath, jfk))("a recording", () => {
+  let parent: ReturnType<typeof temporaryDirectory>;
+  let store: Store;
+  let recordings: Recordings;
+  let id: string;
+  let services: PipelineServices;
+  let reserveBytes = 0;
+  /** What the engine does when it is asked for a first block. */
+  let detects: (tries: number) => unknown;
+
+  beforeEach(() => {
+    parent = temporaryDirectory();
+    const dataDirectory = new DataDirectory(parent.path);
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, Date.now);
+    id = Bun.randomUUIDv7();
+    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+    recordings.create(newRecording(id, accountId));
+    copyFileSync(jfk, dataDirectory.uploadPath(id));
+    reserveBytes = 0;
+    const room = new DiskRoom(parent.path, () => reserveBytes);
+    let tries = 0;
+    // Whatever it answers, nobody speaks: planChunks finds no chunk.
+    const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));
+    services = {
+      ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
+      usage: new Usage(store),
+      metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
+      engine: { run } as unknown as PipelineServices["engine"],
+      models: { current: unused, find: unused, sha256Of: unused, admit: unused, recordingEnded: () => {} },
+      fetchOptions: () => ({
+        ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
+        claimRoom: (bytes) => room.claim(bytes, "intake"),
+      }),
+      decodeOptions: () => ({ ffmpegPath, maxSeconds: 60, claimRoom: (bytes) => room.claim(bytes, "work") }),
+      audioAllowanceSeconds: () => 1000,
+      dropsAudio: () => false,
+      waitsForMachine: true,
+    };
+    detects = () => ({});
+  });
+  afterEach(() => {
+    store.$client.close();
+    parent[Symbol.dispose]();
+  });
+
+  const process = () => processRecording(services, id, new AbortController().signal);
+  const ended = () => {
+    const { status, failureReason, failureCause } = recordings.get(id) ?? unused();
+    return [status, failureReason, failureCause];
+  };
+
+  test("for whose sound there is no room waits before anything is decoded, and goes on when there is", async () => {
+    reserveBytes = 2 ** 50;
+    expect(await process()).toEqual({ waitsFor: "no_room" });
+    expect(ended()).toEqual(["processing", null, null]);
+    expect(readdirSync(services.dataDirectory.workDirectory(id))).toEqual([]);
+    reserveBytes = 0;
+    expect(await process()).toBeNull();
+    expect(ended()).toEqual(["failed", "no_speech", null]);
+  });
+
+  test.each([
+    ["ENOSPC", "disk_full"],
+    ["EROFS", "read_only"],
+    ["EMFILE", "too_many_files"],
+  ] as const)("waits where the worker meets %s, and goes on where it was", async (code, waitsFor) => {
+    detects = (tries) => {
+      if (tries === 1) throw new EngineOperationError("it can't be written", code);
+      return {};
+    };
+    expect(await process()).toEqual({ waitsFor });
+    expect(ended()).toEqual(["processing", null, null]);
+    expect(await process()).toBeNull();
+    expect(ended()).toEqual(["failed", "no_speech", null]);
+  });
+
+  test("waits where its progress, or its end, can't be written down", async () => {
+    detects = () => {
+      store.$client.run("PRAGMA query_only = ON");
+      return {};
+    };
+    expect(await process()).toEqual({ waitsFor: "read_only" });
+    store.$client.run("PRAGMA query_only = OFF");
+    detects = () => ({});
+    expect(await process()).toBeNull();
+    expect(ended()).toEqual(["failed", "no_speech", null]);
+  });
+
+  test("that somebody waits for before a terminal fails at once", async () => {
+    reserveBytes = 2 ** 50;
+    services = { ...services, waitsForMachine: false };
+    expect(await process()).toBeNull();
+    expect(ended()).toEqual(["failed", "internal", "disk_full"]);
+  });
+
+  test("at which an operation fails is begun once more, and fails when it fails again", async () => {
+    detects = (tries) => {
+      if (tries === 1) throw new EngineOperationError("a block is damaged");
+      return {};
+    };
+    expect(await process()).toBeNull();
+    expect(ended()).toEqual(["failed", "no_speech", null]);
+    store.$client.run("UPDATE recordings SET status = 'queued', failure_reason = NULL");
+    let asked = 0;
+    detects = () => {
+      asked += 1;
+      throw new EngineOperationError("it is always so");
+    };
+    expect(await process()).toBeNull();
+    expect([asked, ...ended()]).toEqual([2, "failed", "internal", "unexpected"]);
+  });
+});
