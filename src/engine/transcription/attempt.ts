@@ -1,7 +1,9 @@
+import { secondsOf } from "../seconds-of.ts";
+import type { WhisperWord } from "../whisper/index.ts";
 import { areBelieved, isDoubtful } from "./invented.ts";
 import { countRepeated } from "./repetitions.ts";
 import { isDrawnOut, sureness, toSentences, type Utterance } from "./sentences.ts";
-import { unheardSeconds } from "./unheard.ts";
+import { spoken, unheardSeconds } from "./unheard.ts";
 
 /** What whisper wrote for a chunk in one way of listening, and what speaks against it. */
 export interface Attempt {
@@ -53,11 +55,19 @@ function isBetter(one: Attempt, other: Attempt): boolean {
   return one.sureness > other.sureness;
 }
 
-/** Seconds of sentences so slow that there may be another in them: of one said twice, after a pause, whisper writes one. */
+/**
+ * Seconds in which another sentence may be in ones that are too slow: of one said twice, after a pause, whisper writes one.
+ * What its own words take is no part of that, or a reading that leaves a slow speaker's sentence out would leave out less.
+ */
 function drawnOutSeconds(utterances: readonly Utterance[]): number {
   return utterances
     .flatMap(toSentences)
     .map(({ words }) => words)
     .filter((words) => areBelieved(words) && words.length > 2 && isDrawnOut(words))
-    .reduce((sum, words) => sum + (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0), 0);
+    .reduce((sum, words) => sum + leftSeconds(words), 0);
+}
+
+function leftSeconds(words: readonly WhisperWord[]): number {
+  const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
+  return words.reduce((left, word) => left - secondsOf(spoken(word)), seconds);
 }

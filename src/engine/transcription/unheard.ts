@@ -80,8 +80,8 @@ function crowdedSeconds(steps: Uint8Array, widthSeconds: number, leastSeconds: n
   return found / stepsPerSecond;
 }
 
-/** Without the time that words left out have lent it. */
-function spoken({ text, startSeconds, endSeconds }: WhisperWord): Span {
+/** A word without the time that words left out have lent it. */
+export function spoken({ text, startSeconds, endSeconds }: WhisperWord): Span {
   const longest = spokenSeconds.base + spokenSeconds.perLetter * text.length;
   return { startSeconds, endSeconds: Math.min(endSeconds, startSeconds + longest) };
 }

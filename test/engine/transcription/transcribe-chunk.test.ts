@@ -90,6 +90,14 @@ describe("a chunk", () => {
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(Array(4).fill("It is said once.").join(" "));
   });
 
+  test("whose one sentence is said slowly is not taken from parts that leave half of it out", async () => {
+    const end = "accompanied deliberations, considerably once more.";
+    const slow = () => [segmentOf(spread(`Notwithstanding representations, congratulations ${end}`, 0.5, 11.5))];
+    const { state, calls } = scriptedState(slow(), slow(), [], [segmentOf(spread(end, 0.1, 4.9))]);
+    expect(textOf(await transcribeChunk(state, speech, options))).toStartWith("Notwithstanding");
+    expect(calls).toHaveLength(4);
+  });
+
   test.each([
     ["words that are guessed", "Thank you for watching.", { probability: 0.2, noSpeech: 0.01, seconds: 3 }],
     ["words where whisper doubts that anybody speaks", "Thank you.", { probability: 0.3, noSpeech: 0.6, seconds: 1 }],
