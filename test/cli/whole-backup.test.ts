@@ -27,6 +27,8 @@ function filled(path: string, count: number, bytes: number) {
     return recordings.create(newRecording(id, accountId, { sizeBytes: bytes })).id;
   });
   store.$client.close();
+  // Statements that nobody holds any more keep the file open until they are collected.
+  Bun.gc(true);
   return { directory, ids };
 }
 
