@@ -28,6 +28,7 @@ export {
   turnSchema,
   wordSchema,
 } from "./protocol.ts";
+export { Reaching } from "./reaching.ts";
 export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
 export { countPromptTokens, gpuLibraries, maxPromptTokens } from "./whisper/index.ts";

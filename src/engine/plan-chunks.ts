@@ -1,6 +1,7 @@
 import { packChunks } from "./diarization/index.ts";
 import { heardPieces } from "./heard-pieces.ts";
 import type { Chunk, Span } from "./protocol.ts";
+import { Reaching } from "./reaching.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /**
@@ -11,9 +12,8 @@ import { SpeechClock } from "./speech-clock.ts";
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {
   const chunks = joinsTurns ? packJoined(regions, totalSeconds) : packChunks(regions, totalSeconds);
-  const speechOf = (chunk: Span) =>
-    regions.filter((region) => region.startSeconds < chunk.endSeconds && region.endSeconds > chunk.startSeconds);
-  return chunks.map((chunk) => ({ ...chunk, speech: speechOf(chunk) }));
+  const reaching = new Reaching(regions);
+  return chunks.map((chunk) => ({ ...chunk, speech: reaching.into(chunk) }));
 }
 
 /** Packs by a clock that stands still in the middle of long silences. */

@@ -29,14 +29,15 @@ export class SpeechClock {
 
   /** What the clock shows at a moment. */
   at(seconds: number): number {
-    const stretch = this.speech.findLast(({ startSeconds }) => startSeconds <= seconds);
+    const stretch = this.speech[countWhile(this.speech, ({ startSeconds }) => startSeconds <= seconds) - 1];
     if (stretch === undefined) return 0;
     return stretch.atSeconds + Math.min(seconds, stretch.endSeconds) - stretch.startSeconds;
   }
 
   /** When the clock first shows so many seconds. */
   moment(seconds: number): number {
-    const stretch = this.speech.findLast(({ atSeconds }) => atSeconds < seconds) ?? this.speech[0];
+    const after = countWhile(this.speech, ({ atSeconds }) => atSeconds < seconds);
+    const stretch = this.speech[Math.max(0, after - 1)];
     if (stretch === undefined) return 0;
     return Math.min(stretch.endSeconds, stretch.startSeconds + seconds - stretch.atSeconds);
   }
@@ -52,4 +53,16 @@ export class SpeechClock {
     }
     return best;
   }
+}
+
+/** How many there are before the first of which it is not true, and then of none; by halves, as a recording has many. */
+function countWhile<T>(all: readonly T[], isTrue: (one: T) => boolean): number {
+  let from = 0;
+  let to = all.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isTrue(all[middle] as T)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

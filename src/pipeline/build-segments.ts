@@ -10,9 +10,10 @@ const minSeconds = 0.01;
  * Words → segments: a new one where the speaker changes, and in what one speaker says at the ends of sentences, where there
  * are any; never in a word.
  * @param words in order of their start
+ * @param from none begins before it
  */
-export function buildSegments(words: readonly SpokenWord[]): Segment[] {
-  let reached = 0;
+export function buildSegments(words: readonly SpokenWord[], from = 0): Segment[] {
+  let reached = from;
   return runsBySpeaker(words.filter((word) => word.text.trim() !== ""))
     .flatMap(splitSentences)
     .map((group, index): Segment => {

@@ -1,5 +1,5 @@
 import type { Turn } from "../engine/index.ts";
-import type { Segment } from "../transcriptions/index.ts";
+import type { SegmentSpan } from "../transcriptions/index.ts";
 
 /**
  * How far a segment's ends may move out to its speaker's turn. Against segments that end with their words it took DER from
@@ -15,7 +15,7 @@ const reachSeconds = 2;
  * @param segments in order of their starts, with the turns' numbers of speakers
  * @param turns in order of their starts; they may overlap
  */
-export function fitToTurns(segments: readonly Segment[], turns: readonly Turn[]): Segment[] {
+export function fitToTurns<S extends SegmentSpan>(segments: readonly S[], turns: readonly Turn[]): S[] {
   const turnsOf = Map.groupBy(turns, (turn) => turn.speaker);
   const nexts = nextStarts(segments);
   const places = new Map<number, { turn: number; endSeconds: number }>();
@@ -38,7 +38,7 @@ export function fitToTurns(segments: readonly Segment[], turns: readonly Turn[])
 }
 
 /** The start of the next segment of the same speaker, by segment. */
-function nextStarts(segments: readonly Segment[]): (number | undefined)[] {
+function nextStarts(segments: readonly SegmentSpan[]): (number | undefined)[] {
   const starts = new Map<number, number>();
   return segments
     .toReversed()

@@ -1,9 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type EngineWord, isWholeBlock, spanSchema, type Turn } from "../engine/index.ts";
-import { assignSpeakers } from "./assign-speakers.ts";
-import { heardLength, heardSpan, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
+import { isWholeBlock, spanSchema, type Turn } from "../engine/index.ts";
+import { heardLength, heardSpan, type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
 
 /** Pieces of one checkpoint: about a second's work. */
@@ -17,14 +16,16 @@ const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
  *
  * Voices stay with the worker, which keeps them in files of the work directory and compares them there: those of 18 hours
  * are no load on the server, and voices of people get into no database and no backup.
+ * @param said all that is said, in order, by the turns
+ * @param turns in order of their starts
  */
 export async function hearAgain(
   context: TrackContext,
-  words: readonly EngineWord[],
+  said: readonly Piece[],
   turns: readonly Turn[],
 ): Promise<readonly Turn[]> {
   const { pcm, engine, signal, checkpoints } = context;
-  const pieces = piecesToHear(assignSpeakers(words, turns));
+  const pieces = piecesToHear(said);
   if (pieces.length === 0) return turns;
   const voiceDirectory = join(context.workDirectory, "sentences");
   mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });

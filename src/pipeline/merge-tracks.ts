@@ -1,11 +1,11 @@
-import type { Segment } from "../transcriptions/index.ts";
+import type { SegmentSpan } from "../transcriptions/index.ts";
 
 /**
  * The segments of all tracks in order of their starts. No speaker is on two tracks; they are numbered anew in order of
  * first appearance.
  * @param tracks each track's segments, in order
  */
-export function mergeTracks(tracks: readonly (readonly Segment[])[]): Segment[] {
+export function mergeTracks<S extends SegmentSpan>(tracks: readonly (readonly S[])[]): S[] {
   const numbers = new Map<string, number>();
   return tracks
     .flatMap((segments, track) => segments.map((segment) => ({ segment, voice: `${track} ${segment.speaker}` })))

@@ -1,4 +1,4 @@
-import { type Span, secondsOf, type Turn } from "../engine/index.ts";
+import { Reaching, type Span, secondsOf, type Turn } from "../engine/index.ts";
 import { boundaryBetween } from "../wording/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
@@ -20,8 +20,8 @@ const knownSeconds = 15;
 const edgeSeconds = 0.3;
 
 /** Pieces to hear: those that may be another's, and enough of each speaker to know the voice by. In order; none where one speaks. */
-export function piecesToHear(words: readonly SpokenWord[]): Piece[] {
-  const pieces = piecesOf(words).filter((piece) => secondsOf(piece) >= shortestSeconds);
+export function piecesToHear(said: readonly Piece[]): Piece[] {
+  const pieces = said.filter((piece) => secondsOf(piece) >= shortestSeconds);
   const speakers = Map.groupBy(pieces, (piece) => piece.speaker);
   if (speakers.size < 2) return [];
   const known = [...speakers.values()].flatMap((own) => {
@@ -52,15 +52,30 @@ export function heardLength(piece: Piece): number {
 
 /**
  * The turns with each piece given to whom its voice belongs.
+ * @param turns in order of their starts
+ * @param pieces in order of their starts
  * @param speakers whose voice each piece has
  */
 export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[], speakers: readonly number[]): Turn[] {
-  let corrected = [...turns];
+  const reaching = new Reaching(turns);
+  const corrected: Turn[] = [];
+  let next = 0;
+  // What pieces that are to come may still reach.
+  let open: Turn[] = [];
   for (const [index, piece] of pieces.entries()) {
     const speaker = speakers[index] ?? piece.speaker;
-    if (speaker === piece.speaker || othersSpeak(turns, piece)) continue;
-    corrected = corrected.flatMap((turn) => (turn.speaker === piece.speaker ? handOver(turn, piece, speaker) : [turn]));
+    if (speaker === piece.speaker || othersSpeak(reaching.into(piece), piece)) continue;
+    for (; (turns[next]?.startSeconds ?? Number.POSITIVE_INFINITY) < piece.endSeconds; next++) {
+      open.push(turns[next] as Turn);
+    }
+    const isOver = (turn: Turn) => turn.endSeconds <= piece.startSeconds;
+    corrected.push(...open.filter(isOver));
+    open = open
+      .filter((turn) => !isOver(turn))
+      .flatMap((turn) => (turn.speaker === piece.speaker ? handOver(turn, piece, speaker) : [turn]));
   }
+  corrected.push(...open);
+  for (const turn of turns.slice(next)) corrected.push(turn);
   return withoutOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
 }
 
@@ -94,7 +109,8 @@ function withoutOverlaps(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-function piecesOf(words: readonly SpokenWord[]): Piece[] {
+/** What is said in words, in pieces. */
+export function piecesOf(words: readonly SpokenWord[]): Piece[] {
   const pieces: { startSeconds: number; endSeconds: number; speaker: number }[] = [];
   for (const [index, word] of words.entries()) {
     const before = words[index - 1];

@@ -8,6 +8,7 @@ import {
   secondsOf,
   wordSchema,
 } from "../engine/index.ts";
+import type { Checkpoints } from "../transcriptions/index.ts";
 import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -30,11 +31,14 @@ export interface Reading {
 }
 
 export interface Transcribed {
-  /** In order. */
-  readonly words: EngineWord[];
+  /** How many words there are; they stay in their checkpoints, see wordsOfChunk. */
+  readonly wordCount: number;
   /** Seconds of each chunk's words, by whisper's codes of the languages that they are in. */
   readonly languages: readonly Static<typeof languagesSchema>[];
 }
+
+/** Chunks whose checkpoints are looked at in one go, so that all else has its turn. */
+const chunksAtOnce = 20;
 
 /** transcribe: the words of every chunk. A finished chunk is stored and never done again. */
 export async function transcribe(
@@ -43,7 +47,7 @@ export async function transcribe(
   { model, languageOf, mayChangeLanguage }: Reading,
 ): Promise<Transcribed> {
   const { engine, pcm, signal, checkpoints, recording } = context;
-  if (chunks.length === 0) return { words: [], languages: [] };
+  if (chunks.length === 0) return { wordCount: 0, languages: [] };
   const { vocabulary } = recording;
   const how = { pcm, model, mayChangeLanguage, ...(vocabulary === null ? {} : { vocabulary }) };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
@@ -52,15 +56,25 @@ export async function transcribe(
     const result = await engine.run("transcribe", { ...how, chunk, language: whisperCode }, signal);
     checkpoints.write("transcribe", part, wordsSchema, result);
   });
-  const heard = chunks.map((_, part) => {
-    const chunk = checkpoints.read("transcribe", part, wordsSchema);
-    if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
-    return chunk;
-  });
-  return {
-    words: heard.flatMap(({ words }) => words),
-    languages: heard.map(({ languages = {} }) => languages),
-  };
+  const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
+  for (const part of chunks.keys()) {
+    if (part % chunksAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    const { words, languages = {} } = readChunk(checkpoints, part);
+    found.wordCount += words.length;
+    found.languages.push(languages);
+  }
+  return found;
+}
+
+/** The words of a chunk that was transcribed, in order. */
+export function wordsOfChunk(checkpoints: Checkpoints, part: number): EngineWord[] {
+  return readChunk(checkpoints, part).words;
+}
+
+function readChunk(checkpoints: Checkpoints, part: number): Static<typeof wordsSchema> {
+  const chunk = checkpoints.read("transcribe", part, wordsSchema);
+  if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
+  return chunk;
 }
 
 /** What is heard of a chunk at a stretch; of one side of a call, the most that it says without the other in between. */

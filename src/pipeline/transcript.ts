@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { type EngineWord, heardPieces, heardSeconds } from "../engine/index.ts";
+import { heardPieces, heardSeconds, type Turn } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
-import { Checkpoints, type Recording, type Segment, type Step } from "../transcriptions/index.ts";
-import { assignSpeakers } from "./assign-speakers.ts";
+import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../transcriptions/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
 import { decode } from "./decode.ts";
@@ -10,10 +9,11 @@ import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
-import { keepToTurns } from "./keep-to-turns.ts";
 import { chooseLanguage, languageOfChunk, mostSpoken } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
+import { type Piece, piecesOf } from "./second-hearing.ts";
 import type { PipelineServices } from "./services.ts";
+import { spokenWords } from "./spoken-words.ts";
 import { partOfStep, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
 import { type Reading, transcribe } from "./transcribe.ts";
@@ -35,7 +35,7 @@ export async function transcript(
   services: PipelineServices,
   recording: Recording,
   signal: AbortSignal,
-): Promise<Segment[]> {
+): Promise<PackedSegment[]> {
   const { recordings } = services;
   const { id } = recording;
   const step = stepsOf(services, recording, signal);
@@ -61,13 +61,10 @@ export async function transcript(
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
   const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
-    track.words.length === 0 ? { turns: [] } : speakersOf(context, track),
+    track.wordCount === 0 ? { heard: [], turns: [] } : speakersOf(context, track),
   );
-
-  step("finalize");
-  const segments = mergeTracks(
-    told.map(({ words, turns }) => fitToTurns(buildSegments(assignSpeakers(words, turns)), turns)),
-  );
+  const said = await eachTrack(step("finalize"), told, () => 1, segmentsOf);
+  const segments = mergeTracks(said.map((track) => fitToTurns(track.segments, track.turns)));
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
 }
@@ -107,11 +104,27 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   return tracks;
 }
 
-/** The turns, and the words where somebody speaks by them. */
-async function speakersOf(context: TrackContext, track: { words: EngineWord[] } & Detected) {
-  const turns = await diarize(partOfStep(context, 0, 0.9), track.activityDirectory);
-  const words = keepToTurns(track.words, turns);
-  return { words, turns: await hearAgain(partOfStep(context, 0.9, 1), words, turns) };
+/** The turns as they were heard first, by which it is known where somebody speaks, and as they are by the sentences. */
+async function speakersOf(context: TrackContext, { chunks, activityDirectory }: Detected) {
+  const heard = await diarize(partOfStep(context, 0, 0.9), activityDirectory);
+  const said: Piece[] = [];
+  for await (const words of spokenWords(context, chunks, heard, heard)) {
+    for (const piece of piecesOf(words)) said.push(piece);
+  }
+  return { heard, turns: await hearAgain(partOfStep(context, 0.9, 1), said, heard) };
+}
+
+/** A track's segments in order. Only they are held of the whole recording, packed: the words of 18 hours would be 100 MB. */
+async function segmentsOf(
+  context: TrackContext,
+  { chunks, heard, turns }: Detected & { heard: readonly Turn[]; turns: readonly Turn[] },
+) {
+  const segments: PackedSegment[] = [];
+  for await (const words of spokenWords(context, chunks, heard, turns)) {
+    const from = segments.at(-1)?.startSeconds ?? 0;
+    for (const segment of buildSegments(words, from)) segments.push(packSegment(segment));
+  }
+  return { segments };
 }
 
 function speechSeconds({ chunks }: Detected): number {

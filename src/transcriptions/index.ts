@@ -3,9 +3,12 @@ export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.t
 export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export {
+  type PackedSegment,
+  packSegment,
   readSegments,
   readWholeSegments,
   type Segment,
+  type SegmentSpan,
   type StoredSegment,
   speakerLabel,
   speakersOf,

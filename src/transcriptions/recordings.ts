@@ -1,7 +1,7 @@
 import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { forgetAnswer } from "./kept-answers.ts";
-import { type Segment, writeSegments } from "./segments.ts";
+import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import type { Failure, Status, Step } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
@@ -275,7 +275,7 @@ export class Recordings {
   }
 
   /** `processing` → `completed`, with its segments, in one transaction. False when it is not being processed. */
-  complete(id: string, segments: readonly Segment[]): boolean {
+  complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     return this.#store.transaction((transaction) => {
       const done = transaction
         .update(tables.recordings)

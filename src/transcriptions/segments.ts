@@ -10,15 +10,26 @@ export interface Word {
   readonly probability: number;
 }
 
-/** What one speaker said in one go; `startSeconds < endSeconds`, the text trimmed and never empty. */
-export interface Segment {
+/** Where in a transcript a segment is, and whose; `startSeconds < endSeconds`. */
+export interface SegmentSpan {
   readonly index: number;
   readonly startSeconds: number;
   readonly endSeconds: number;
   /** Zero-based in order of first appearance. */
   readonly speaker: number;
+}
+
+/** What one speaker said in one go, the text trimmed and never empty. */
+export interface Segment extends SegmentSpan {
   readonly text: string;
   readonly words: readonly Word[];
+}
+
+/** A segment whose words are as they are kept: a tenth of the memory. */
+export interface PackedSegment extends SegmentSpan {
+  readonly text: string;
+  /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
+  readonly words: string;
 }
 
 type Writer = Pick<Store, "insert">;
@@ -28,28 +39,33 @@ const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 /** SQLite takes 32,766 parameters a statement; a segment has seven. */
 const rowsPerInsert = 1000;
 
-export function writeSegments(writer: Writer, recordingId: string, segments: readonly Segment[]): void {
-  const rows = segments.map((segment) => ({
-    recordingId,
-    index: segment.index,
-    startMilliseconds: milliseconds(segment.startSeconds),
-    endMilliseconds: milliseconds(segment.endSeconds),
-    speaker: segment.speaker,
-    text: segment.text,
-    words: JSON.stringify(
-      segment.words.map((word) => [
-        word.text,
-        milliseconds(word.startSeconds),
-        milliseconds(word.endSeconds),
-        Math.round(word.probability * 1000) / 1000,
-      ]),
-    ),
-  }));
-  for (let from = 0; from < rows.length; from += rowsPerInsert) {
-    writer
-      .insert(tables.segments)
-      .values(rows.slice(from, from + rowsPerInsert))
-      .run();
+/** A segment with its words as they are kept. */
+export function packSegment(segment: Segment | PackedSegment): PackedSegment {
+  const { words } = segment;
+  if (typeof words === "string") return { ...segment, words };
+  const packed = words.map((word) => [
+    word.text,
+    milliseconds(word.startSeconds),
+    milliseconds(word.endSeconds),
+    Math.round(word.probability * 1000) / 1000,
+  ]);
+  return { ...segment, words: JSON.stringify(packed) };
+}
+
+export function writeSegments(
+  writer: Writer,
+  recordingId: string,
+  segments: readonly (Segment | PackedSegment)[],
+): void {
+  for (let from = 0; from < segments.length; from += rowsPerInsert) {
+    const part = segments.slice(from, from + rowsPerInsert).map(packSegment);
+    const rows = part.map(({ startSeconds, endSeconds, ...segment }) => ({
+      recordingId,
+      ...segment,
+      startMilliseconds: milliseconds(startSeconds),
+      endMilliseconds: milliseconds(endSeconds),
+    }));
+    writer.insert(tables.segments).values(rows).run();
   }
 }
 

@@ -5,7 +5,9 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { speakersByVoice, writeSentenceVoices } from "../../src/engine/diarization/index.ts";
 import type { Span, Turn } from "../../src/engine/index.ts";
 import type { OperationName, Params } from "../../src/engine/protocol.ts";
+import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { hearAgain } from "../../src/pipeline/hear-again.ts";
+import { piecesOf } from "../../src/pipeline/second-hearing.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { openDatabase, tables } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -62,15 +64,14 @@ const turns: Turn[] = [
   { startSeconds: 54, endSeconds: 99, speaker: 0 },
   { startSeconds: 99.5, endSeconds: 200, speaker: 1 },
 ];
+const said = piecesOf(assignSpeakers(words, turns));
 
 test("a sentence of another's voice is given to that one, and hearing it goes on where it was interrupted", async () => {
   const made = context();
   const first = listening(1);
-  await expect(hearAgain({ ...made, engine: first.engine }, words, turns)).rejects.toThrow(
-    "no embedSentences any more",
-  );
+  await expect(hearAgain({ ...made, engine: first.engine }, said, turns)).rejects.toThrow("no embedSentences any more");
   const second = listening();
-  const corrected = await hearAgain({ ...made, engine: second.engine }, words, turns);
+  const corrected = await hearAgain({ ...made, engine: second.engine }, said, turns);
   expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
   expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
   expect(made.fractions.at(-1)).toBe(1);
@@ -83,18 +84,18 @@ test.each([
 ])("voices whose file was %s are heard again, and only those", async (_, harm) => {
   const made = context();
   const first = listening();
-  const corrected = await hearAgain({ ...made, engine: first.engine }, words, turns);
+  const corrected = await hearAgain({ ...made, engine: first.engine }, said, turns);
   harm(join(made.workDirectory, "sentences", "000001.block"));
   const second = listening();
-  expect(await hearAgain({ ...made, engine: second.engine }, words, turns)).toEqual(corrected);
+  expect(await hearAgain({ ...made, engine: second.engine }, said, turns)).toEqual(corrected);
   expect(second.heard).toEqual(first.heard.slice(1, 2));
 });
 
 test("what was heard for other words is not taken for these", async () => {
   const made = context();
-  await hearAgain({ ...made, engine: listening().engine }, words, turns);
+  await hearAgain({ ...made, engine: listening().engine }, said, turns);
   const again = listening();
-  const shorter = words.slice(5);
+  const shorter = said.slice(1);
   const once = await hearAgain({ ...made, engine: again.engine }, shorter, turns);
   expect(again.heard.length).toBeGreaterThan(0);
   expect(once).toEqual(await hearAgain({ ...context(), engine: listening().engine }, shorter, turns));
@@ -102,7 +103,7 @@ test("what was heard for other words is not taken for these", async () => {
 
 test("voices are kept in the work directory alone: none gets into the database, and so into its backups", async () => {
   const made = context();
-  await hearAgain({ ...made, engine: listening().engine }, words, turns);
+  await hearAgain({ ...made, engine: listening().engine }, said, turns);
   const rows = made.store.select().from(tables.checkpoints).all();
   expect(rows.length).toBeGreaterThan(1);
   for (const { step, payload } of rows) {
@@ -115,6 +116,6 @@ test("voices are kept in the work directory alone: none gets into the database, 
 test("nothing is heard again where one person speaks", async () => {
   const { heard, engine } = listening();
   const alone: Turn[] = [{ startSeconds: 0, endSeconds: 200, speaker: 0 }];
-  expect(await hearAgain({ ...context(), engine }, words, alone)).toEqual(alone);
+  expect(await hearAgain({ ...context(), engine }, piecesOf(assignSpeakers(words, alone)), alone)).toEqual(alone);
   expect(heard).toEqual([]);
 });

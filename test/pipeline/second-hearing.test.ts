@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { heardSpan, type Piece, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
+import { heardSpan, type Piece, piecesOf, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
+import { countedLooks } from "../support/counted-looks.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
 const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
@@ -21,7 +22,7 @@ describe("the pieces that are heard again", () => {
       ...spoken(0, wordsFrom(6.2, "No.")),
     ];
     // Two words and one are too short to know a voice by.
-    expect(piecesToHear(words).map(({ startSeconds, speaker }) => [startSeconds, speaker])).toEqual([
+    expect(piecesToHear(piecesOf(words)).map(({ startSeconds, speaker }) => [startSeconds, speaker])).toEqual([
       [0, 0],
       [2.1, 1],
       [5, 1],
@@ -29,15 +30,15 @@ describe("the pieces that are heard again", () => {
   });
 
   test("are none where one person speaks", () => {
-    expect(piecesToHear(spoken(3, wordsFrom(0, "That was all there is. And what comes next? We shall see.")))).toEqual(
-      [],
-    );
+    expect(
+      piecesToHear(piecesOf(spoken(3, wordsFrom(0, "That was all there is. And what comes next? We shall see.")))),
+    ).toEqual([]);
   });
 
   test("are few of somebody who talks on and on", () => {
     const long = spoken(0, wordsFrom(0, "And then we went on and on. ".repeat(300).trim()));
     const words = [...long, ...spoken(1, wordsFrom(2000, "May I ask a question?"))];
-    const heard = piecesToHear(words);
+    const heard = piecesToHear(piecesOf(words));
     expect(heard.at(-1)?.speaker).toBe(1);
     expect(heard.length).toBeLessThan(20);
   });
@@ -80,4 +81,18 @@ describe("a piece heard again", () => {
     const over = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0), turn(8.5, 9, 2)];
     expect(turnsHeardAgain(over, pieces, [0, 1, 1, 0])).toContainEqual(turn(8.5, 9, 2));
   });
+});
+
+test("an hour of a long recording is corrected with as many looks as one of a short", () => {
+  const looksAt = (hours: number) => {
+    const turns = Array.from({ length: hours * 720 }, (_, index) => turn(index * 5, index * 5 + 4, index % 3));
+    const pieces = turns.map(({ startSeconds, endSeconds, speaker }) => piece(startSeconds, endSeconds, speaker));
+    const counted = countedLooks(turns);
+    const speakers = pieces.map(({ speaker }, index) => (index % 4 === 0 ? (speaker + 1) % 3 : speaker));
+    const corrected = turnsHeardAgain(counted.all, pieces, speakers);
+    expect(corrected.map(({ speaker }) => speaker)).toEqual(speakers);
+    return counted.looks() / hours;
+  };
+  // Sorting takes a little more.
+  expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.5);
 });
