@@ -12,6 +12,11 @@ export interface Row {
 export interface PartOptions {
   /** What is drawn by lot follows from it. */
   readonly seed: number;
+  /** Length of the long recording, in hours, where another than the part's own is wanted. */
+  readonly hours: number | null;
   /** Says how far it is, for a terminal. */
   readonly say: (text: string) => void;
 }
+
+/** One trial: it makes what it needs, and leaves nothing behind. */
+export type Part = (options: PartOptions) => Promise<Row[]>;

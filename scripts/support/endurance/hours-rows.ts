@@ -1,0 +1,153 @@
+import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
+import type { NamedTurn } from "../../../test/support/rttm.ts";
+import type { HoursOfTalk } from "./hours-of-talk.ts";
+import type { Processed } from "./process-hours.ts";
+import type { Row } from "./row.ts";
+
+const mib = 1024 ** 2;
+/** What a server may take more for a long recording than for one of ten minutes. */
+const serverGrowthBytes = 64 * mib;
+const steps = ["decode", "detect", "transcribe", "diarize", "finalize"];
+/** Whoever speaks for less than this in the first stretch or the last is not asked for the letter. */
+const leastSeconds = 20;
+
+/** The table of a long recording beside one of ten minutes, for the memory, and one of an hour, for the time. */
+export function hoursRows(talk: HoursOfTalk, long: Processed, short: Processed, hour: Processed | null): Row[] {
+  const over = `${hoursOf(long)} h beside ${hoursOf(short)} h`;
+  const memory = (one: Processed) => ({
+    server: one.watch.most("serverBytes", ...steps),
+    worker: one.watch.most("workerBytes"),
+  });
+  const [most, least] = [memory(long), memory(short)];
+  const grown = most.server - least.server;
+  const letters = keptLetters(talk, long);
+  const { errorRate, confusion } = errorRates(diarizationErrors(talk.turns, turnsOf(long)));
+  const slowest = long.polls.at(-1) ?? 0;
+  const usual = long.polls[Math.floor(long.polls.length * 0.99)] ?? slowest;
+  return [
+    {
+      measured: "worker's memory",
+      value: `${inMib(most.worker)}, ${(most.worker / least.worker).toFixed(2)} × ${inMib(least.worker)}`,
+      over,
+      target: "1.5 ×",
+      ok: most.worker <= 1.5 * least.worker,
+    },
+    {
+      measured: "server's memory",
+      value: `${inMib(most.server)}, ${grown < 0 ? "" : "+"}${inMib(grown)}`,
+      over,
+      target: `+${inMib(serverGrowthBytes)}`,
+      ok: grown <= serverGrowthBytes,
+    },
+    ...steps.flatMap((step) => timeRow(step, long, hour)),
+    {
+      measured: "voices that keep their letter",
+      value: `${letters.kept} of ${letters.voices}`,
+      over: "first and last stretch",
+      target: "all",
+      ok: letters.voices > 0 && letters.kept === letters.voices,
+    },
+    {
+      measured: "errors of speakers (DER)",
+      value: `${percent(errorRate)}, ${percent(confusion)} confused`,
+      over: `${long.segments.length} segments`,
+      target: "25 %",
+      ok: errorRate <= 0.25,
+    },
+    {
+      measured: "disk while in work",
+      value: inMib(long.watch.most("diskBytes") - long.diskBefore),
+      over: `${hoursOf(long)} h, a WAV file`,
+      target: "",
+      ok: true,
+    },
+    {
+      measured: "disk after the end",
+      value: inMib(long.diskAfter - long.diskBefore),
+      over: "the upload and the text",
+      target: "upload + 64 MiB",
+      ok: long.diskAfter - long.diskBefore <= talk.seconds * 32_000 + 64 * mib,
+    },
+    {
+      measured: "GET while in work",
+      value: `99 %: ${usual.toFixed(0)} ms, most ${slowest.toFixed(0)} ms`,
+      over: `${long.polls.length} polls`,
+      target: "50 ms",
+      ok: usual < 50,
+    },
+    {
+      measured: "all pages of segments",
+      value: `${(long.took.get("pages") ?? 0).toFixed(1)} s`,
+      over: `${long.segments.length} segments, 100 a page`,
+      target: "",
+      ok: true,
+    },
+    ...[...long.exportBytes].map(([format, bytes]) => ({
+      measured: `export as ${format}`,
+      value: `${(long.took.get(format) ?? 0).toFixed(1)} s`,
+      over: `${inMib(bytes)}; server ${inMib(long.watch.most("serverBytes", format))}, its child ${inMib(long.watch.most("childBytes", format))}`,
+      target: "60 s",
+      ok: (long.took.get(format) ?? 0) < 60,
+    })),
+  ];
+}
+
+function timeRow(step: string, long: Processed, hour: Processed | null): Row[] {
+  const perHour = (one: Processed) => ((one.took.get(step) ?? 0) * 3600) / one.seconds;
+  const value = `${perHour(long).toFixed(1)} s an hour`;
+  if (hour === null) return [{ measured: step, value, over: `${hoursOf(long)} h`, target: "", ok: true }];
+  const before = perHour(hour);
+  // What takes less than two seconds of an hour is lost in the pauses between two polls.
+  const ok = perHour(long) <= Math.max(1.1 * before, before + 2);
+  return [{ measured: step, value, over: `${before.toFixed(1)} s in one hour`, target: "1.1 ×", ok }];
+}
+
+/** Whether those who speak in the first stretch and in the last have one letter in both; stretches of an hour at most. */
+function keptLetters(talk: HoursOfTalk, long: Processed): { voices: number; kept: number } {
+  const stretch = Math.min(3600, talk.seconds / 3);
+  const found = turnsOf(long);
+  const first = lettersIn(talk.turns, found, 0, stretch);
+  const last = lettersIn(talk.turns, found, talk.seconds - stretch, talk.seconds);
+  const voices = [...first.keys()].filter((voice) => last.has(voice));
+  const kept = voices.filter((voice) => first.get(voice) === last.get(voice));
+  return { voices: voices.length, kept: kept.length };
+}
+
+/** The letter under which each voice is heard most between two moments. */
+function lettersIn(real: readonly NamedTurn[], found: readonly NamedTurn[], from: number, to: number) {
+  const inside = (turn: NamedTurn) => turn.startSeconds >= from && turn.endSeconds <= to;
+  const heard = found.filter(inside);
+  const shared = new Map<string, Map<string, number>>();
+  const spoken = new Map<string, number>();
+  for (const turn of real.filter(inside)) {
+    spoken.set(turn.speaker, (spoken.get(turn.speaker) ?? 0) + turn.endSeconds - turn.startSeconds);
+    const letters = shared.get(turn.speaker) ?? new Map<string, number>();
+    shared.set(turn.speaker, letters);
+    for (const one of heard) {
+      const seconds = Math.min(turn.endSeconds, one.endSeconds) - Math.max(turn.startSeconds, one.startSeconds);
+      if (seconds > 0) letters.set(one.speaker, (letters.get(one.speaker) ?? 0) + seconds);
+    }
+  }
+  const most = new Map<string, string>();
+  for (const [voice, letters] of shared) {
+    const [best] = [...letters].sort(([, a], [, b]) => b - a);
+    if (best !== undefined && (spoken.get(voice) ?? 0) >= leastSeconds) most.set(voice, best[0]);
+  }
+  return most;
+}
+
+function turnsOf({ segments }: Processed): NamedTurn[] {
+  return segments.map(({ start, end, speaker }) => ({ startSeconds: start, endSeconds: end, speaker }));
+}
+
+function hoursOf({ seconds }: Processed): string {
+  return (seconds / 3600).toFixed(seconds < 3600 ? 2 : 0);
+}
+
+function inMib(bytes: number): string {
+  return `${Math.round(bytes / mib)} MiB`;
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(1)} %`;
+}

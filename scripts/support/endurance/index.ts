@@ -1,0 +1,94 @@
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../../src/wording/index.ts";
+import { backup } from "./backup.ts";
+import { brokenDisk } from "./broken-disk.ts";
+import { disk } from "./disk.ts";
+import { eighteen, hours } from "./hours.ts";
+import type { Part, Row } from "./row.ts";
+
+const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
+  hours: { does: "a recording of 2 hours, through everything", run: hours },
+  eighteen: { does: "one of 18 hours, through everything but whisper", run: eighteen },
+  disk: { does: "recordings on a disk that fills up, over and over", run: disk },
+  "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
+  backup: { does: "backups of a server at work, restored elsewhere", run: backup },
+};
+
+const width = Math.max(...Object.keys(parts).map((name) => name.length));
+const usage = `Long recordings, crashes, full disks: scripts/endurance [PART…] [OPTION…]
+Starts servers of this checkout on data directories of their own and prints what came of it. Without a PART all are run,
+which takes hours. It ends with 1 where anything is not as it should be.
+
+${Object.entries(parts)
+  .map(([name, { does }]) => `  ${name.padEnd(width)}  ${does}`)
+  .join("\n")}
+
+  --seed N   what is drawn by lot follows from it (1)
+  --hours N  how long the recordings of hours and eighteen are
+  --json     the table as JSON`;
+
+const options = {
+  seed: { type: "string", default: "1" },
+  hours: { type: "string" },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const seed = Number(values.seed);
+if (!Number.isSafeInteger(seed)) refuse(`--seed is a whole number, not ${values.seed}`);
+const wantedHours = values.hours === undefined ? null : Number(values.hours);
+if (wantedHours !== null && !(wantedHours > 0)) refuse(`--hours is a number above 0, not ${values.hours}`);
+const unknown = positionals.filter((name) => parts[name] === undefined);
+if (unknown.length > 0) refuse(`there is no ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
+
+const rows: (Row & { readonly part: string })[] = [];
+for (const [name, { run }] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const say = (text: string) => {
+    if (process.stderr.isTTY) console.error(`${name}: ${text}`);
+  };
+  try {
+    for (const row of await run({ seed, hours: wantedHours, say })) rows.push({ part: name, ...row });
+  } catch (error) {
+    rows.push({ part: name, measured: "came to its end", value: messageOf(error), over: "", target: "yes", ok: false });
+  }
+}
+if (values.json) {
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown processor"}`;
+  console.log(JSON.stringify({ seed, machine, rows }, null, 2));
+} else {
+  printTable(rows);
+}
+process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
+
+function printTable(table: typeof rows): void {
+  const lines = table.map((row) => [row.part, row.measured, row.value, row.target, row.ok ? "ok" : "NOT OK", row.over]);
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  for (const line of lines) {
+    console.log(
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ args: process.argv.slice(2), options, allowPositionals: true });
+  } catch (error) {
+    return refuse(messageOf(error).split(". ")[0] ?? "");
+  }
+}
+
+function refuse(why: string): never {
+  console.error(`endurance: ${why}; scripts/endurance --help says what there is`);
+  process.exit(2);
+}
