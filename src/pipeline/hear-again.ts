@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { isWholeBlock, spanSchema, type Turn } from "../engine/index.ts";
+import { othersTurn } from "./others-turn.ts";
 import { heardLength, heardSpan, type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
 
@@ -31,7 +32,7 @@ export async function hearAgain(
   mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });
   const blocks = Math.ceil(pieces.length / blockPieces);
   for (let block = 0; block < blocks; block++) {
-    signal.throwIfAborted();
+    await othersTurn(signal);
     const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(heardSpan);
     // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
     const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);

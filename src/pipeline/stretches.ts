@@ -1,5 +1,6 @@
 import type { Chunk, EngineWord } from "../engine/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
+import { othersTurn } from "./others-turn.ts";
 import { wordsOfChunk } from "./transcribe.ts";
 
 /** From this length on, a stretch ends at the next pause in which nothing goes on, and at the longest one in so much more. */
@@ -39,10 +40,4 @@ export async function* stretches(
   }
   if (open.length > 0) yield open.flat();
   await othersTurn(signal);
-}
-
-/** Lets the event loop do what waits. @throws the signal's reason when it is aborted */
-async function othersTurn(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
-  signal.throwIfAborted();
 }

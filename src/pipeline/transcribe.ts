@@ -9,6 +9,7 @@ import {
   wordSchema,
 } from "../engine/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
+import { othersTurn } from "./others-turn.ts";
 import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -58,7 +59,7 @@ export async function transcribe(
   });
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
   for (const part of chunks.keys()) {
-    if (part % chunksAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (part % chunksAtOnce === 0) await othersTurn(signal);
     const { words, languages = {} } = readChunk(checkpoints, part);
     found.wordCount += words.length;
     found.languages.push(languages);

@@ -246,13 +246,12 @@ export class Recordings {
     const recording = this.get(id);
     const status = step === "fetch" ? "queued" : "processing";
     if (recording?.status !== status) return;
+    const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
+    // Each write waits for the disk, and a long recording has thousands of parts.
+    if (recording.step === step && recording.percent === reached) return;
     this.#store
       .update(tables.recordings)
-      .set({
-        step,
-        percent: percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent),
-        updatedAt: this.#now(),
-      })
+      .set({ step, percent: reached, updatedAt: this.#now() })
       .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)))
       .run();
   }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gte } from "drizzle-orm";
+import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /** A word of a segment; times in seconds from the recording's start. */
@@ -36,9 +36,6 @@ type Writer = Pick<Store, "insert">;
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 
-/** SQLite takes 32,766 parameters a statement; a segment has seven. */
-const rowsPerInsert = 1000;
-
 /** A segment with its words as they are kept. */
 export function packSegment(segment: Segment | PackedSegment): PackedSegment {
   const { words } = segment;
@@ -57,15 +54,21 @@ export function writeSegments(
   recordingId: string,
   segments: readonly (Segment | PackedSegment)[],
 ): void {
-  for (let from = 0; from < segments.length; from += rowsPerInsert) {
-    const part = segments.slice(from, from + rowsPerInsert).map(packSegment);
-    const rows = part.map(({ startSeconds, endSeconds, ...segment }) => ({
+  const insert = writer
+    .insert(tables.segments)
+    .values({
       recordingId,
-      ...segment,
-      startMilliseconds: milliseconds(startSeconds),
-      endMilliseconds: milliseconds(endSeconds),
-    }));
-    writer.insert(tables.segments).values(rows).run();
+      index: sql.placeholder("index"),
+      startMilliseconds: sql.placeholder("start"),
+      endMilliseconds: sql.placeholder("end"),
+      speaker: sql.placeholder("speaker"),
+      text: sql.placeholder("text"),
+      words: sql.placeholder("words"),
+    })
+    .prepare();
+  for (const segment of segments) {
+    const { startSeconds, endSeconds, ...rest } = packSegment(segment);
+    insert.run({ ...rest, start: milliseconds(startSeconds), end: milliseconds(endSeconds) });
   }
 }
 

@@ -2,9 +2,9 @@ import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import type { HoursOfTalk } from "./hours-of-talk.ts";
 import type { Processed } from "./process-hours.ts";
-import type { Row } from "./row.ts";
+import { readingRows } from "./reading.ts";
+import { inMib, mib, type Row } from "./row.ts";
 
-const mib = 1024 ** 2;
 /** What a server may take more for a long recording than for one of ten minutes. */
 const serverGrowthBytes = 64 * mib;
 const steps = ["decode", "detect", "transcribe", "diarize", "finalize"];
@@ -75,20 +75,7 @@ export function hoursRows(talk: HoursOfTalk, long: Processed, short: Processed, 
       target: "50 ms",
       ok: usual < 50,
     },
-    {
-      measured: "all pages of segments",
-      value: `${(long.took.get("pages") ?? 0).toFixed(1)} s`,
-      over: `${long.segments.length} segments, 100 a page`,
-      target: "",
-      ok: true,
-    },
-    ...[...long.exportBytes].map(([format, bytes]) => ({
-      measured: `export as ${format}`,
-      value: `${(long.took.get(format) ?? 0).toFixed(1)} s`,
-      over: `${inMib(bytes)}; server ${inMib(long.watch.most("serverBytes", format))}, its child ${inMib(long.watch.most("childBytes", format))}`,
-      target: "60 s",
-      ok: (long.took.get(format) ?? 0) < 60,
-    })),
+    ...readingRows(long, long.took, long.watch),
   ];
 }
 
@@ -142,10 +129,6 @@ function turnsOf({ segments }: Processed): NamedTurn[] {
 
 function hoursOf({ seconds }: Processed): string {
   return (seconds / 3600).toFixed(seconds < 3600 ? 2 : 0);
-}
-
-function inMib(bytes: number): string {
-  return `${Math.round(bytes / mib)} MiB`;
 }
 
 function percent(part: number): string {

@@ -1,18 +1,18 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/wording/index.ts";
-import { backup } from "./backup.ts";
-import { brokenDisk } from "./broken-disk.ts";
-import { disk } from "./disk.ts";
+import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
+import { load } from "./load.ts";
 import type { Part, Row } from "./row.ts";
+import { store } from "./store.ts";
 
 const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
   hours: { does: "a recording of 2 hours, through everything", run: hours },
   eighteen: { does: "one of 18 hours, through everything but whisper", run: eighteen },
-  disk: { does: "recordings on a disk that fills up, over and over", run: disk },
-  "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
-  backup: { does: "backups of a server at work, restored elsewhere", run: backup },
+  store: { does: "segments of 18 hours: made, stored, in pages and exports", run: store },
+  load: { does: "many clients at once, slow ones and cut uploads", run: load },
+  hostile: { does: "files that are built to do harm", run: hostile },
 };
 
 const width = Math.max(...Object.keys(parts).map((name) => name.length));
@@ -25,7 +25,7 @@ ${Object.entries(parts)
   .join("\n")}
 
   --seed N   what is drawn by lot follows from it (1)
-  --hours N  how long the recordings of hours and eighteen are
+  --hours N  how long the recordings of hours, eighteen and store are
   --json     the table as JSON`;
 
 const options = {

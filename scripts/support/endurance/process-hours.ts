@@ -5,19 +5,17 @@ import type { Chunk, EngineWord } from "../../../src/engine/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { Checkpoints } from "../../../src/transcriptions/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
-import type { Segment } from "../../../test/support/contract.ts";
 import { runCli, TestServer } from "../../../test/support/server.ts";
 import type { HoursOfTalk } from "./hours-of-talk.ts";
+import { type Reading, readAll } from "./reading.ts";
+import { mib } from "./row.ts";
 import { ServerWatch, sizeOf } from "./watch-server.ts";
 
-const mib = 1024 ** 2;
 const pollMilliseconds = 250;
-const pageSegments = 100;
 
 /** What came of a long recording. */
-export interface Processed {
+export interface Processed extends Reading {
   readonly seconds: number;
-  readonly segments: readonly Segment[];
   /** What each step took, in seconds, and the pages and exports in the end. */
   readonly took: ReadonlyMap<string, number>;
   /** What GETs took while it was in work, in milliseconds, in order of size. */
@@ -26,7 +24,6 @@ export interface Processed {
   /** Disk that the data directory takes before the recording, and when all is done. */
   readonly diskBefore: number;
   readonly diskAfter: number;
-  readonly exportBytes: ReadonlyMap<string, number>;
 }
 
 /**
@@ -87,20 +84,11 @@ export async function processHours(
     }
     await Bun.sleep(pollMilliseconds);
   }
-  const segments = await timed("pages", () => client.segments(id, pageSegments));
-  const exportBytes = new Map<string, number>();
-  for (const format of ["txt", "srt", "vtt", "pdf", "docx"]) {
-    const response = await timed(format, async () => {
-      const answer = await client.fetch(`/transcriptions/${id}/export?format=${format}`);
-      return { ok: answer.ok, bytes: (await answer.arrayBuffer()).byteLength };
-    });
-    if (!response.ok) throw new Error(`the export as ${format} failed\n${server.tail()}`);
-    exportBytes.set(format, response.bytes);
-  }
+  const reading = await readAll(server, client, id, timed);
   watch.phase = "";
   const diskAfter = sizeOf(server.dataDirectory);
   polls.sort((a, b) => a - b);
-  return { ...{ seconds: talk.seconds, segments, took, polls, watch }, diskBefore, diskAfter, exportBytes };
+  return { ...reading, ...{ seconds: talk.seconds, took, polls, watch }, diskBefore, diskAfter };
 }
 
 /** Sends it as users do, streamed from the disk. @returns its id */

@@ -20,3 +20,9 @@ export interface PartOptions {
 
 /** One trial: it makes what it needs, and leaves nothing behind. */
 export type Part = (options: PartOptions) => Promise<Row[]>;
+
+export const mib = 1024 ** 2;
+
+export function inMib(bytes: number): string {
+  return `${Math.round(bytes / mib)} MiB`;
+}

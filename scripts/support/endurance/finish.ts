@@ -1,0 +1,47 @@
+import type { TestClient } from "../../../test/support/client.ts";
+import type { TestServer } from "../../../test/support/server.ts";
+import { type Reading, readAll } from "./reading.ts";
+import { ServerWatch } from "./watch-server.ts";
+
+const pollMilliseconds = 100;
+
+/** What came of a recording's last step, and of reading it. */
+export interface Finished extends Reading {
+  /** What GETs took until it was completed, in milliseconds, in order of size. */
+  readonly polls: readonly number[];
+  readonly watch: ServerWatch;
+  /** Seconds, by phase. */
+  readonly took: ReadonlyMap<string, number>;
+}
+
+/** Waits until a recording is completed, in the phase `finish`, and reads its pages and exports, each a phase. */
+export async function finish(
+  server: TestServer,
+  client: TestClient,
+  id: string,
+  say: (text: string) => void,
+): Promise<Finished> {
+  using watch = new ServerWatch(server);
+  const took = new Map<string, number>();
+  const polls: number[] = [];
+  const timed = async <T>(phase: string, work: () => Promise<T>): Promise<T> => {
+    watch.phase = phase;
+    say(phase);
+    const since = performance.now();
+    const result = await work();
+    took.set(phase, (performance.now() - since) / 1000);
+    return result;
+  };
+  await timed("finish", async () => {
+    for (;;) {
+      const asked = performance.now();
+      const { status } = await client.get(id);
+      polls.push(performance.now() - asked);
+      if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
+      if (status === "completed") return;
+      await Bun.sleep(pollMilliseconds);
+    }
+  });
+  polls.sort((a, b) => a - b);
+  return { polls, watch, took, ...(await readAll(server, client, id, timed)) };
+}
