@@ -1,6 +1,9 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/wording/index.ts";
+import { backup } from "./backup.ts";
+import { brokenDisk } from "./broken-disk.ts";
+import { disk } from "./disk.ts";
 import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
 import { load } from "./load.ts";
@@ -11,6 +14,9 @@ const parts: Readonly<Record<string, { readonly does: string; readonly run: Part
   hours: { does: "a recording of 2 hours, through everything", run: hours },
   eighteen: { does: "one of 18 hours, through everything but whisper", run: eighteen },
   store: { does: "segments of 18 hours: made, stored, in pages and exports", run: store },
+  disk: { does: "recordings on a disk that fills up, over and over", run: disk },
+  "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
+  backup: { does: "backups of a server at work, restored elsewhere", run: backup },
   load: { does: "many clients at once, slow ones and cut uploads", run: load },
   hostile: { does: "files that are built to do harm", run: hostile },
 };

@@ -13,7 +13,7 @@ export interface PartOptions {
   /** What is drawn by lot follows from it. */
   readonly seed: number;
   /** Length of the long recording, in hours, where another than the part's own is wanted. */
-  readonly hours: number | null;
+  readonly hours?: number | null;
   /** Says how far it is, for a terminal. */
   readonly say: (text: string) => void;
 }
