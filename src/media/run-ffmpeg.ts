@@ -33,7 +33,7 @@ const MAX_PRINTED_BYTES = 1 << 20;
 // it prints: further down, a file's tags may say the same.
 const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/;
 
-/** How long a process that left its group may keep the pipes open after the end of what was started. */
+/** How long a process that left its group may keep the pipes open after ffmpeg's own end. */
 const PIPE_GRACE_MILLISECONDS = 5000;
 
 /**
@@ -66,7 +66,11 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   });
   let timedOut = false;
   let flooded = false;
-  const kill = () => killGroup(child.pid);
+  const enough = new AbortController();
+  const kill = () => {
+    killGroup(child.pid);
+    enough.abort();
+  };
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
@@ -78,7 +82,6 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   };
 
   let messages = "";
-  const enough = new AbortController();
   const reading = Promise.all([
     drain(child.stdout, enough.signal, run.onStdout),
     drain(child.stderr, enough.signal, (text) => {
@@ -91,7 +94,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   clearTimeout(timer);
   run.signal?.removeEventListener("abort", kill);
   // What it started and left behind.
-  kill();
+  killGroup(child.pid);
   const grace = setTimeout(() => enough.abort(), PIPE_GRACE_MILLISECONDS);
   await reading.finally(() => clearTimeout(grace));
   run.signal?.throwIfAborted();
