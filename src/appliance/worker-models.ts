@@ -55,19 +55,31 @@ export class WorkerModels implements RecordingModels {
     return this.#options.speech.sha256Of(model);
   }
 
-  async admit({ path }: SpeechModel): Promise<void> {
+  async admit({ path }: SpeechModel, signal: AbortSignal): Promise<void> {
     if (this.#admitted.has(path)) return;
-    await this.engine.ready();
+    await this.#untilReady(signal);
     this.#admitted = new Set([...this.#admitted, path]);
     const { files, verdictsPath, log } = this.#options;
-    const choice = { command: ownCommand("__selftest"), nativeDirectory: files.nativeDirectory, verdictsPath };
+    const { nativeDirectory } = files;
+    const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath, signal };
     try {
       const { cpuLibrary } = await chooseCpuLibraryFor(choice, this.#needed());
       if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorker();
     } catch (error) {
+      signal.throwIfAborted();
       // The worker may manage all the same; if it dies of it, the recording fails and the others go on.
       log.error({ event: "engine.models_unusable", detail: messageOf(error) });
     }
+  }
+
+  async #untilReady(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<void>();
+    const abort = () => aborted.resolve();
+    signal.addEventListener("abort", abort, { once: true });
+    await Promise.race([this.engine.ready(), aborted.promise]);
+    signal.removeEventListener("abort", abort);
+    signal.throwIfAborted();
   }
 
   recordingEnded(): void {

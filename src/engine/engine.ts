@@ -1,7 +1,7 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
-import { EngineCrashError, EngineOperationError } from "./errors.ts";
+import { EngineCrashError, EngineOperationError, EngineStalledError } from "./errors.ts";
 import {
   type FromWorker,
   type GpuMemory,
@@ -11,7 +11,10 @@ import {
   type Result,
   type Start,
 } from "./protocol.ts";
-import { type WorkDone, workOf } from "./work-done.ts";
+import { isSuspect, maxDeaths, type Task, type Tries } from "./task.ts";
+import { modelOf, type Operation, TimeLimits } from "./time-limits.ts";
+import { Watchdog } from "./watchdog.ts";
+import { type CountedOperation, type WorkDone, workOf } from "./work-done.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 export interface EngineOptions {
@@ -31,6 +34,10 @@ export interface EngineOptions {
   readonly onWorkerDeath?: (how: WorkerDeath) => void;
   /** Waits before a worker is started again after one that did not become ready, by number of tries. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
+  /** How long a worker may take for what it is told to do. */
+  readonly timeLimits?: TimeLimits;
+  /** How often is looked whether it takes longer. */
+  readonly lookMilliseconds?: number;
 }
 
 /** How a worker ended. */
@@ -39,28 +46,12 @@ export interface WorkerDeath {
   readonly signal: string | null;
 }
 
-interface Task {
-  readonly id: number;
-  readonly operation: OperationName;
-  readonly params: unknown;
-  readonly settle: (outcome: { result: unknown } | { error: Error }) => void;
-  /** What it counts as once it is done, by what whisper computes on. */
-  readonly workOn: (speechDevice: string) => Omit<WorkDone, "seconds">;
-  /** When the worker was given it, in milliseconds. */
-  startedAt: number;
-  crashes: number;
-  /** Its caller has gone; the worker's answer only frees the lane. */
-  abandoned: boolean;
-}
-
 export type EngineState = "starting" | "ready" | "failing" | "closed";
-
-/** Deaths at one operation after which it is given up; the last try has the worker to itself. */
-const maxCrashes = 3;
 
 /**
  * Runs operations in a worker process and outlives it: when the worker dies, another is started and what was running is
- * run again. Operations are served in the order they come, so recordings that ask for one part at a time take turns.
+ * run again. A worker that comes to no end with what it does is ended. Operations are served in the order they come, so
+ * recordings that ask for one part at a time take turns.
  */
 export class Engine {
   readonly #options: EngineOptions;
@@ -77,25 +68,45 @@ export class Engine {
   #nextId = 1;
   /** The worker shall make room for another as soon as nothing runs. */
   #renewal = false;
+  /** Of what the worker does, by the operation's id; `start` while it loads its models. */
+  readonly #watchdog: Watchdog<number | "start">;
+  readonly #limits: TimeLimits;
+  /** Whisper models that this worker has worked with. */
+  readonly #modelsUsed = new Set<string>();
   readonly #closing = new AbortController();
   readonly #whenReady = Promise.withResolvers<void>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#limits = options.timeLimits ?? new TimeLimits();
+    this.#watchdog = new Watchdog(options.lookMilliseconds ?? 1000);
     void this.#startWorker();
   }
 
-  /** How it stands; `trouble` says why it is not ready. */
+  /** How it stands; `trouble` says why it is not ready, or that what it does takes far too long. */
   status(): {
     state: EngineState;
     trouble: string | null;
+    /** Whether there is anything to do. */
+    busy: boolean;
     restarts: number;
     workerPid: number | null;
     gpus: readonly GpuMemory[];
   } {
     const { pid } = this.#worker ?? { pid: null };
-    const [state, trouble, restarts, gpus] = [this.#state, this.#trouble, this.#restarts, this.#gpus];
-    return { state, trouble, restarts, workerPid: pid, gpus };
+    const [state, restarts, gpus] = [this.#state, this.#restarts, this.#gpus];
+    const busy = this.#running.size + this.#waiting.length > 0;
+    return { state, trouble: this.#trouble ?? this.#late(), busy, restarts, workerPid: pid, gpus };
+  }
+
+  /** What has taken more than half of its time, in words. */
+  #late(): string | null {
+    for (const { id, operation } of this.#running.values()) {
+      const standing = this.#watchdog.standing(id);
+      if (standing === null || standing.seconds < standing.limitSeconds / 2) continue;
+      return `the worker has been at one ${operation.name} for ${Math.floor(standing.seconds)} s`;
+    }
+    return null;
   }
 
   /** Settles when a worker was ready for the first time. */
@@ -105,11 +116,17 @@ export class Engine {
 
   /**
    * Runs one operation.
+   * @param tries what is known of earlier tries
    * @throws {EngineCrashError} when the worker dies of it again and again
    * @throws {EngineOperationError} when it fails without harming the worker
    * @throws the signal's reason when it is aborted; the worker is told to stop
    */
-  run<N extends OperationName>(operation: N, params: Params<N>, signal: AbortSignal): Promise<Result<N>> {
+  run<N extends OperationName>(
+    operation: N,
+    params: Params<N>,
+    signal: AbortSignal,
+    tries: Tries | null = null,
+  ): Promise<Result<N>> {
     signal.throwIfAborted();
     if (this.#state === "closed") return Promise.reject(new EngineOperationError("the engine is closed"));
     return new Promise<Result<N>>((resolve, reject) => {
@@ -128,8 +145,9 @@ export class Engine {
         else reject(new EngineOperationError(`the worker's answer to ${operation} is not what it should be`));
       };
       signal.addEventListener("abort", abort, { once: true });
-      const workOn: Task["workOn"] = (device) => workOf(operation, params, device);
-      const task: Task = { id, operation, params, settle, workOn, startedAt: 0, crashes: 0, abandoned: false };
+      const begins = { startedAt: 0, deaths: tries?.deaths ?? 0, stalled: false, abandoned: false };
+      const task: Task = { id, operation: { name: operation, params }, tries, settle, ...begins };
+      if (task.deaths >= maxDeaths) return settle({ error: givenUp(task) });
       this.#waiting.push(task);
       this.#pump();
     });
@@ -137,7 +155,9 @@ export class Engine {
 
   /** Tells the worker that whisper models other than these are not needed any more. */
   keepModels(paths: readonly string[]): void {
-    if (this.#state === "ready") this.#worker?.send({ type: "keepModels", paths: [...paths] });
+    if (this.#state !== "ready") return;
+    this.#worker?.send({ type: "keepModels", paths: [...paths] });
+    for (const path of this.#modelsUsed) if (!paths.includes(path)) this.#modelsUsed.delete(path);
   }
 
   /** Has another worker started, which asks anew what to load, as soon as what runs is done; what waits goes to that one. */
@@ -150,6 +170,7 @@ export class Engine {
   async close(): Promise<void> {
     this.#state = "closed";
     this.#closing.abort();
+    this.#watchdog[Symbol.dispose]();
     const worker = this.#worker;
     for (const task of [...this.#running.values(), ...this.#waiting.splice(0)]) {
       task.settle({ error: new EngineOperationError("the engine is closed") });
@@ -165,14 +186,43 @@ export class Engine {
     for (;;) {
       const next = this.#waiting[0];
       if (next === undefined || this.#running.size >= this.#options.lanes) return;
-      const alone = next.crashes >= maxCrashes - 1;
-      const suspectRuns = [...this.#running.values()].some((task) => task.crashes >= maxCrashes - 1);
-      if (this.#running.size > 0 && (alone || suspectRuns)) return;
+      const suspectRuns = [...this.#running.values()].some(isSuspect);
+      if (this.#running.size > 0 && (isSuspect(next) || suspectRuns)) return;
       this.#waiting.shift();
-      this.#running.set(next.id, next);
-      next.startedAt = performance.now();
-      this.#worker?.send({ type: "run", id: next.id, operation: next.operation, params: next.params });
+      this.#begin(next);
     }
+  }
+
+  #begin(task: Task): void {
+    const { id, operation, tries } = task;
+    try {
+      tries?.begins();
+    } catch (error) {
+      task.settle({ error: error instanceof Error ? error : new Error(messageOf(error)) });
+      return;
+    }
+    this.#running.set(id, task);
+    task.startedAt = performance.now();
+    const model = modelOf(operation);
+    const isFirst = model !== null && !this.#modelsUsed.has(model);
+    if (model !== null) this.#modelsUsed.add(model);
+    // What was ended wrongly gets there in the end.
+    const limit = this.#limits.of(this.#onDevice(operation), isFirst) * 2 ** task.deaths;
+    this.#watchdog.watch(id, limit, (seconds) => {
+      task.stalled = true;
+      this.#endStuckWorker(`the worker was at one ${operation.name} for ${Math.floor(seconds)} s`, limit);
+    });
+    this.#worker?.send({ type: "run", id, operation: operation.name, params: operation.params });
+  }
+
+  #onDevice(operation: Task["operation"]): Operation {
+    return { ...operation, speechDevice: this.#speechDevice };
+  }
+
+  #endStuckWorker(trouble: string, limitSeconds: number): void {
+    this.#trouble = trouble;
+    this.#options.log.error({ event: "engine.stalled", trouble, limitSeconds });
+    this.#worker?.kill();
   }
 
   async #startWorker(): Promise<void> {
@@ -185,6 +235,10 @@ export class Engine {
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
         onExit: (how) => this.#workerEnded(how),
       });
+      const limit = this.#limits.ofStart(start);
+      this.#watchdog.watch("start", limit, (seconds) =>
+        this.#endStuckWorker(`the models were not loaded after ${Math.floor(seconds)} s`, limit),
+      );
     } catch (error) {
       if (this.#state === "closed") return;
       this.#trouble = messageOf(error);
@@ -196,6 +250,7 @@ export class Engine {
     if (this.#state === "closed") return;
     switch (message.type) {
       case "ready":
+        this.#watchdog.release("start");
         this.#state = "ready";
         this.#trouble = null;
         this.#failures = 0;
@@ -227,9 +282,16 @@ export class Engine {
   #finish(id: number, outcome: Parameters<Task["settle"]>[0]): void {
     const task = this.#running.get(id);
     this.#running.delete(id);
+    this.#watchdog.release(id);
     if (task !== undefined && "result" in outcome) {
+      const { name, params } = task.operation;
       const seconds = (performance.now() - task.startedAt) / 1000;
-      this.#options.onWork?.({ ...task.workOn(this.#speechDevice), seconds });
+      // What was told to stop may have done half of it.
+      if (!task.abandoned) this.#limits.learn(this.#onDevice(task.operation), seconds);
+      if (name !== "tryOut") {
+        const work = workOf(name, params as Params<CountedOperation>, this.#speechDevice);
+        this.#options.onWork?.({ ...work, seconds });
+      }
     }
     task?.settle(outcome);
     this.#renewIfIdle();
@@ -244,6 +306,8 @@ export class Engine {
   #workerEnded(how: WorkerDeath): void {
     if (this.#state === "closed") return;
     this.#gpus = [];
+    this.#watchdog.releaseAll();
+    this.#modelsUsed.clear();
     if (this.#renewal && this.#state === "ready" && this.#running.size === 0) {
       this.#beginAgain();
       return;
@@ -260,18 +324,31 @@ export class Engine {
       event: "engine.worker_died",
       ...how,
       trouble: this.#trouble,
-      operations: interrupted.map((task) => task.operation),
+      operations: interrupted.map(({ operation }) => operation.name),
     });
+    const someStalled = interrupted.some(({ stalled }) => stalled);
     for (const task of interrupted.toReversed()) {
       if (task.abandoned) continue;
-      task.crashes += 1;
-      if (task.crashes < maxCrashes) this.#waiting.unshift(task);
-      else task.settle({ error: new EngineCrashError(`the worker died ${task.crashes} times at ${task.operation}`) });
+      // What ran beside one that stalled is not to blame.
+      if (!someStalled || task.stalled) this.#blame(task);
+      if (task.deaths < maxDeaths) this.#waiting.unshift(task);
+      else task.settle({ error: givenUp(task) });
+      task.stalled = false;
     }
     if (wasReady) {
       this.#beginAgain();
     } else {
       this.#startAgain();
+    }
+  }
+
+  #blame(task: Task): void {
+    task.deaths += 1;
+    try {
+      task.tries?.died();
+    } catch (error) {
+      // It counts here all the same.
+      this.#options.log.error({ event: "engine.death_not_kept", trouble: messageOf(error) });
     }
   }
 
@@ -290,6 +367,11 @@ export class Engine {
       if (this.#state !== "closed") void this.#startWorker();
     }, delay);
   }
+}
+
+function givenUp({ operation, deaths, stalled }: Task): EngineCrashError {
+  const what = `the worker died ${deaths} times at ${operation.name}`;
+  return stalled ? new EngineStalledError(`${what}, having come to no end with it`) : new EngineCrashError(what);
 }
 
 function defaultRestartDelay(failures: number): number {

@@ -1,6 +1,11 @@
 /** The worker died three times at one operation, the last time with nothing else running. */
 export class EngineCrashError extends Error {
-  override readonly name = "EngineCrashError";
+  override readonly name: string = "EngineCrashError";
+}
+
+/** As often, the worker came to no end with it and had to be ended. */
+export class EngineStalledError extends EngineCrashError {
+  override readonly name = "EngineStalledError";
 }
 
 /** An operation ended with an error of its own; the worker lives on. */

@@ -11,7 +11,7 @@ export {
 } from "./devices/index.ts";
 export { blockCount, isWholeBlock } from "./diarization/index.ts";
 export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
-export { EngineCrashError, EngineOperationError } from "./errors.ts";
+export { EngineCrashError, EngineOperationError, EngineStalledError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";

@@ -130,6 +130,14 @@ export const operations = {
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
+  /** A little of what all others do, to see whether it can be done: silence through the models that tell speakers apart. */
+  tryOut: operation(
+    Type.Object({
+      /** And through this whisper model. */
+      model: Type.Optional(path),
+    }),
+    none,
+  ),
 } as const;
 
 export type OperationName = keyof typeof operations;

@@ -14,14 +14,17 @@ export interface WorkDone {
   readonly audioSeconds: number;
 }
 
-interface Kind<N extends OperationName> {
+/** All but a trial, which is no work. */
+export type CountedOperation = Exclude<OperationName, "tryOut">;
+
+interface Kind<N extends CountedOperation> {
   readonly step: WorkDone["step"];
   readonly byWhisper: boolean;
   readonly audioSeconds: (params: Params<N>) => number;
 }
 
 const none = () => 0;
-const kinds: { readonly [N in OperationName]: Kind<N> } = {
+const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   detectBlock: { step: "detect", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   planChunks: { step: "detect", byWhisper: false, audioSeconds: none },
   detectLanguage: { step: "detect", byWhisper: true, audioSeconds: none },
@@ -37,7 +40,7 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
 };
 
 /** What doing an operation counts as. @param speechDevice what whisper computes on; the speaker models stay on the CPU */
-export function workOf<N extends OperationName>(
+export function workOf<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
   speechDevice: string,

@@ -6,8 +6,10 @@ import {
   embedBlock,
   openDiarizationModels,
   PcmReader,
+  segment,
   speakersByVoice,
   speechRegions,
+  WINDOW_SAMPLES,
   writeSentenceVoices,
 } from "./diarization/index.ts";
 import { heardPieces } from "./heard-pieces.ts";
@@ -70,6 +72,9 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
   };
 }
 
+/** Encoder positions of a trial: enough to go through every kernel, and quick with large models too. */
+const trialPositions = 256;
+
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
 function createHandlers(diarization: DiarizationModels, models: ModelPool, threads: number): Handlers {
@@ -118,6 +123,14 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async compareSentences({ voiceDirectory, sentences }) {
       return { speakers: await speakersByVoice(voiceDirectory, sentences) };
+    },
+    async tryOut({ model }, signal) {
+      await segment(diarization, new Float32Array(WINDOW_SAMPLES));
+      if (model === undefined) return {};
+      const silence = new Float32Array(SAMPLE_RATE);
+      const how = { threads, beamSize: 1, temperatureIncrement: 0, audioContext: trialPositions };
+      await models.use(model, signal, (state) => state.transcribe(silence, { language: "en", ...how }));
+      return {};
     },
   };
 }

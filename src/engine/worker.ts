@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { Value } from "@sinclair/typebox/value";
 import { messageOf } from "../wording/index.ts";
 import { dieWithParent } from "./parent-death.ts";
@@ -10,6 +11,7 @@ import {
   type ToWorker,
   toWorkerSchema,
 } from "./protocol.ts";
+import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /**
@@ -22,6 +24,10 @@ export function runWorker(): void {
   process.on("disconnect", () => process.exit(0));
   dieWithParent();
   dieBeforeParent();
+  yieldToParent();
+  // A terminal and some service managers tell the whole group. The server ends its worker, once what runs is stored.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
   const running = new Map<number, AbortController>();
 
@@ -43,6 +49,7 @@ export function runWorker(): void {
     try {
       if (workbench === null) throw new Error("an operation came before the models");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
+      faultPoint(operation, params);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
       const code =
@@ -75,6 +82,16 @@ function tellGpuMemory(workbench: Workbench): void {
 
 function send(message: FromWorker): void {
   process.send?.(message);
+}
+
+/** How much more willingly than the server this process waits for a processor, on the scale of nice(1). */
+const niceness = 10;
+
+/** Answers come first: inference takes every processor for minutes, and they take some milliseconds. Threads made later inherit it. */
+function yieldToParent(): void {
+  try {
+    setPriority(Math.min(19, getPriority() + niceness));
+  } catch {}
 }
 
 /**

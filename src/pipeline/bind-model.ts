@@ -10,8 +10,8 @@ export interface RecordingModels {
   /** The one of that name, while it is there. */
   find(id: string): SpeechModel | null;
   sha256Of(model: SpeechModel): Promise<string>;
-  /** Sees to it that the worker can run the model. */
-  admit(model: SpeechModel): Promise<void>;
+  /** Sees to it that the worker can run the model. @throws the signal's reason */
+  admit(model: SpeechModel, signal: AbortSignal): Promise<void>;
   /** A recording needs its model no more. */
   recordingEnded(): void;
 }
@@ -42,6 +42,6 @@ export async function bindModel(
     log.warn({ event: "recording.model_gone", recordingId: id, model: speechModel, takes: model.id });
   }
   recordings.describe(id, { speechModel: model.id, speechModelSha256: sha256 });
-  await models.admit(model);
+  await models.admit(model, context.signal);
   return { ...model, languages: readModelLanguages(model.path) };
 }

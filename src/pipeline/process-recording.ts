@@ -1,6 +1,6 @@
-import { EngineCrashError, EngineOperationError } from "../engine/index.ts";
+import { EngineCrashError, EngineOperationError, EngineStalledError } from "../engine/index.ts";
 import { machineTrouble } from "../storage/index.ts";
-import { type Failure, isOpen, type Recording } from "../transcriptions/index.ts";
+import { Checkpoints, type Failure, isOpen, type Recording } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { fetchSource } from "./fetch.ts";
 import type { Outcome } from "./outcome.ts";
@@ -21,8 +21,18 @@ export async function processRecording(services: PipelineServices, id: string, s
   } catch (error) {
     const trouble = machineTrouble(error);
     if (trouble === null) throw error;
+    forgetTries(services, id);
     services.log.warn({ event: "recording.waits", recordingId: id, trouble: trouble.kind, detail: trouble.detail });
     return { waitsFor: trouble.kind };
+  }
+}
+
+/** What it was at did the worker no harm. Where not even that can be written down, it can't be begun either. */
+function forgetTries({ store }: PipelineServices, id: string): void {
+  try {
+    new Checkpoints(store, id).clear("tries");
+  } catch (error) {
+    if (machineTrouble(error) === null) throw error;
   }
 }
 
@@ -123,6 +133,7 @@ async function begin(services: PipelineServices, id: string, signal: AbortSignal
 
 function failureOf(error: unknown): Failure {
   if (error instanceof RecordingFailure) return error.failure;
+  if (error instanceof EngineStalledError) return { reason: "internal", cause: "engine_stalled" };
   if (error instanceof EngineCrashError) return { reason: "internal", cause: "engine_crashed" };
   const trouble = machineTrouble(error)?.kind;
   if (trouble === "no_room" || trouble === "disk_full" || trouble === "read_only") {

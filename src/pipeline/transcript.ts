@@ -11,6 +11,7 @@ import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
 import { chooseLanguage, languageOfChunk, mostSpoken } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
+import { rememberTries } from "./remember-tries.ts";
 import { type Piece, piecesOf } from "./second-hearing.ts";
 import type { PipelineServices } from "./services.ts";
 import { spokenWords } from "./spoken-words.ts";
@@ -71,16 +72,17 @@ export async function transcript(
 
 /** The contexts of a recording's steps, each made when the step begins. */
 function stepsOf(services: PipelineServices, recording: Recording, signal: AbortSignal) {
-  const { recordings, dataDirectory, engine, log } = services;
+  const { recordings, dataDirectory, log } = services;
   const { id } = recording;
+  const checkpoints = new Checkpoints(services.store, id);
+  const engine = rememberTries(services.engine, { recordingId: id, checkpoints, log });
   const workDirectory = dataDirectory.workDirectory(id);
   mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
   return (name: Exclude<Step, "fetch">): StepContext => {
     recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
     return {
-      ...{ recording, workDirectory, engine, signal, log },
+      ...{ recording, workDirectory, checkpoints, engine, signal, log },
       uploadPath: dataDirectory.uploadPath(id),
-      checkpoints: new Checkpoints(services.store, id),
       progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
     };
   };

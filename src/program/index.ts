@@ -5,6 +5,7 @@ export { describeCheckout } from "./describe-checkout.ts";
 export { digestFile } from "./digest-file.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
 export type { FfmpegWords } from "./ffmpeg-words.ts";
+export { isCompiled } from "./is-compiled.ts";
 export { type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { type Notice, notices } from "./notices.ts";
 export { ownCommand } from "./own-command.ts";

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import type { Outcome } from "../pipeline/index.ts";
+import { type Outcome, ParkingError } from "../pipeline/index.ts";
 import { type MachineTroubleKind, machineTrouble } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
@@ -17,6 +17,8 @@ export interface RecordingQueueOptions {
   readonly slots: number;
   readonly priorityOf: FairnessRules["priorityOf"];
   readonly now: () => number;
+  /** How long stopping takes at most, what the worker is at included. */
+  readonly stopMilliseconds?: number;
   /** How often is looked whether a running recording was ended by command. */
   readonly watchMilliseconds?: number;
   /** Told of what a recording's processing threw: a fault of the program. The recording is tried again. */
@@ -38,6 +40,11 @@ interface Running {
   readonly accountId: string;
   readonly controller: AbortController;
 }
+
+/** systemd gives 30 s to stop, and answers under way take their time, too. */
+const defaultStopMilliseconds = 10_000;
+/** Of the time to stop, what the worker has for what it is at. */
+const graceShare = 0.8;
 
 /**
  * The recordings in hand, in memory, filled from the database, which is the truth: nothing is lost with this object. A
@@ -95,14 +102,21 @@ export class RecordingQueue {
     this.#add(recording, false);
   }
 
-  /** Tells the running recordings to stop at their next checkpoint and waits until they have; the rest stays `queued`. */
+  /**
+   * Parks the running recordings, each once the worker has done what it has begun of it, and waits until they are; the rest
+   * stays `queued`. What takes longer than the time there is for it is left behind.
+   */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#watch);
     this.#queue.clear();
     for (const timer of this.#retries.values()) clearTimeout(timer);
-    for (const { controller } of this.#running.values()) controller.abort(new QueueStoppedError());
-    await this.#queue.onIdle();
+    const all = this.#options.stopMilliseconds ?? defaultStopMilliseconds;
+    for (const { controller } of this.#running.values()) controller.abort(new ParkingError(all * graceShare));
+    const limit = Promise.withResolvers<void>();
+    const timer = setTimeout(limit.resolve, all);
+    await Promise.race([this.#queue.onIdle(), limit.promise]);
+    clearTimeout(timer);
   }
 
   /** What recordings wait for that could not be gone on with, one entry for each. */
@@ -164,14 +178,6 @@ export class RecordingQueue {
       // A database that can't be read says nothing; the next look will.
       return true;
     }
-  }
-}
-
-/** The reason a recording's signal is aborted with when the server stops. */
-class QueueStoppedError extends Error {
-  override readonly name = "QueueStoppedError";
-  constructor() {
-    super("the server is stopping");
   }
 }
 

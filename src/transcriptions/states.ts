@@ -43,6 +43,7 @@ const internalCauses = [
   "recording_too_long",
   "disk_full",
   "engine_crashed",
+  "engine_stalled",
   "fetch_bad_url",
   "fetch_blocked_address",
   "fetch_dns_failed",

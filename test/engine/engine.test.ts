@@ -4,9 +4,11 @@ import {
   Engine,
   EngineCrashError,
   type EngineOptions,
+  EngineStalledError,
   type WorkDone,
   type WorkerStart,
 } from "../../src/engine/index.ts";
+import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -190,6 +192,81 @@ describe("the engine", () => {
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(asked).toBe(2);
+  });
+
+  /** Limits of a moment, for operations and for a start. */
+  const impatient = () => ({
+    timeLimits: new TimeLimits({ leastSeconds: 0.3, startSeconds: 20 }),
+    lookMilliseconds: 20,
+    lanes: 1,
+  });
+  const stopped = (pid: number | null) => process.kill(pid ?? 0, "SIGSTOP");
+
+  test("a worker that is stopped in the middle is ended, what it did is done by another, and nobody waits for ever", async () => {
+    const deaths: (string | null)[] = [];
+    const made = engine({ ...impatient(), onWorkerDeath: ({ signal }) => deaths.push(signal) });
+    await made.ready();
+    // The first of its kind may take longer.
+    await made.run("planChunks", script("answer"), never);
+    stopped(made.status().workerPid);
+    const [first, second] = ["answer", "answer"].map((what) => made.run("planChunks", script(what), never));
+    while (made.status().trouble === null) await Bun.sleep(5);
+    expect(made.status().trouble).toMatch(/^the worker (has been|was) at one planChunks for/);
+    expect(await Promise.all([first, second])).toEqual([{ chunks: [] }, { chunks: [] }]);
+    expect(deaths).toEqual(["SIGKILL"]);
+    expect(made.status()).toMatchObject({ state: "ready", trouble: null, busy: false });
+  });
+
+  test("what never comes to an end is given up as stalled, and what ran beside it is not to blame", async () => {
+    const made = engine({ ...impatient(), lanes: 2 });
+    await made.run("planChunks", script("answer"), never);
+    const told: string[] = [];
+    const tries = { deaths: 0, begins: () => void told.push("begins"), died: () => void told.push("died") };
+    const stuck = made.run("planChunks", script("wait"), never);
+    const enough = new AbortController();
+    // The first block may take minutes.
+    const beside = made.run("detectBlock", { ...script("wait"), block: 0 }, enough.signal, tries);
+    await expect(stuck).rejects.toBeInstanceOf(EngineStalledError);
+    while (made.status().state !== "ready") await Bun.sleep(5);
+    enough.abort();
+    await beside.catch(() => {});
+    expect(told).not.toContain("died");
+    expect(told.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("a worker that does not get its models loaded is ended, and another is started", async () => {
+    using directory = temporaryDirectory();
+    const made = engine({
+      timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 0.2 }),
+      lookMilliseconds: 20,
+      prepare: async () => ({ ...start, whisperModel: join(directory.path, "slow-once") }),
+    });
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(made.status().restarts).toBe(1);
+  });
+
+  test("deaths of earlier runs of the program count, and each is told", async () => {
+    const made = engine();
+    const told: string[] = [];
+    const tries = (deaths: number) => ({
+      deaths,
+      begins: () => void told.push("begins"),
+      died: () => void told.push("died"),
+    });
+    await expect(made.run("planChunks", script("die"), never, tries(1))).rejects.toBeInstanceOf(EngineCrashError);
+    expect(told).toEqual(["begins", "died", "begins", "died"]);
+    await expect(made.run("planChunks", script("answer"), never, tries(3))).rejects.toBeInstanceOf(EngineCrashError);
+    expect(told).toHaveLength(4);
+  });
+
+  test("what can't be kept of an operation fails it alone", async () => {
+    const made = engine();
+    const begins = () => {
+      throw new Error("the disk is full");
+    };
+    const refused = made.run("planChunks", script("answer"), never, { deaths: 0, begins, died: begins });
+    await expect(refused).rejects.toThrow("the disk is full");
+    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
   });
 
   test("ends its worker when it is closed, and rejects what ran", async () => {

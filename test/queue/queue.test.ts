@@ -270,6 +270,6 @@ describe("the queue", () => {
     while (started.length < 4) await Bun.sleep(1);
     expect([started[3], reasons[deleted]]).toEqual([last, "RecordingEndedError"]);
     await queue.stop();
-    expect(reasons[last]).toBe("QueueStoppedError");
+    expect(reasons[last]).toBe("ParkingError");
   });
 });

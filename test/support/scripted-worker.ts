@@ -1,15 +1,27 @@
 /**
  * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
  * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
- * `die` kills the process, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers.
+ * `die` kills the process, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers. A whisper
+ * model that is not there yet makes the start wait for ever, once.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 const tries = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").length : 0);
 
 process.on("disconnect", () => process.exit(0));
-process.on("message", (message: { type: string; id: number; params: { pcm: { path: string } } }) => {
+interface Message {
+  readonly type: string;
+  readonly id: number;
+  readonly params: { readonly pcm: { readonly path: string } };
+  readonly whisperModel: string;
+}
+
+process.on("message", (message: Message) => {
   if (message.type === "start") {
+    if (message.whisperModel.endsWith("/slow-once") && tries(message.whisperModel) === 0) {
+      appendFileSync(message.whisperModel, "x");
+      return;
+    }
     process.send?.({ type: "ready", cpuVariant: "scripted", devices: [], speechDevice: "cuda" });
     process.send?.({ type: "gpuMemory", gpus: [{ name: "CUDA0", freeBytes: 7, totalBytes: 9 }] });
   }

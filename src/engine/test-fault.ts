@@ -1,0 +1,18 @@
+import { isCompiled } from "../program/index.ts";
+
+/** Called with each operation that a worker is given, before it begins. */
+export type FaultPoint = (operation: string, params: unknown) => void;
+
+/**
+ * The fault point of tests, by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: given that operation on a recording of so many
+ * samples, a worker sends itself the signal. It is there from source alone; the program in one file has none.
+ */
+export function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
+  const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];
+  if (isCompiled || operation === undefined) return () => {};
+  return (given, params) => {
+    if (given === operation && JSON.stringify(params).includes(`"sampleCount":${samples}}`)) {
+      process.kill(process.pid, signal as NodeJS.Signals);
+    }
+  };
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { ftruncateSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { type Operation, TimeLimits } from "../../src/engine/time-limits.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const pcmOf = (seconds: number) => ({ path: "/", sampleCount: seconds * 16_000 });
+const span = { startSeconds: 0, endSeconds: 20 };
+
+function transcribe(model = "/none", speechDevice = "cpu"): Operation {
+  const params = { pcm: pcmOf(60), chunk: { ...span, speech: [span] }, language: "en", model };
+  return { name: "transcribe", params, speechDevice };
+}
+function cluster(seconds: number): Operation {
+  const params = { pcm: pcmOf(seconds), activityDirectory: "/", embeddingDirectory: "/" };
+  return { name: "clusterSpeakers", params, speechDevice: "cpu" };
+}
+
+describe("an operation is late", () => {
+  test("after minutes where none of its kind was measured, so that a slow machine is in time", () => {
+    expect(new TimeLimits().of(transcribe(), false)).toBe(600);
+  });
+
+  test("after ten times what others took for that length, and never within a minute", () => {
+    const limits = new TimeLimits();
+    limits.learn(transcribe(), 2);
+    expect(limits.of(transcribe(), false)).toBe(60);
+    limits.learn(transcribe(), 12);
+    expect(limits.of(transcribe(), false)).toBe(120);
+    limits.learn(cluster(600), 6);
+    expect(limits.of(cluster(64_800), false)).toBeCloseTo(6480, 6);
+  });
+
+  test("a slower one counts at once, and is forgotten slowly", () => {
+    const limits = new TimeLimits();
+    for (const seconds of [10, 60, 10]) limits.learn(transcribe(), seconds);
+    expect(limits.expected(transcribe())).toBeCloseTo(55, 6);
+    for (let count = 0; count < 100; count++) limits.learn(transcribe(), 10);
+    expect(limits.expected(transcribe())).toBeCloseTo(10, 1);
+  });
+
+  test("by model and device: what one takes says nothing of another", () => {
+    const limits = new TimeLimits();
+    limits.learn(transcribe("/base", "cuda"), 0.2);
+    expect(limits.of(transcribe("/base", "cuda"), false)).toBe(60);
+    expect(limits.of(transcribe("/base", "cpu"), false)).toBe(600);
+    expect(limits.of(transcribe("/large", "cuda"), false)).toBe(600);
+  });
+
+  test("later where the worker has to load its model before; a start is as patient", () => {
+    using directory = temporaryDirectory();
+    const model = join(directory.path, "large.bin");
+    ftruncateSync(openSync(model, "w"), 3_000_000_000);
+    const limits = new TimeLimits();
+    limits.learn(transcribe(model), 2);
+    expect(limits.of(transcribe(model), false)).toBe(60);
+    expect(limits.of(transcribe(model), true)).toBe(360);
+    const [path, none] = ["/", { cpuLibrary: "", gpuLibraries: [], threads: 1 }];
+    const files = { nativeDirectory: path, onnxBinding: path, segmentationModel: path, embeddingModel: path };
+    expect(limits.ofStart({ type: "start", ...none, ...files, whisperModel: model })).toBe(600);
+  });
+});
