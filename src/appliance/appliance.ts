@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { getAccount, getWorkspace, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { type Engine, readModelLanguages } from "../engine/index.ts";
-import { createApp, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import { readModelLanguages, Trial } from "../engine/index.ts";
+import { createApp, type HttpServer, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
 import { checkRecordingUrl } from "../media/index.ts";
 import { processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
@@ -56,6 +56,8 @@ export interface Appliance {
 }
 
 const minute = 60_000;
+/** How long answers under way may take when the server stops. A slow client must not hold it up: systemd gives 30 s in all. */
+const lastAnswersMilliseconds = 10_000;
 
 /**
  * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
@@ -140,8 +142,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const recovered = queue.recover();
 
   let stopping = false;
-  const trouble = () =>
-    stopping ? "the server is stopping" : (room.lack(0, "intake") ?? stallOf(queue.stalled()) ?? engineTrouble(engine));
+  const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });
+  const whileServing = <T>(trouble: () => T) =>
+    stopping ? "the server is stopping" : (room.lack(0, "intake") ?? stallOf(queue.stalled()) ?? trouble());
   const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
   const creator = new TranscriptionCreator({
     ...{ recordings, usage, queue, dataDirectory, room, limits, toTranscription, metrics, now },
@@ -157,7 +160,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     ...{ store, recordings, dataDirectory, creator, toTranscription, lastUse, limits, metrics, log, now },
     languages: () => modelInUse().languages,
     metricsRemote: () => running.values.metrics.remote,
-    readiness: trouble,
+    readiness: () => whileServing(() => trial.trouble()),
     secure: certificate !== null,
   });
   const { host, port } = settings.server;
@@ -165,7 +168,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const server = asError(StartError, `can't listen on ${host}, port ${port}`, () =>
     startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
   );
-  taken.defer(() => server.stop());
+  taken.defer(() => endServer(server));
 
   const clean = () => {
     const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
@@ -209,7 +212,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const held = taken.move();
   return {
     origin,
-    standing: () => ({ trouble: trouble(), ...recordings.countsOpen() }),
+    standing: () => ({ trouble: whileServing(() => trial.known()), ...recordings.countsOpen() }),
     reload(next) {
       if (stopping) return;
       const { settings, changed, needRestart } = running.reload(next);
@@ -222,6 +225,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     },
     async stop() {
       stopping = true;
+      // Who asks meanwhile is answered: how far a recording is, or that no other is taken.
+      await queue.stop();
       await held.disposeAsync();
       log.info({ event: "server.stopped" });
     },
@@ -237,14 +242,16 @@ function asError<T>(Kind: new (message: string) => Error, what: string, make: ()
   }
 }
 
+/** Takes no more connections, and cuts those whose answers are not out in time. */
+async function endServer(server: HttpServer): Promise<void> {
+  const timer = setTimeout(() => void server.stop(true), lastAnswersMilliseconds);
+  await server.stop();
+  clearTimeout(timer);
+}
+
 /** What keeps recordings from being gone on with. One that needs more room than there is holds up nobody else. */
 function stallOf(stalled: readonly MachineTroubleKind[]): string | null {
   const kinds = [...new Set(stalled)].filter((kind) => kind !== "no_room");
   if (kinds.length === 0) return null;
   return `${count(stalled.length, "recording waits", "recordings wait")}: ${kinds.map((kind) => machineTroubles[kind]).join(", ")}`;
-}
-
-function engineTrouble(engine: Engine): string | null {
-  const { state, trouble } = engine.status();
-  return state === "ready" ? null : (trouble ?? "the models are being loaded");
 }

@@ -31,5 +31,6 @@ export {
 export { Reaching } from "./reaching.ts";
 export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
+export { Trial } from "./trial.ts";
 export { countPromptTokens, gpuLibraries, maxPromptTokens } from "./whisper/index.ts";
 export type { WorkDone } from "./work-done.ts";

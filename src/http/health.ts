@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "./errors.ts";
 
 /** What keeps the server from taking work, in plain words; null when nothing does. */
-export type Readiness = () => string | null;
+export type Readiness = () => string | null | Promise<string | null>;
 
 export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
 export const readySchema = Type.Object({ status: Type.Literal("ready") });
@@ -14,8 +14,8 @@ export function healthRoutes(readiness: Readiness) {
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
     .get(
       "/readyz",
-      () => {
-        const trouble = readiness();
+      async () => {
+        const trouble = await readiness();
         if (trouble !== null) {
           throw new ApiError("service_unavailable", `Not ready: ${trouble}`, { headers: { "Retry-After": "5" } });
         }

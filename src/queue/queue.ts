@@ -59,7 +59,7 @@ export class RecordingQueue {
   readonly #stalled = new Map<string, Stalled>();
   readonly #retries = new Map<string, Timer>();
   readonly #watch: Timer;
-  #stopped = false;
+  #stopping: Promise<void> | null = null;
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
@@ -106,15 +106,18 @@ export class RecordingQueue {
    * Parks the running recordings, each once the worker has done what it has begun of it, and waits until they are; the rest
    * stays `queued`. What takes longer than the time there is for it is left behind.
    */
-  async stop(): Promise<void> {
-    this.#stopped = true;
+  stop(): Promise<void> {
+    this.#stopping ??= this.#park(this.#options.stopMilliseconds ?? defaultStopMilliseconds);
+    return this.#stopping;
+  }
+
+  async #park(milliseconds: number): Promise<void> {
     clearInterval(this.#watch);
     this.#queue.clear();
     for (const timer of this.#retries.values()) clearTimeout(timer);
-    const all = this.#options.stopMilliseconds ?? defaultStopMilliseconds;
-    for (const { controller } of this.#running.values()) controller.abort(new ParkingError(all * graceShare));
+    for (const { controller } of this.#running.values()) controller.abort(new ParkingError(milliseconds * graceShare));
     const limit = Promise.withResolvers<void>();
-    const timer = setTimeout(limit.resolve, all);
+    const timer = setTimeout(limit.resolve, milliseconds);
     await Promise.race([this.#queue.onIdle(), limit.promise]);
     clearTimeout(timer);
   }
@@ -126,7 +129,7 @@ export class RecordingQueue {
 
   #add(recording: Recording, resumed: boolean): void {
     const { id, accountId, createdAt } = recording;
-    if (this.#enqueued.has(id) || this.#stopped) return;
+    if (this.#enqueued.has(id) || this.#stopping !== null) return;
     this.#enqueued.add(id);
     const run = async () => {
       const controller = new AbortController();
@@ -144,14 +147,15 @@ export class RecordingQueue {
     try {
       return (await this.#options.process(id, signal))?.waitsFor ?? "none";
     } catch (error) {
-      this.#options.onFault(id, error);
+      // What is left behind when the server stops meets a closed database.
+      if (this.#stopping === null) this.#options.onFault(id, error);
       return null;
     }
   }
 
   /** Gives the slot to others meanwhile: one that needs much room must not hold up those that need little. */
   #tryLater(recording: Recording, trouble: MachineTroubleKind | null): void {
-    if (this.#stopped) return;
+    if (this.#stopping !== null) return;
     const { id } = recording;
     const tries = (this.#stalled.get(id)?.tries ?? 0) + 1;
     this.#stalled.set(id, { trouble, tries });

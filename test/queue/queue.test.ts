@@ -217,6 +217,28 @@ describe("the queue", () => {
     expect(seen).toEqual(ids.slice(0, 1));
   });
 
+  test("that stops leaves behind what does not end, and is not brought down by what becomes of it", async () => {
+    create();
+    const left = Promise.withResolvers<void>();
+    const reasons: unknown[] = [];
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, now },
+      slots: 1,
+      stopMilliseconds: 20,
+      process: async (_id, signal) => {
+        signal.addEventListener("abort", () => reasons.push(signal.reason));
+        await left.promise;
+        throw new Error("the database is closed");
+      },
+    });
+    queue.recover();
+    await Bun.sleep(5);
+    await queue.stop();
+    left.resolve();
+    await Bun.sleep(5);
+    expect(reasons).toEqual([expect.objectContaining({ name: "ParkingError", graceMilliseconds: 16 })]);
+  });
+
   /** A queue whose recordings run until they are told to stop or are in `finished`. */
   const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}) => {
     const started: string[] = [];

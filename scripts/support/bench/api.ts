@@ -106,7 +106,9 @@ const toTranscription = transcriptionMapper(() => null);
 const common = { recordings, dataDirectory, limits: () => limits, toTranscription, now: Date.now };
 const metrics = createMetrics({
   ...{ recordings, dataPaths: dataDirectory, now: Date.now },
-  engine: () => ({ status: () => ({ state: "ready", trouble: null, busy: false, restarts: 0, workerPid: null, gpus: [] }) }),
+  engine: () => ({
+    status: () => ({ state: "ready", trouble: null, busy: false, restarts: 0, workerPid: null, gpus: [] }),
+  }),
   modelInUse: () => "whisper-base",
   certificateEndsAt: () => null,
   stalled: () => [],

@@ -1,0 +1,228 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { childrenOf } from "../../../test/e2e/processes.ts";
+import { bodyOf, TestClient } from "../../../test/support/client.ts";
+import { transcriptionContract } from "../../../test/support/contract.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import type { Row } from "./row.ts";
+import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
+
+export interface KillsOptions {
+  readonly kills: number;
+  readonly seed: number;
+}
+
+/** The longest time between two kills: a start takes two of them, the five recordings some ten. */
+const longestPauseMilliseconds = 6000;
+
+/** What may lie in a data directory. */
+const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|models|state|backups)$/;
+
+/**
+ * Five recordings at once, again and again, of a server that is killed at random moments, its worker or itself, until there
+ * were so many kills. All must end as those of a server that is left in peace.
+ */
+export async function kills({ kills: wanted, seed }: KillsOptions): Promise<Row[]> {
+  using directory = temporaryDirectory();
+  await makeSmallRecordings(directory.path);
+  const temporary = join(directory.path, "tmp");
+  mkdirSync(temporary);
+  await using host = linkHost(directory.path);
+  await using server = new TestServer({ TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32", TMPDIR: temporary });
+  await server.start();
+  const { key } = await server.client("kills");
+  const client = () => new TestClient(server.baseUrl, key);
+  const round = new Round(client, directory.path, host.origin);
+  const random = randomNumbers(seed);
+
+  const undisturbed = await round.run(async () => {});
+  const partsOf = (ids: ReadonlyMap<SmallRecording, string>) => countParts(server, ids);
+  const expectedParts = partsOf(undisturbed.ids);
+
+  const done = { server: 0, worker: 0 };
+  const killed = () => done.server + done.worker;
+  const faults = { recordings: 0, notCompleted: 0, otherSegments: 0, again: 0, damaged: 0, stray: 0 };
+  const kill = async (hasEnded: () => boolean) => {
+    let starting: Promise<void> = Promise.resolve();
+    while (killed() < wanted && !hasEnded()) {
+      await Bun.sleep(random() * longestPauseMilliseconds);
+      const atServer = random() < 0.5;
+      const [worker] = childrenOf(server.pid, "__worker");
+      if (!atServer && worker !== undefined) {
+        process.kill(worker, "SIGKILL");
+        done.worker += 1;
+        continue;
+      }
+      await server.killHard();
+      await starting;
+      done.server += 1;
+      if (!isWhole(server.dataDirectory)) faults.damaged += 1;
+      // It may be killed again before it is ready.
+      starting = server.start().catch(() => {});
+    }
+    await starting;
+  };
+
+  while (killed() < wanted) {
+    const disturbed = await round.run(kill);
+    const parts = partsOf(disturbed.ids);
+    for (const name of smallRecordings) {
+      faults.recordings += 1;
+      if (disturbed.statuses.get(name) !== "completed") faults.notCompleted += 1;
+      else if (disturbed.segments.get(name) !== undisturbed.segments.get(name)) faults.otherSegments += 1;
+      for (const [part, count] of parts.get(name) ?? []) {
+        faults.again += Math.max(0, count - (expectedParts.get(name)?.get(part) ?? 0));
+      }
+    }
+  }
+  const exitCode = await server.stop();
+  if (!isWhole(server.dataDirectory)) faults.damaged += 1;
+  faults.stray = strayFiles(server.dataDirectory, round.entered).length + readdirSync(temporary).length;
+  const strayProcesses = processesWith(temporary, server.dataDirectory);
+
+  const over = `${done.server} kills of the server, ${done.worker} of the worker, seed ${seed}`;
+  const none = (measured: string, value: number): Row => ({ measured, value, over, target: "0", ok: value === 0 });
+  return [
+    {
+      measured: "recordings that were disturbed",
+      value: faults.recordings,
+      over,
+      target: "5 or more",
+      ok: faults.recordings >= 5,
+    },
+    none("not completed", faults.notCompleted),
+    none("completed with other segments than undisturbed", faults.otherSegments),
+    none("parts computed again that were stored", faults.again),
+    none("databases that fail the integrity check", faults.damaged),
+    none("stray files", faults.stray),
+    none("stray processes", strayProcesses.length),
+    none("exit code of the last stop", exitCode),
+  ];
+}
+
+interface Outcome {
+  readonly ids: ReadonlyMap<SmallRecording, string>;
+  readonly statuses: ReadonlyMap<SmallRecording, string>;
+  /** The segments' pages as they are sent. */
+  readonly segments: ReadonlyMap<SmallRecording, string>;
+}
+
+/** Five recordings, sent at once by clients that don't give up, and followed to their ends. */
+class Round {
+  readonly #client: () => TestClient;
+  readonly #directory: string;
+  readonly #links: string;
+  /** Ids of all recordings that the server has answered with. */
+  readonly entered = new Set<string>();
+
+  constructor(client: () => TestClient, directory: string, links: string) {
+    this.#client = client;
+    this.#directory = directory;
+    this.#links = links;
+  }
+
+  /** @param disturb runs meanwhile */
+  async run(disturb: (hasEnded: () => boolean) => Promise<void>): Promise<Outcome> {
+    let open = smallRecordings.length;
+    const [ids, statuses, segments] = [0, 0, 0].map(() => new Map<SmallRecording, string>());
+    const one = async (name: SmallRecording) => {
+      const key = crypto.randomUUID();
+      const { id } = await again(() => this.#create(name, key));
+      this.entered.add(id);
+      ids?.set(name, id);
+      const ended = await again(async () => {
+        const { status } = await this.#client().get(id);
+        if (status === "queued" || status === "processing") throw new Error("it has not ended");
+        return status;
+      });
+      statuses?.set(name, ended);
+      if (ended === "completed") segments?.set(name, await again(() => this.#segments(id)));
+      open -= 1;
+    };
+    await Promise.all([...smallRecordings.map(one), disturb(() => open === 0)]);
+    return { ids: ids ?? new Map(), statuses: statuses ?? new Map(), segments: segments ?? new Map() };
+  }
+
+  async #create(name: SmallRecording, key: string) {
+    const body = new FormData();
+    if (name === "linked.mp3") body.set("url", `${this.#links}/${name}`);
+    else body.set("file", Bun.file(join(this.#directory, name)), name);
+    const headers = { "Idempotency-Key": key };
+    const response = await this.#client().fetch("/transcriptions", { method: "POST", body, headers });
+    return bodyOf(response, 201, transcriptionContract);
+  }
+
+  async #segments(id: string): Promise<string> {
+    const response = await this.#client().fetch(`/transcriptions/${id}/segments?limit=1000`);
+    if (!response.ok) throw new Error(`${response.status}`);
+    return response.text();
+  }
+}
+
+/** Tries until it succeeds: a server that is killed now is there again in a moment. */
+async function again<T>(attempt: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + 600_000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+      await Bun.sleep(200);
+    }
+  }
+}
+
+function linkHost(directory: string) {
+  const host = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => new Response(Bun.file(join(directory, new URL(request.url).pathname.slice(1)))),
+  });
+  return { origin: `http://127.0.0.1:${host.port}`, [Symbol.asyncDispose]: () => host.stop(true) };
+}
+
+/** How often each part of each recording was done, as the log tells; what died before its line was written is not there. */
+function countParts(server: TestServer, ids: ReadonlyMap<SmallRecording, string>) {
+  const names = new Map([...ids].map(([name, id]) => [id, name]));
+  const counts = new Map<SmallRecording, Map<string, number>>();
+  for (const { event, recordingId, step, part } of server.log) {
+    const name = names.get(String(recordingId));
+    if (event !== "recording.part_finished" || name === undefined) continue;
+    const parts = counts.get(name) ?? new Map<string, number>();
+    counts.set(name, parts.set(`${step} ${part}`, (parts.get(`${step} ${part}`) ?? 0) + 1));
+  }
+  return counts;
+}
+
+function isWhole(dataDirectory: string): boolean {
+  using database = new Database(join(dataDirectory, "transcribe.db"));
+  const answers = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+  return answers.length === 1 && answers[0]?.integrity_check === "ok";
+}
+
+function strayFiles(dataDirectory: string, ids: ReadonlySet<string>): string[] {
+  const inside = (folder: string) => readdirSync(join(dataDirectory, folder)).map((name) => `${folder}/${name}`);
+  return [
+    ...readdirSync(dataDirectory).filter((name) => !known.test(name)),
+    ...inside("incoming"),
+    ...inside("work"),
+    ...inside("uploads").filter((path) => !ids.has(path.slice("uploads/".length))),
+    ...inside("state").filter((path) => path !== "state/devices.json"),
+  ];
+}
+
+/** Processes that have either path in their command line or environment. */
+function processesWith(...paths: readonly string[]): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const text = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${pid}/${file}`, "utf8")).join("\0");
+      return paths.some((path) => text.includes(path));
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { childrenOf } from "../../../test/e2e/processes.ts";
+import type { TestClient } from "../../../test/support/client.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import type { Row } from "./row.ts";
+import { makeSmallRecordings } from "./small-recordings.ts";
+
+/** A worker that is stopped, idle and in the middle of a chunk: it must be said, and the chunk must be done by another. */
+export async function stuck(): Promise<Row[]> {
+  using directory = temporaryDirectory();
+  await makeSmallRecordings(directory.path);
+  await using server = new TestServer();
+  await server.start();
+  const client = await server.client("stuck");
+  const path = join(directory.path, "long.wav");
+  const undisturbed = await client.transcribe(path, { language: "en" });
+
+  const worker = () => childrenOf(server.pid, "__worker")[0] ?? 0;
+  const isReady = async (wanted: boolean) => (await fetch(`${server.origin}/readyz`)).ok === wanted;
+  const secondsUntil = async (isTrue: () => Promise<boolean> | boolean) => {
+    const since = performance.now();
+    await server.until(isTrue, 200);
+    return (performance.now() - since) / 1000;
+  };
+  const over = "SIGSTOP of the worker";
+  const seconds = (measured: string, value: number, most: number): Row => ({
+    ...{ measured: `${measured}, s`, value: Math.round(value * 10) / 10, over },
+    ...{ target: `at most ${most}`, ok: value <= most },
+  });
+
+  const idle = worker();
+  process.kill(idle, "SIGSTOP");
+  const idleNoticed = await secondsUntil(() => isReady(false));
+  process.kill(idle, "SIGCONT");
+  const idleBack = await secondsUntil(() => isReady(true));
+
+  const { id } = await client.create(path, { language: "en" });
+  await server.until(async () => (await progressOf(client, id)) === "transcribe");
+  await Bun.sleep(500);
+  const stopped = worker();
+  process.kill(stopped, "SIGSTOP");
+  const noticed = await secondsUntil(() => isReady(false));
+  const alive = (await fetch(`${server.origin}/healthz`)).status;
+  const ended = noticed + (await secondsUntil(() => server.log.some(({ event }) => event === "engine.stalled")));
+  const again = await client.waitUntilEnded(id);
+  const isEqual = again.status === "completed" && Bun.deepEquals(await client.segments(id), undisturbed.segments);
+  return [
+    seconds("idle: until /readyz says so", idleNoticed, 10),
+    seconds("idle: until it is ready again after SIGCONT", idleBack, 10),
+    seconds("in a chunk: until /readyz says so", noticed, 45),
+    seconds("in a chunk: until it is ended", ended, 75),
+    { measured: "/healthz meanwhile", value: alive, over, target: "200", ok: alive === 200 },
+    {
+      measured: "the recording, against one left in peace",
+      value: isEqual ? "equal" : again.status,
+      over,
+      target: "equal",
+      ok: isEqual,
+    },
+  ];
+}
+
+async function progressOf(client: TestClient, id: string): Promise<string | null> {
+  return (await client.get(id)).progress.step;
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { TestClient } from "../support/client.ts";
+import { isFromSource } from "../support/program.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("e2e tests of a recording that kills workers", jfk, ffmpegPath) && isFromSource;
+if (!isFromSource) console.warn("SKIPPED: the program in one file has no fault point");
+
+/** Samples of the recording that the worker dies of. */
+const poisonSamples = 128_000;
+
+describe.if(ready)("a recording that the worker dies of at one chunk", () => {
+  const server = new TestServer({ WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV` });
+  const directory = temporaryDirectory();
+  const poison = join(directory.path, "poison.wav");
+  let key = "";
+  const client = () => new TestClient(server.baseUrl, key);
+  const deaths = () => server.log.filter(({ event }) => event === "engine.worker_died");
+  const causeOf = async (id: string) =>
+    JSON.parse((await server.cli("recordings", "show", id, "--json")).stdout).failure_cause;
+
+  beforeAll(async () => {
+    const cut = ["-v", "error", "-i", jfk, "-ac", "1", "-ar", "16000", "-t", String(poisonSamples / 16_000), poison];
+    const child = Bun.spawn([ffmpegPath, ...cut], { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+    expect(await child.exited).toBe(0);
+    await server.start();
+    key = (await server.client("poison")).key;
+  }, startTimeout);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+
+  test(
+    "is tried three times, whatever server is started in between, then failed; the others are completed",
+    server.showing(async () => {
+      const { id } = await client().create(poison, { language: "en" });
+      const others = [await client().create(jfk, { language: "en" }), await client().create(jfk, { language: "en" })];
+      await server.until(() => deaths().length === 1);
+      await server.killHard();
+      await server.start();
+      expect(await client().waitUntilEnded(id)).toMatchObject({ status: "failed", failure_reason: "internal" });
+      expect(await causeOf(id)).toBe("engine_crashed");
+      for (const other of others) expect((await client().waitUntilEnded(other.id)).status).toBe("completed");
+      expect(deaths().map(({ signal, operations }) => ({ signal, operations }))).toEqual(
+        [0, 1, 2].map(() => ({ signal: "SIGSEGV", operations: ["transcribe"] })),
+      );
+    }),
+    180_000,
+  );
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { getPriority } from "node:os";
+import { available, samplePath } from "../support/checkout.ts";
+import { errorOf, TestClient } from "../support/client.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
+
+const sample = samplePath("sample.wav");
+const ready = available("e2e tests of stopping", sample);
+if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that stop workers; they find them in /proc");
+
+/** In order: each test finds the server as the one before left it, ready and idle. */
+describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
+  const server = new TestServer();
+  let key = "";
+  const client = () => new TestClient(server.baseUrl, key);
+  const worker = () => childrenOf(server.pid, "__worker")[0] ?? 0;
+  const readiness = () => fetch(`${server.origin}/readyz`);
+  /** Sends the sample and waits until the worker is at a chunk of it. */
+  const begin = async () => {
+    const { id } = await client().create(sample, { language: "en" });
+    await server.until(async () => (await client().get(id)).progress.step === "transcribe", 20);
+    return id;
+  };
+
+  beforeAll(async () => {
+    await server.start();
+    key = (await server.client("stopping")).key;
+  }, startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test(
+    "waits for processors behind the server, and leaves signals of the terminal to it",
+    server.showing(async () => {
+      const pid = worker();
+      expect(getPriority(pid) - getPriority(server.pid)).toBe(10);
+      const id = await begin();
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(pid, signal);
+      expect((await client().waitUntilEnded(id)).status).toBe("completed");
+      expect(worker()).toBe(pid);
+    }),
+    120_000,
+  );
+
+  test(
+    "makes the server not ready, though alive, until it goes on",
+    server.showing(async () => {
+      const pid = worker();
+      process.kill(pid, "SIGSTOP");
+      try {
+        await server.until(async () => !(await readiness()).ok);
+        const { message } = await errorOf(await readiness(), 503);
+        expect(message).toContain("the worker does not answer");
+        expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      await server.until(async () => (await readiness()).ok);
+      expect(worker()).toBe(pid);
+    }),
+    120_000,
+  );
+
+  test(
+    "holds up no stop: the server answers to its end, takes no more work, and exits in order, however often it is told to",
+    server.showing(async () => {
+      const id = await begin();
+      const pid = worker();
+      process.kill(pid, "SIGSTOP");
+      const stopped = server.stop();
+      const serverPid = server.pid;
+      await server.until(async () => (await readiness()).status === 503, 10);
+      for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) process.kill(serverPid, signal);
+      const refused = await client().send(sample);
+      expect(refused.headers.get("Retry-After")).toBe("10");
+      expect(await errorOf(refused, 503)).toMatchObject({ error: "service_unavailable" });
+      expect((await errorOf(await readiness(), 503)).message).toContain("stopping");
+      expect((await client().get(id)).status).toBe("processing");
+      expect(await stopped).toBe(0);
+      expect(server.log.at(-1)?.event).toBe("server.stopped");
+      expect(isAlive(pid)).toBe(false);
+      await server.start();
+      expect((await client().waitUntilEnded(id)).status).toBe("completed");
+    }),
+    180_000,
+  );
+});
