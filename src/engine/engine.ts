@@ -1,7 +1,7 @@
 import { Value } from "@sinclair/typebox/value";
-import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
-import { EngineCrashError, EngineOperationError, EngineStalledError } from "./errors.ts";
+import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import { EngineOperationError } from "./errors.ts";
 import {
   type FromWorker,
   type GpuMemory,
@@ -9,42 +9,12 @@ import {
   operations,
   type Params,
   type Result,
-  type Start,
 } from "./protocol.ts";
-import { isSuspect, maxDeaths, type Task, type Tries } from "./task.ts";
+import { givenUp, isSuspect, type Task, type Tries } from "./task.ts";
 import { modelOf, type Operation, TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import { type CountedOperation, type WorkDone, workOf } from "./work-done.ts";
+import { type CountedOperation, workOf } from "./work-done.ts";
 import { WorkerProcess } from "./worker-process.ts";
-
-export interface EngineOptions {
-  /** Command line that starts a worker. */
-  readonly command: readonly string[];
-  /**
-   * What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left
-   * out. The signal is aborted when the engine is closed meanwhile.
-   */
-  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start>;
-  /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
-  readonly lanes: number;
-  readonly log: Logger;
-  /** Told of each operation that was done. */
-  readonly onWork?: (work: WorkDone) => void;
-  /** Told of each worker that ended unasked. */
-  readonly onWorkerDeath?: (how: WorkerDeath) => void;
-  /** Waits before a worker is started again after one that did not become ready, by number of tries. */
-  readonly restartDelayMilliseconds?: (failures: number) => number;
-  /** How long a worker may take for what it is told to do. */
-  readonly timeLimits?: TimeLimits;
-  /** How often is looked whether it takes longer. */
-  readonly lookMilliseconds?: number;
-}
-
-/** How a worker ended. */
-export interface WorkerDeath {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-}
 
 export type EngineState = "starting" | "ready" | "failing" | "closed";
 
@@ -145,9 +115,10 @@ export class Engine {
         else reject(new EngineOperationError(`the worker's answer to ${operation} is not what it should be`));
       };
       signal.addEventListener("abort", abort, { once: true });
-      const begins = { startedAt: 0, deaths: tries?.deaths ?? 0, stalled: false, abandoned: false };
+      const begins = { startedAt: 0, deaths: tries?.deaths ?? 0, kills: 0, stalled: false, abandoned: false };
       const task: Task = { id, operation: { name: operation, params }, tries, settle, ...begins };
-      if (task.deaths >= maxDeaths) return settle({ error: givenUp(task) });
+      const tooLate = givenUp(task);
+      if (tooLate !== null) return settle({ error: tooLate });
       this.#waiting.push(task);
       this.#pump();
     });
@@ -330,9 +301,10 @@ export class Engine {
     for (const task of interrupted.toReversed()) {
       if (task.abandoned) continue;
       // What ran beside one that stalled is not to blame.
-      if (!someStalled || task.stalled) this.#blame(task);
-      if (task.deaths < maxDeaths) this.#waiting.unshift(task);
-      else task.settle({ error: givenUp(task) });
+      if (!someStalled || task.stalled) this.#blame(task, how);
+      const error = givenUp(task);
+      if (error === null) this.#waiting.unshift(task);
+      else task.settle({ error });
       task.stalled = false;
     }
     if (wasReady) {
@@ -342,10 +314,13 @@ export class Engine {
     }
   }
 
-  #blame(task: Task): void {
-    task.deaths += 1;
+  #blame(task: Task, { signal }: WorkerDeath): void {
+    // No code brings this upon itself: somebody did, the kernel when memory was short, or the watchdog.
+    const wasKilled = signal === "SIGKILL" && !task.stalled;
+    if (wasKilled) task.kills += 1;
+    else task.deaths += 1;
     try {
-      task.tries?.died();
+      task.tries?.died(wasKilled ? "killed" : "of itself");
     } catch (error) {
       // It counts here all the same.
       this.#options.log.error({ event: "engine.death_not_kept", trouble: messageOf(error) });
@@ -367,11 +342,6 @@ export class Engine {
       if (this.#state !== "closed") void this.#startWorker();
     }, delay);
   }
-}
-
-function givenUp({ operation, deaths, stalled }: Task): EngineCrashError {
-  const what = `the worker died ${deaths} times at ${operation.name}`;
-  return stalled ? new EngineStalledError(`${what}, having come to no end with it`) : new EngineCrashError(what);
 }
 
 function defaultRestartDelay(failures: number): number {

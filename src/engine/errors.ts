@@ -8,6 +8,11 @@ export class EngineStalledError extends EngineCrashError {
   override readonly name = "EngineStalledError";
 }
 
+/** As often, it was killed from outside; that may have been chance, and another try another day's. */
+export class EngineKilledError extends EngineCrashError {
+  override readonly name = "EngineKilledError";
+}
+
 /** An operation ended with an error of its own; the worker lives on. */
 export class EngineOperationError extends Error {
   override readonly name = "EngineOperationError";

@@ -9,9 +9,10 @@ export {
   tryGpuLibrary,
   tryOnnx,
 } from "./devices/index.ts";
-export { blockCount, isWholeBlock } from "./diarization/index.ts";
-export { Engine, type EngineOptions, type WorkerDeath } from "./engine.ts";
-export { EngineCrashError, EngineOperationError, EngineStalledError } from "./errors.ts";
+export { blockCount } from "./diarization/index.ts";
+export { Engine } from "./engine.ts";
+export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
 export { heardPieces, heardSeconds } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Static, Type } from "@sinclair/typebox";
-import { type Engine, EngineCrashError } from "../engine/index.ts";
+import { Type } from "@sinclair/typebox";
+import { type Engine, EngineCrashError, EngineKilledError } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
 import { operationSignal } from "./operation-signal.ts";
@@ -11,14 +11,13 @@ const triesSchema = Type.Object({
   operation: Type.String(),
   /** Workers that died of it. */
   deaths: Type.Integer({ minimum: 0 }),
-  /** Times it was begun and the server ended before it did, by nobody's order. */
+  /** Times it was begun, and its worker was killed from outside or the server ended, by nobody's order. */
   interruptions: Type.Integer({ minimum: 0 }),
 });
-type KeptTries = Static<typeof triesSchema>;
 
 /**
- * A server that was killed so often in the middle of one operation waits before it tries again: the other recordings come
- * before it, and a service manager that counts starts (systemd: five in five minutes) doesn't give up.
+ * What was interrupted so often waits before it is tried again: memory that was short may be there then, the other recordings
+ * come before it, and a service manager that counts starts (systemd: five in five minutes) doesn't give up.
  */
 const doubtfulInterruptions = 3;
 const defaultPauseMilliseconds = 60_000;
@@ -40,39 +39,45 @@ export interface RememberOptions {
  */
 export function rememberTries(engine: Pick<Engine, "run">, options: RememberOptions): Pick<Engine, "run"> {
   const { recordingId, checkpoints, log } = options;
-  const write = (tries: KeptTries) => checkpoints.write("tries", 0, triesSchema, tries);
   return {
     async run(operation, params, signal) {
       signal.throwIfAborted();
       const name = `${operation} ${digestOf(params)}`;
       const kept = checkpoints.read("tries", 0, triesSchema);
       let tries = kept?.operation === name ? kept : { operation: name, deaths: 0, interruptions: 0 };
-      if (tries.interruptions >= maxInterruptions) {
-        throw new EngineCrashError(`the server ended ${tries.interruptions} times at ${operation}`);
-      }
-      if (tries.interruptions >= doubtfulInterruptions) {
-        log.warn({ event: "recording.doubtful", recordingId, operation, interruptions: tries.interruptions });
-        await pause(options.pauseMilliseconds ?? defaultPauseMilliseconds, signal);
-      }
-      const before = tries.interruptions;
-      using own = operationSignal(signal);
-      try {
-        return await engine.run(operation, params, own.signal, {
-          deaths: tries.deaths,
-          begins() {
-            tries = { ...tries, interruptions: before + 1 };
-            write(tries);
-            own.begun();
-          },
-          died() {
-            tries = { ...tries, deaths: tries.deaths + 1, interruptions: before };
-            write(tries);
-          },
-        });
-      } catch (error) {
-        // Left by order: that is no interruption.
-        if (signal.aborted && tries.interruptions > before) write({ ...tries, interruptions: before });
-        throw error;
+      const change = (deaths: number, interruptions: number) => {
+        tries = { operation: name, deaths: tries.deaths + deaths, interruptions: tries.interruptions + interruptions };
+        checkpoints.write("tries", 0, triesSchema, tries);
+      };
+      for (;;) {
+        const { interruptions } = tries;
+        if (interruptions >= maxInterruptions) {
+          throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
+        }
+        if (interruptions >= doubtfulInterruptions) {
+          log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
+          await pause(options.pauseMilliseconds ?? defaultPauseMilliseconds, signal);
+        }
+        let runs = false;
+        using own = operationSignal(signal);
+        try {
+          return await engine.run(operation, params, own.signal, {
+            deaths: tries.deaths,
+            begins() {
+              // Taken back by whatever else ends it; a server that ends can't.
+              change(0, 1);
+              runs = true;
+              own.begun();
+            },
+            died(death) {
+              runs = false;
+              if (death === "of itself") change(1, -1);
+            },
+          });
+        } catch (error) {
+          if (runs && signal.aborted) change(0, -1);
+          if (!(error instanceof EngineKilledError)) throw error;
+        }
       }
     },
   };

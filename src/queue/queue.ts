@@ -41,8 +41,8 @@ interface Running {
   readonly controller: AbortController;
 }
 
-/** systemd gives 30 s to stop, and answers under way take their time, too. */
-const defaultStopMilliseconds = 10_000;
+/** Docker gives 10 s to stop, systemd 30; answers under way take their time, too. */
+const defaultStopMilliseconds = 8000;
 /** Of the time to stop, what the worker has for what it is at. */
 const graceShare = 0.8;
 

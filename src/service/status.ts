@@ -23,7 +23,7 @@ export interface ServiceStatus {
   readonly queue: { readonly queued: number; readonly processing: number } | null;
 }
 
-const patienceMilliseconds = 3000;
+const patienceMilliseconds = 5000;
 
 /**
  * Looks at the server of these settings: systemd's word, where the server itself noted that it listens, and its own answer.

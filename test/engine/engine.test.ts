@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   Engine,
   EngineCrashError,
+  EngineKilledError,
   type EngineOptions,
   EngineStalledError,
   type WorkDone,
@@ -251,12 +252,20 @@ describe("the engine", () => {
     const tries = (deaths: number) => ({
       deaths,
       begins: () => void told.push("begins"),
-      died: () => void told.push("died"),
+      died: (death: string) => void told.push(death),
     });
-    await expect(made.run("planChunks", script("die"), never, tries(1))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(told).toEqual(["begins", "died", "begins", "died"]);
+    await expect(made.run("planChunks", script("crash"), never, tries(1))).rejects.toBeInstanceOf(EngineCrashError);
+    expect(told).toEqual(["begins", "of itself", "begins", "of itself"]);
     await expect(made.run("planChunks", script("answer"), never, tries(3))).rejects.toBeInstanceOf(EngineCrashError);
     expect(told).toHaveLength(4);
+  });
+
+  test("one that is killed from outside may have been so by chance: that counts by itself", async () => {
+    const told: string[] = [];
+    const tries = { deaths: 2, begins: () => {}, died: (death: string) => void told.push(death) };
+    const killed = engine().run("planChunks", script("die"), never, tries);
+    await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
+    expect(told).toEqual(["killed", "killed", "killed"]);
   });
 
   test("what can't be kept of an operation fails it alone", async () => {

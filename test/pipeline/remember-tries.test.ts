@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
-import { type Engine, EngineCrashError } from "../../src/engine/index.ts";
+import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { ParkingError } from "../../src/pipeline/index.ts";
 import { rememberTries } from "../../src/pipeline/remember-tries.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
@@ -43,7 +43,7 @@ describe("how often an operation was tried", () => {
   const done: Act = (tries) => tries.begins();
   const diesOnce: Act = (tries) => {
     tries.begins();
-    tries.died();
+    tries.died("of itself");
     tries.begins();
     throw killed;
   };
@@ -71,6 +71,23 @@ describe("how often an operation was tried", () => {
     for (let count = 0; count < 6; count++) await expect(runOn(isKilled)).rejects.toBe(killed);
     await expect(runOn(done)).rejects.toBeInstanceOf(EngineCrashError);
     expect(told).toHaveLength(6);
+  });
+
+  test("workers that are killed from outside count as servers that are: tried again after a pause, and not for ever", async () => {
+    const isKilledThrice: Act = (tries) => {
+      for (let count = 0; count < 3; count++) {
+        tries.begins();
+        tries.died("killed");
+      }
+      throw new EngineKilledError("killed");
+    };
+    const twice = runOn(isKilledThrice);
+    await expect(twice).rejects.toBeInstanceOf(EngineCrashError);
+    await expect(twice).rejects.not.toBeInstanceOf(EngineKilledError);
+    expect(told).toEqual([0, 0]);
+    let tried = 0;
+    await runOn((tries, signal) => (++tried === 1 ? isKilledThrice(tries, signal) : done(tries, signal)), "b");
+    expect(tried).toBe(2);
   });
 
   test("a server that is killed elsewhere, or that parks it, may do so as often as it likes", async () => {

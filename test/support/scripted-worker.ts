@@ -1,7 +1,7 @@
 /**
  * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
  * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
- * `die` kills the process, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers. A whisper
+ * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers. A whisper
  * model that is not there yet makes the start wait for ever, once.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -28,6 +28,7 @@ process.on("message", (message: Message) => {
   if (message.type !== "run") return;
   const [what, times, file] = message.params.pcm.path.split(":");
   if (what === "die") process.kill(process.pid, "SIGKILL");
+  else if (what === "crash") process.kill(process.pid, "SIGSEGV");
   else if (what === "die-until" && tries(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.kill(process.pid, "SIGSEGV");

@@ -1,0 +1,33 @@
+import type { Logger } from "../telemetry/index.ts";
+import type { Start } from "./protocol.ts";
+import type { TimeLimits } from "./time-limits.ts";
+import type { WorkDone } from "./work-done.ts";
+
+export interface EngineOptions {
+  /** Command line that starts a worker. */
+  readonly command: readonly string[];
+  /**
+   * What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left
+   * out. The signal is aborted when the engine is closed meanwhile.
+   */
+  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start>;
+  /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
+  readonly lanes: number;
+  readonly log: Logger;
+  /** Told of each operation that was done. */
+  readonly onWork?: (work: WorkDone) => void;
+  /** Told of each worker that ended unasked. */
+  readonly onWorkerDeath?: (how: WorkerDeath) => void;
+  /** Waits before a worker is started again after one that did not become ready, by number of tries. */
+  readonly restartDelayMilliseconds?: (failures: number) => number;
+  /** How long a worker may take for what it is told to do. */
+  readonly timeLimits?: TimeLimits;
+  /** How often is looked whether it takes longer. */
+  readonly lookMilliseconds?: number;
+}
+
+/** How a worker ended. */
+export interface WorkerDeath {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
