@@ -39,8 +39,8 @@ export function createMetrics(parts: MeasuredParts): Metrics {
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {
-      const { state, workerPid, gpus } = engine().status();
-      return { ready: state === "ready", workerPid, gpus };
+      const { state, trouble, workerPid, gpus } = engine().status();
+      return { ready: state === "ready" && trouble === null, workerPid, gpus };
     },
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),

@@ -4,6 +4,7 @@ import { type Engine, EngineCrashError, EngineKilledError } from "../engine/inde
 import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
 import { operationSignal } from "./operation-signal.ts";
+import { ParkingError } from "./parking-error.ts";
 
 /** The operation that a recording is at; one at a time. */
 const triesSchema = Type.Object({
@@ -39,12 +40,14 @@ export interface RememberOptions {
  */
 export function rememberTries(engine: Pick<Engine, "run">, options: RememberOptions): Pick<Engine, "run"> {
   const { recordingId, checkpoints, log } = options;
+  let lastDone: string | null = null;
   return {
     async run(operation, params, signal) {
       signal.throwIfAborted();
       const name = `${operation} ${digestOf(params)}`;
       const kept = checkpoints.read("tries", 0, triesSchema);
-      let tries = kept?.operation === name ? kept : { operation: name, deaths: 0, interruptions: 0 };
+      let tries =
+        kept?.operation === name && name !== lastDone ? kept : { operation: name, deaths: 0, interruptions: 0 };
       const change = (deaths: number, interruptions: number) => {
         tries = { operation: name, deaths: tries.deaths + deaths, interruptions: tries.interruptions + interruptions };
         checkpoints.write("tries", 0, triesSchema, tries);
@@ -61,7 +64,7 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
         let runs = false;
         using own = operationSignal(signal);
         try {
-          return await engine.run(operation, params, own.signal, {
+          const result = await engine.run(operation, params, own.signal, {
             deaths: tries.deaths,
             begins() {
               // Taken back by whatever else ends it; a server that ends can't.
@@ -74,8 +77,11 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
               if (death === "of itself") change(1, -1);
             },
           });
+          lastDone = name;
+          return result;
         } catch (error) {
-          if (runs && signal.aborted) change(0, -1);
+          // Of a recording that a command has ended nothing is kept.
+          if (runs && signal.reason instanceof ParkingError) change(0, -1);
           if (!(error instanceof EngineKilledError)) throw error;
         }
       }

@@ -90,6 +90,14 @@ describe("how often an operation was tried", () => {
     expect(tried).toBe(2);
   });
 
+  test("what is done again and again, and each time to its end, is never given up", async () => {
+    const engine = server(diesOnce);
+    await engine.run("planChunks", plan("a"), never).catch(() => {});
+    const goes = server(done);
+    for (let count = 0; count < 10; count++) await goes.run("planChunks", plan("a"), never);
+    expect(told).toEqual([0, 1, ...Array(9).fill(0)]);
+  });
+
   test("a server that is killed elsewhere, or that parks it, may do so as often as it likes", async () => {
     for (let count = 0; count < 12; count++) {
       const stopping = new AbortController();
