@@ -72,9 +72,6 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
   };
 }
 
-/** Encoder positions of a trial: enough to go through every kernel, and quick with large models too. */
-const trialPositions = 256;
-
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
 function createHandlers(diarization: DiarizationModels, models: ModelPool, threads: number): Handlers {
@@ -128,8 +125,9 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       await segment(diarization, new Float32Array(WINDOW_SAMPLES));
       if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);
-      const how = { threads, beamSize: 1, temperatureIncrement: 0, audioContext: trialPositions };
-      await models.use(model, signal, (state) => state.transcribe(silence, { language: "en", ...how }));
+      // The whole window, as recordings are read: what a smaller audio context leaves in the state changed their words.
+      const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0 };
+      await models.use(model, signal, (state) => state.transcribe(silence, how));
       return {};
     },
   };

@@ -7,13 +7,11 @@ import { transcriptionContract } from "../../../test/support/contract.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
-import type { Row } from "./row.ts";
+import type { PartOptions, Row } from "./row.ts";
 import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
 
-export interface KillsOptions {
-  readonly kills: number;
-  readonly seed: number;
-}
+/** Of the part of scripts/endurance. */
+const manyKills = 50;
 
 /** The longest time between two kills: a start takes two of them, the five recordings some ten. */
 const longestPauseMilliseconds = 6000;
@@ -25,7 +23,7 @@ const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|m
  * Five recordings at once, again and again, of a server that is killed at random moments, its worker or itself, until there
  * were so many kills. All must end as those of a server that is left in peace.
  */
-export async function kills({ kills: wanted, seed }: KillsOptions): Promise<Row[]> {
+export async function kills({ seed, say }: Pick<PartOptions, "seed" | "say">, wanted = manyKills): Promise<Row[]> {
   using directory = temporaryDirectory();
   await makeSmallRecordings(directory.path);
   const temporary = join(directory.path, "tmp");
@@ -67,6 +65,7 @@ export async function kills({ kills: wanted, seed }: KillsOptions): Promise<Row[
   };
 
   while (killed() < wanted) {
+    say(`${killed()} of ${wanted} kills; another five recordings`);
     const disturbed = await round.run(kill);
     const parts = partsOf(disturbed.ids);
     for (const name of smallRecordings) {
@@ -84,15 +83,22 @@ export async function kills({ kills: wanted, seed }: KillsOptions): Promise<Row[
   const strayProcesses = processesWith(temporary, server.dataDirectory);
 
   const over = `${done.server} kills of the server, ${done.worker} of the worker, seed ${seed}`;
-  const none = (measured: string, value: number): Row => ({ measured, value, over, target: "0", ok: value === 0 });
+  const none = (measured: string, value: number): Row => ({
+    measured,
+    value: String(value),
+    over,
+    target: "0",
+    ok: value === 0,
+  });
   return [
     {
       measured: "recordings that were disturbed",
-      value: faults.recordings,
+      value: String(faults.recordings),
       over,
       target: "5 or more",
       ok: faults.recordings >= 5,
     },
+    none("undisturbed, not completed", smallRecordings.length - undisturbed.segments.size),
     none("not completed", faults.notCompleted),
     none("completed with other segments than undisturbed", faults.otherSegments),
     none("parts computed again that were stored", faults.again),

@@ -1,7 +1,7 @@
 /** One line of the table: what was measured, over how much, and what it should be. */
 export interface Row {
   readonly measured: string;
-  readonly value: number | string;
+  readonly value: string;
   /** What it was measured over. */
   readonly over: string;
   readonly target: string;

@@ -13,7 +13,10 @@ const made = {
   /** One party of a call on each channel. */
   "call.wav": [
     ...["-i", jfk, "-i", sample, "-t", "16"],
-    ...["-filter_complex", "[0:a]aresample=16000,adelay=5000[a];[1:a]aresample=16000,atrim=0:5[b];[a][b]join=inputs=2"],
+    ...[
+      "-filter_complex",
+      "[0:a]aresample=16000,adelay=5000[a];[1:a]aresample=16000,atrim=6.5:11.5,asetpts=PTS-STARTPTS,apad=whole_dur=16[b];[a][b]join=inputs=2",
+    ],
   ],
   "linked.mp3": ["-ss", "12", "-i", sample, "-t", "9"],
   /** Of several chunks. */

@@ -25,7 +25,7 @@ export async function stuck(): Promise<Row[]> {
   };
   const over = "SIGSTOP of the worker";
   const seconds = (measured: string, value: number, most: number): Row => ({
-    ...{ measured: `${measured}, s`, value: Math.round(value * 10) / 10, over },
+    ...{ measured: `${measured}, s`, value: value.toFixed(1), over },
     ...{ target: `at most ${most}`, ok: value <= most },
   });
 
@@ -50,7 +50,7 @@ export async function stuck(): Promise<Row[]> {
     seconds("idle: until it is ready again after SIGCONT", idleBack, 10),
     seconds("in a chunk: until /readyz says so", noticed, 45),
     seconds("in a chunk: until it is ended", ended, 75),
-    { measured: "/healthz meanwhile", value: alive, over, target: "200", ok: alive === 200 },
+    { measured: "/healthz meanwhile", value: String(alive), over, target: "200", ok: alive === 200 },
     {
       measured: "the recording, against one left in peace",
       value: isEqual ? "equal" : again.status,
