@@ -225,6 +225,7 @@ describe("the queue", () => {
       ...{ recordings, priorityOf, now },
       slots: 1,
       stopMilliseconds: 20,
+      onFault: (id, error) => reasons.push(id, error),
       process: async (_id, signal) => {
         signal.addEventListener("abort", () => reasons.push(signal.reason));
         await left.promise;
