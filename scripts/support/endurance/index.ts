@@ -6,14 +6,18 @@ import { brokenDisk } from "./broken-disk.ts";
 import { disk } from "./disk.ts";
 import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
+import { kills } from "./kills.ts";
 import { load } from "./load.ts";
 import type { Part, Row } from "./row.ts";
 import { store } from "./store.ts";
+import { stuck } from "./stuck.ts";
 
 const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
   hours: { does: "a recording of 2 hours, through everything", run: hours },
   eighteen: { does: "one of 18 hours, through everything but whisper", run: eighteen },
   store: { does: "segments of 18 hours: made, stored, in pages and exports", run: store },
+  kills: { does: "server and worker killed 50 times while five recordings run", run: (options) => kills(options) },
+  stuck: { does: "a worker that does not go on, idle and in a chunk", run: stuck },
   disk: { does: "recordings on a disk that fills up, over and over", run: disk },
   "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
   backup: { does: "backups of a server at work, restored elsewhere", run: backup },
