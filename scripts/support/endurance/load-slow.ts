@@ -1,9 +1,28 @@
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import type { TestClient } from "../../../test/support/client.ts";
 
 /** A client that sends, or takes, a byte at a time. */
 export interface SlowClient extends Disposable {
-  readonly isOpen: boolean;
+  /** The port of its end of the connection. */
+  readonly port: number;
+}
+
+/** How many of these the server still holds a connection to, as the kernel tells (proc(5), net/tcp). */
+export function countConnected(clients: readonly SlowClient[], { baseUrl }: TestClient): number {
+  const server = Number(new URL(baseUrl).port);
+  const ports = new Set(clients.map(({ port }) => port));
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1);
+  return lines.filter((line) => {
+    const [, local, remote, state] = line.trim().split(/\s+/);
+    return portOf(local) === server && ports.has(portOf(remote)) && state === established;
+  }).length;
+}
+
+const established = "01";
+
+function portOf(address: string | undefined): number {
+  return Number.parseInt(address?.split(":")[1] ?? "", 16);
 }
 
 export type Slowness = "head" | "body" | "body of nobody" | "answer";
@@ -13,10 +32,13 @@ export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, eve
   const { hostname, port, pathname } = new URL(baseUrl);
   const [now, later] = bytesOf(slowness, pathname, key);
   const socket = connect(Number(port), hostname);
-  let isOpen = true;
   let at = 0;
+  let localPort = 0;
   socket.on("error", () => {});
-  socket.on("connect", () => socket.write(now));
+  socket.on("connect", () => {
+    localPort = socket.localPort ?? 0;
+    socket.write(now);
+  });
   if (slowness === "answer") socket.pause();
   else socket.on("data", () => {});
   const timer = setInterval(() => {
@@ -24,14 +46,13 @@ export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, eve
     else socket.write(later.charAt(at++ % later.length));
   }, everyMilliseconds);
   const end = () => {
-    isOpen = false;
     clearInterval(timer);
     socket.destroy();
   };
   socket.on("close", end);
   return {
-    get isOpen() {
-      return isOpen;
+    get port() {
+      return localPort;
     },
     [Symbol.dispose]: end,
   };
