@@ -23,7 +23,7 @@ import { type Caller, callerOf, contextOf } from "./request-context.ts";
 import type { ToTranscription } from "./resources.ts";
 import { type ReceivedUpload, receiveUpload } from "./upload/index.ts";
 import { toUploadError } from "./upload-errors.ts";
-import { UploadPlaces } from "./upload-places.ts";
+import { noPlace, type UploadPlace, UploadPlaces } from "./upload-places.ts";
 
 export interface CreateServices {
   readonly recordings: Recordings;
@@ -45,6 +45,19 @@ export interface CreateServices {
   readonly isAccount: (accountId: string) => boolean;
   /** Why no work is taken now, in plain words; null when it is. */
   readonly refusal: () => string | null;
+}
+
+/** What a create has of the machine and of its account until it is answered, and the most that it may send. */
+interface CreateHolds {
+  readonly maxBodyBytes: number;
+  readonly room: RoomClaim;
+  readonly place: UploadPlace;
+}
+
+interface EnterOptions {
+  readonly scope: IdempotentCreate["scope"];
+  readonly fingerprint: string;
+  readonly place: UploadPlace;
 }
 
 /** What a body may hold beside its recording: other parts, and the multipart form itself. */
@@ -80,12 +93,8 @@ export class TranscriptionCreator {
     using room = this.#claimRoom(announcedBytes);
     const caller = callerOf(request);
     using idempotent = this.#idempotency.begin(request, caller);
-    const giveBack = idempotent.known === null ? this.#admit(request, caller) : () => {};
-    try {
-      return await this.#receive(request, caller, idempotent, { maxBodyBytes, room });
-    } finally {
-      giveBack();
-    }
+    using place = idempotent.known === null ? this.#admit(request, caller) : noPlace;
+    return await this.#receive(request, caller, idempotent, { maxBodyBytes, room, place });
   }
 
   /** @throws 503 when the body would eat into the reserve, before a byte of it is read */
@@ -99,7 +108,7 @@ export class TranscriptionCreator {
   }
 
   /** Rate limits, then a place. A create that is refused spends nothing. */
-  #admit(request: Request, caller: Caller): () => void {
+  #admit(request: Request, caller: Caller): UploadPlace {
     const { account } = caller;
     this.#requireCreates(request, caller);
     const own = parseAccountLimits(account.limits);
@@ -146,7 +155,7 @@ export class TranscriptionCreator {
     request: Request,
     caller: Caller,
     idempotent: IdempotentCreate,
-    { maxBodyBytes, room }: { readonly maxBodyBytes: number; readonly room: RoomClaim },
+    { maxBodyBytes, room, place }: CreateHolds,
   ): Promise<Response> {
     const { dataDirectory } = this.#services;
     const limits = this.#services.limits();
@@ -171,7 +180,7 @@ export class TranscriptionCreator {
     });
     if (idempotent.known !== null) return replay(idempotent.known, fingerprint, locationOf);
     try {
-      return await this.#enter(request, caller, received, idempotent, fingerprint);
+      return await this.#enter(request, caller, received, { scope: idempotent.scope, fingerprint, place });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refuse(idempotent, fingerprint, error);
@@ -188,8 +197,7 @@ export class TranscriptionCreator {
     request: Request,
     caller: Caller,
     received: ReceivedUpload,
-    { scope }: IdempotentCreate,
-    fingerprint: string,
+    { scope, fingerprint, place }: EnterOptions,
   ): Promise<Response> {
     const { recordings, answers, usage, queue, limits, speechModel, checkUrl, fetchEnabled, toTranscription, now } =
       this.#services;
@@ -222,6 +230,7 @@ export class TranscriptionCreator {
         if (scope !== null) answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
       }),
     );
+    place.giveBack();
     this.#showCreates(request, caller);
     queue.add(recording);
     const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };

@@ -11,10 +11,11 @@ export class UploadPlaces {
   }
 
   /**
-   * @returns a function that gives the place back; a recording that was entered counts by itself then
+   * @returns a place, to be given back in the same moment in which a recording is entered, which counts by itself from then
+   *   on: counted twice, five uploads at once would be one too many
    * @throws 409 when there is none left
    */
-  take(accountId: string, limit: number): () => void {
+  take(accountId: string, limit: number): UploadPlace {
     const uploading = this.#uploading.get(accountId) ?? 0;
     if (uploading + this.#recordings.countOpen(accountId) >= limit) {
       throw new ApiError(
@@ -23,10 +24,28 @@ export class UploadPlaces {
       );
     }
     this.#uploading.set(accountId, uploading + 1);
-    return () => {
+    const giveBack = () => {
       const left = (this.#uploading.get(accountId) ?? 1) - 1;
       if (left === 0) this.#uploading.delete(accountId);
       else this.#uploading.set(accountId, left);
     };
+    return placeOf(giveBack);
   }
+}
+
+/** What an upload holds of its account. Given back once, however often it is done. */
+export interface UploadPlace extends Disposable {
+  giveBack(): void;
+}
+
+/** The place of an upload that needs none. */
+export const noPlace: UploadPlace = placeOf(() => {});
+
+function placeOf(free: () => void): UploadPlace {
+  let isHeld = true;
+  const giveBack = () => {
+    if (isHeld) free();
+    isHeld = false;
+  };
+  return { giveBack, [Symbol.dispose]: giveBack };
 }

@@ -101,6 +101,18 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
   });
 
+  test("who sends five at a time, each once one has ended, is never refused", async () => {
+    using server = new ApiServer({ limits: { creates_per_hour: 1000 } });
+    const client = server.client("first");
+    const lane = async () => {
+      for (let round = 0; round < 10; round++) {
+        server.recordings.fail((await client.create(jfk)).id, { reason: "no_speech" });
+      }
+    };
+    await Promise.all(Array.from({ length: 5 }, lane));
+    expect(server.queued).toHaveLength(50);
+  });
+
   test("ten at the same moment: five are taken, five are 409", async () => {
     using server = new ApiServer();
     const client = server.client("first");
