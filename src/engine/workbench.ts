@@ -150,5 +150,5 @@ async function readPieces(pcm: PcmFile, pieces: readonly Span[]): Promise<Float3
 async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {
   await using reader = await PcmReader.open(pcm);
   const first = Math.floor(span.startSeconds * SAMPLE_RATE);
-  return reader.read(first, Math.ceil(span.endSeconds * SAMPLE_RATE) - first);
+  return await reader.read(first, Math.ceil(span.endSeconds * SAMPLE_RATE) - first);
 }

@@ -34,7 +34,7 @@ export async function speechRegions(pcm: PcmFile, activityDirectory: string): Pr
     await finder.settle();
   }
   average.end();
-  return finder.end();
+  return await finder.end();
 }
 
 /** Turns speech probabilities, frame by frame, into regions. */

@@ -48,11 +48,13 @@ export async function withBlocks<T>(
     }
     const path = join(directory, "recording.pcm");
     const { amplitude } = recording;
-    const samples = amplitude === undefined ? 0 : sampleCount;
-    const pcm = Int16Array.from({ length: samples }, (_, at) => {
-      const value = (amplitude?.(Math.floor(at / FRAME_SAMPLES)) ?? 0) * 32_767;
-      return at % 2 === 0 ? value : -value;
-    });
+    const pcm = new Int16Array(sampleCount);
+    if (amplitude !== undefined) {
+      for (const at of pcm.keys()) {
+        const value = amplitude(Math.floor(at / FRAME_SAMPLES)) * 32_767;
+        pcm[at] = at % 2 === 0 ? value : -value;
+      }
+    }
     await Bun.write(path, pcm);
     return await use({ path, sampleCount }, activity, embeddings);
   } finally {
