@@ -5,23 +5,10 @@
  * Layout: QuickTime File Format, "Data Reference Atoms"; the alias record is the classic Mac OS one, as far as readers look at it.
  */
 export function withExternalReference(file: Buffer, targetPath: string): Buffer {
-  const path = ["moov", "trak", "mdia", "minf", "dinf", "dref"];
-  const starts: number[] = [];
-  let from = 0;
-  let end = file.length;
-  for (const type of path) {
-    const at = findAtom(file, from, end, type);
-    starts.push(at);
-    end = at + file.readUInt32BE(at);
-    from = at + 8;
-  }
   // dref: version and flags, the number of entries, then the one entry ffmpeg writes.
-  const entryAt = from + 8;
-  const entrySize = file.readUInt32BE(entryAt);
-  const entry = aliasEntry(targetPath);
-  const grown = Buffer.concat([file.subarray(0, entryAt), entry, file.subarray(entryAt + entrySize)]);
-  for (const at of starts) grown.writeUInt32BE(grown.readUInt32BE(at) + entry.length - entrySize, at);
-  return grown;
+  return changeAtom(file, ["moov", "trak", "mdia", "minf", "dinf", "dref"], (body) =>
+    Buffer.concat([body.subarray(0, 8), aliasEntry(targetPath), body.subarray(8 + body.readUInt32BE(8))]),
+  );
 }
 
 /**

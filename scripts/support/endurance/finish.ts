@@ -1,5 +1,6 @@
 import type { TestClient } from "../../../test/support/client.ts";
 import type { TestServer } from "../../../test/support/server.ts";
+import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
 import { ServerWatch } from "./watch-server.ts";
 
@@ -22,16 +23,8 @@ export async function finish(
   say: (text: string) => void,
 ): Promise<Finished> {
   using watch = new ServerWatch(server);
-  const took = new Map<string, number>();
+  const { took, timed } = phasesOf(watch, say);
   const polls: number[] = [];
-  const timed = async <T>(phase: string, work: () => Promise<T>): Promise<T> => {
-    watch.phase = phase;
-    say(phase);
-    const since = performance.now();
-    const result = await work();
-    took.set(phase, (performance.now() - since) / 1000);
-    return result;
-  };
   await timed("finish", async () => {
     for (;;) {
       const asked = performance.now();

@@ -7,6 +7,7 @@ import { Checkpoints } from "../../../src/transcriptions/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { runCli, TestServer } from "../../../test/support/server.ts";
 import type { HoursOfTalk } from "./hours-of-talk.ts";
+import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
 import { mib } from "./row.ts";
 import { ServerWatch, sizeOf } from "./watch-server.ts";
@@ -45,16 +46,8 @@ export async function processHours(
   let client = await server.client("hours");
   const diskBefore = sizeOf(server.dataDirectory);
   using watch = new ServerWatch(server);
-  const took = new Map<string, number>();
+  const { took, timed } = phasesOf(watch, say);
   const polls: number[] = [];
-  const timed = async <T>(phase: string, work: () => Promise<T>): Promise<T> => {
-    watch.phase = phase;
-    say(phase);
-    const since = performance.now();
-    const result = await work();
-    took.set(phase, (took.get(phase) ?? 0) + (performance.now() - since) / 1000);
-    return result;
-  };
 
   const id = await timed("send", () => submit(server, client, talk.path));
   let words: readonly EngineWord[] | null = withWhisper ? null : talk.words;
