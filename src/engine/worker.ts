@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { getPriority, setPriority } from "node:os";
 import { Value } from "@sinclair/typebox/value";
+import { yieldProcessor } from "../program/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { dieWithParent } from "./parent-death.ts";
 import {
@@ -24,7 +24,7 @@ export function runWorker(): void {
   process.on("disconnect", () => process.exit(0));
   dieWithParent();
   dieBeforeParent();
-  yieldToParent();
+  yieldProcessor();
   // A terminal and some service managers tell the whole group. The server ends its worker, once what runs is stored.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const faultPoint = testFault(process.env);
@@ -82,16 +82,6 @@ function tellGpuMemory(workbench: Workbench): void {
 
 function send(message: FromWorker): void {
   process.send?.(message);
-}
-
-/** How much more willingly than the server this process waits for a processor, on the scale of nice(1). */
-const niceness = 10;
-
-/** Answers come first: inference takes every processor for minutes, and they take some milliseconds. Threads made later inherit it. */
-function yieldToParent(): void {
-  try {
-    setPriority(Math.min(19, getPriority() + niceness));
-  } catch {}
 }
 
 /**

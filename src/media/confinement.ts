@@ -10,17 +10,25 @@ export interface ResourceLimits {
   readonly outputBytes: number;
 }
 
-/** Prefixes for a command, each ending in an exec of what follows, so that the process id stays ours to kill. */
+/** Prefixes for a command, each ending in an exec of what follows. */
 export interface ConfinementTools {
   /** A new, empty network namespace; empty where the kernel or the container forbids one. */
   readonly withoutNetwork: readonly string[];
-  /** Death with the parent, no new privileges; empty where util-linux is missing. */
-  readonly withParent: readonly string[];
+  /** No new privileges; empty where util-linux is missing. */
+  readonly withoutPrivileges: readonly string[];
 }
 
 // $1 to $3 are the limits, in the units of POSIX sh: KiB, seconds, blocks of 512 bytes. A limit that the system doesn't
 // know (macOS has no -v), or that is already lower, is left as it is. `exec` keeps the process id.
-const LIMITING_SCRIPT = `ulimit -c 0
+// Standard input is a pipe of the server's: a shell waits for its end, which comes however the server ends, and then ends the
+// group, itself included. A parent-death signal would spare what ffmpeg starts, and what had yet to set it. 126 is for
+// a system that allows no more processes.
+const LIMITING_SCRIPT = `trap 'exit 126' EXIT
+exec 3<&0 </dev/null
+/bin/sh -c 'read -r _; kill -KILL 0' <&3 3<&- >/dev/null 2>&1 &
+exec 3<&-
+trap - EXIT
+ulimit -c 0
 ulimit -v "$1" 2>/dev/null
 ulimit -t "$2" 2>/dev/null
 ulimit -f "$3" 2>/dev/null
@@ -28,7 +36,11 @@ ulimit -n 64 2>/dev/null
 shift 3
 exec "$@"`;
 
-/** The command line that runs `command` under limits, without network and not outliving its parent, as far as the tools go. */
+/**
+ * The command line that runs `command` under limits, without network and not outliving its parent, as far as the tools go.
+ *
+ * It is to lead a process group, with a pipe as its standard input: when that is closed, the whole group is killed.
+ */
 export function confinedCommand(
   command: readonly string[],
   limits: ResourceLimits,
@@ -43,8 +55,7 @@ export function confinedCommand(
     String(Math.ceil(limits.cpuSeconds)),
     String(Math.ceil(limits.outputBytes / 512)),
     ...tools.withoutNetwork,
-    // The parent-death signal is set last: creating namespaces after it would clear it.
-    ...tools.withParent,
+    ...tools.withoutPrivileges,
     ...command,
   ];
 }
@@ -67,9 +78,9 @@ async function tryTools(): Promise<ConfinementTools> {
       : getuid?.() === 0
         ? [unshare, "--net", "--"]
         : [unshare, "--user", "--map-current-user", "--net", "--"];
-  const dying = setpriv === null ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"];
-  const [netlessWorks, dyingWorks] = await Promise.all([works(netless), works(dying)]);
-  return { withoutNetwork: netlessWorks ? netless : [], withParent: dyingWorks ? dying : [] };
+  const unprivileged = setpriv === null ? [] : [setpriv, "--no-new-privs", "--"];
+  const [netlessWorks, unprivilegedWorks] = await Promise.all([works(netless), works(unprivileged)]);
+  return { withoutNetwork: netlessWorks ? netless : [], withoutPrivileges: unprivilegedWorks ? unprivileged : [] };
 }
 
 // The server's own PATH may be anything; these tools lie in the system's places.

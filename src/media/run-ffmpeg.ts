@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
+import { yieldProcessor } from "../program/index.ts";
 import { confinedCommand, findConfinementTools, type ResourceLimits } from "./confinement.ts";
 import { MediaError } from "./media-error.ts";
 
@@ -54,7 +55,8 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   run.signal?.throwIfAborted();
 
   const child = Bun.spawn(confinedCommand(command, run.limits, tools), {
-    stdin: "ignore",
+    // Ends with this process, and ffmpeg with it: see confinement.ts.
+    stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
     // Nothing of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena keeps the
@@ -64,6 +66,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
     detached: true,
   });
+  yieldProcessor(child.pid);
   let timedOut = false;
   let flooded = false;
   const enough = new AbortController();

@@ -14,3 +14,4 @@ export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFile
 export { renewal } from "./renewal.ts";
 export { UnpackError } from "./unpack-error.ts";
 export { programVersion } from "./version.ts";
+export { yieldProcessor } from "./yield-processor.ts";

@@ -1,10 +1,9 @@
-/** Decodes argv[2] to argv[3] and says when it has begun: a server to be killed in the middle of a decode. */
+/** Decodes argv[2] to argv[3] by the ffmpeg argv[4] and says when it has begun: a server to be killed in the middle of a decode. */
 import { decodeRecording } from "../../src/media/index.ts";
-import { FFMPEG } from "./support.ts";
 
-const [inputPath = "", outputPath = ""] = process.argv.slice(2);
+const [inputPath = "", outputPath = "", ffmpegPath = ""] = process.argv.slice(2);
 await decodeRecording({
-  ffmpegPath: FFMPEG,
+  ffmpegPath,
   inputPath,
   outputPath,
   maxSeconds: 64_800,

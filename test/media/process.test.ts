@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
 import { isAlive } from "../e2e/processes.ts";
@@ -85,23 +86,34 @@ describe.if(ready)("a decode in progress", () => {
     });
   });
 
-  test("does not outlive a server that is killed", async () => {
-    await inFolder(async (folder) => {
-      const inputPath = await longRecording(folder);
-      const child = Bun.spawn(
-        [process.execPath, join(import.meta.dir, "decode-child.ts"), inputPath, join(folder, "decoded.pcm")],
-        { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
-      );
-      try {
-        await child.stdout.getReader().read();
-        expect(processesNaming(folder).some((line) => line.includes("-progress"))).toBe(true);
-      } finally {
-        child.kill("SIGKILL");
-      }
-      await child.exited;
-      await until(() => processesNaming(folder).length === 0);
-    });
-  });
+  for (const [what, makeFfmpeg] of [
+    ["", async () => FFMPEG],
+    [
+      ", nor does what a script in its place starts",
+      // Twice, so that there are grandchildren of what was started, as of a wrapper that waits for a wrapper.
+      (folder: string) => fakeFfmpeg(folder, `(sh -c '"$0" "$@"; true' '${FFMPEG}' "$@"; true)\ntrue`),
+    ],
+  ] as const) {
+    test(`does not outlive a server that is killed${what}`, async () => {
+      await inFolder(async (folder) => {
+        const [inputPath, outputPath] = [await longRecording(folder), join(folder, "decoded.pcm")];
+        const program = [process.execPath, join(import.meta.dir, "decode-child.ts")];
+        const child = Bun.spawn([...program, inputPath, outputPath, await makeFfmpeg(folder)], {
+          stdin: "ignore",
+          stdout: "pipe",
+          stderr: "inherit",
+        });
+        try {
+          await child.stdout.getReader().read();
+          expect(processesNaming(folder).some((line) => line.includes("-progress"))).toBe(true);
+        } finally {
+          child.kill("SIGKILL");
+        }
+        await child.exited;
+        await until(() => processesNaming(folder).length === 0);
+      });
+    }, 20_000);
+  }
 
   for (const [which, start] of [
     ["of its group", "sleep 600"],
@@ -227,7 +239,7 @@ describe("ffmpeg runs confined", () => {
       const reading = Bun.spawn(["cat", report], { stdout: "pipe" });
       const ffmpegPath = await fakeFfmpeg(
         folder,
-        `{ echo "memory $(ulimit -v)"; echo "cpu $(ulimit -t)"; echo "file $(ulimit -f)"; env; } > '${report}'; exec yes >&2`,
+        `{ echo "memory $(ulimit -v)"; echo "cpu $(ulimit -t)"; echo "file $(ulimit -f)"; echo "nice $(nice)"; env; } > '${report}'; exec yes >&2`,
       );
       const probed = await probeRecording(ffmpegPath, inputPath);
       delete process.env.TRANSCRIBE_TEST_SECRET;
@@ -236,6 +248,7 @@ describe("ffmpeg runs confined", () => {
       expect(told).toContain("memory 1048576\n");
       expect(told).toContain("cpu 10\n");
       expect(told).toContain("file 0\n");
+      expect(told).toContain(`nice ${Math.min(19, getPriority() + 10)}\n`);
       expect(told).not.toContain("s3cret");
       expect(told).not.toContain("HOME=");
       await reading.exited;

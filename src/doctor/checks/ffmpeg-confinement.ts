@@ -8,11 +8,11 @@ export const ffmpegConfinement: Check = {
   explanation:
     "A recording may be made to attack ffmpeg. So it runs without network (in a network namespace of its own), without new privileges, and under limits of memory, time and output. The namespace needs util-linux and a kernel that lets users make one.",
   async run({ machine }) {
-    const { withoutNetwork, withParent } = await findConfinementTools();
-    if (withoutNetwork.length > 0 && withParent.length > 0) return ok("no network, no new privileges, limits");
+    const { withoutNetwork, withoutPrivileges } = await findConfinementTools();
+    if (withoutNetwork.length > 0 && withoutPrivileges.length > 0) return ok("no network, no new privileges, limits");
     const lacking = [
       ...(withoutNetwork.length > 0 ? [] : ["a network of its own"]),
-      ...(withParent.length > 0 ? [] : ["a stop to new privileges, and an end with the server"]),
+      ...(withoutPrivileges.length > 0 ? [] : ["a stop to new privileges"]),
     ];
     return warning(`ffmpeg runs without ${lacking.join(" and ")}; its limits on memory and time hold`, {
       detail: reasons(machine),

@@ -31,7 +31,7 @@ grep '^CapBnd:.*[1-9a-f]' /proc/self/status && say has capabilities
 say all tried`;
 
 /** How src/media/confinement.ts runs ffmpeg. */
-const confined = `unshare --user --map-current-user --net -- setpriv --pdeathsig KILL --no-new-privs -- sh -c 'echo confined'`;
+const confined = `unshare --user --map-current-user --net -- setpriv --no-new-privs -- sh -c 'echo confined'`;
 
 describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s", (tree) => {
   let machine: BootedMachine;
