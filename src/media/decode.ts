@@ -2,7 +2,7 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MachineError, type RoomClaim, syncDirectory } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { type ProbedRecording, probeRecording } from "./probe.ts";
 import { hasPair, roomToDecode } from "./room-to-decode.ts";
@@ -196,9 +196,6 @@ function progressReader(durationSeconds: number | null, onProgress: (fraction: n
   };
 }
 
-// The low byte of ffmpeg's negated errno, its exit code since version 6; older ones exit 1 and only say it.
-const EXIT_OUT_OF_MEMORY = 256 - 12;
-
 /** How ffmpeg tells that the machine won't let it write: the system's code, its number and its words. */
 const CANNOT_WRITE = [
   { code: "ENOSPC", errno: 28, words: "No space left on device" },
@@ -221,7 +218,10 @@ function checkEnd(end: FfmpegEnd, sampleCount: number): void {
     throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);
   }
   if (end.exitCode === EXIT_OUT_OF_MEMORY) {
-    throw new MediaError("ffmpeg_out_of_memory", `ffmpeg ran out of memory after ${sampleCount} samples`);
+    const why = "decoding takes more than 1 GiB of memory; send it converted, e.g. to FLAC of 16 kHz";
+    if (sampleCount === 0) throw new MediaError("not_a_recording", `nothing of the recording can be decoded: ${why}`);
+    const seconds = Math.floor(sampleCount / PCM_SAMPLE_RATE_HZ);
+    throw new MediaError("ffmpeg_out_of_memory", `only ${seconds} s of the recording can be decoded: ${why}`);
   }
 }
 

@@ -35,3 +35,6 @@ export function inputArguments(path: string): string[] {
 
 /** 1 GiB; decoding the test corpus takes under 0.3 GiB of address space, most of it not memory. */
 export const MEMORY_LIMIT_BYTES = 1 << 30;
+
+/** How ffmpeg ends past that limit: the low byte of its negated ENOMEM. Versions before 6 end with 1 and only say it. */
+export const EXIT_OUT_OF_MEMORY = 256 - 12;

@@ -4,7 +4,7 @@ export type MediaFault =
   | "ffmpeg_unusable"
   /** ffmpeg was killed by a signal it did not get from us: a crash, the kernel's out-of-memory killer, the CPU limit. */
   | "ffmpeg_crashed"
-  /** ffmpeg asked for more memory than it may have. */
+  /** After a part was decoded, ffmpeg asked for more memory than it may have. */
   | "ffmpeg_out_of_memory"
   /** The wall-clock limit passed. */
   | "ffmpeg_timed_out"

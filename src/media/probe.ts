@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { channelCount, parseAudioTracks, parseInputDescription } from "./probe-output.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
@@ -28,10 +28,17 @@ export interface RefusedRecording {
   readonly reason: string;
 }
 
+/** What a look may take. */
+export interface ProbeEffort {
+  /** Past this the file is at fault, and refused. */
+  readonly cpuSeconds: number;
+  /** By the clock; past this the machine is at fault, which gave it less than that of its processors. */
+  readonly timeoutSeconds: number;
+}
+
 // Looking at headers takes ffmpeg some 20 ms; a file that takes 10 s of processor time is built to. The wall clock is
 // looser, for a machine whose cores are all transcribing.
-const PROBE_LIMITS = { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: 10, outputBytes: 0 };
-const PROBE_TIMEOUT_SECONDS = 60;
+const PROBE_EFFORT: ProbeEffort = { cpuSeconds: 10, timeoutSeconds: 60 };
 
 const REFUSAL = {
   empty: "The file is empty.",
@@ -39,6 +46,7 @@ const REFUSAL = {
   playlist: "The file is a playlist or a list of other files. Send the recording itself.",
   silent: "The file has no audio track.",
   costly: "The file takes too much work to examine; it is damaged or not a recording.",
+  large: "The file takes too much memory to examine; it is damaged or not a recording.",
 } as const;
 
 /**
@@ -51,13 +59,15 @@ export async function probeRecording(
   ffmpegPath: string,
   filePath: string,
   signal?: AbortSignal,
+  effort = PROBE_EFFORT,
 ): Promise<ProbedRecording | RefusedRecording> {
   if ((await sizeOf(filePath)) === 0) return refused("empty");
-  let { end, header } = await describe(ffmpegPath, filePath, "0:a", signal);
+  const look = (map: string) => describe(ffmpegPath, filePath, map, { signal, ...effort });
+  let { end, header } = await look("0:a");
   let tracks = parseAudioTracks(header);
   if (tracks.length === 0 && countAudioLines(end) > 1) {
     // One track that can't be described spoils the header of all: look at the first alone.
-    ({ end, header } = await describe(ffmpegPath, filePath, "0:a:0", signal));
+    ({ end, header } = await look("0:a:0"));
     tracks = parseAudioTracks(header);
   }
   if (end.flooded || end.signalName !== null) return refused("costly");
@@ -87,6 +97,7 @@ export async function probeRecording(
     };
   }
   if (await looksLikePlaylist(filePath)) return refused("playlist");
+  if (end.exitCode === EXIT_OUT_OF_MEMORY) return refused("large");
   return refused(/^Input #0, /m.test(end.messages) && countAudioLines(end) === 0 ? "silent" : "unreadable");
 }
 
@@ -106,14 +117,14 @@ async function describe(
   ffmpegPath: string,
   filePath: string,
   map: string,
-  signal: AbortSignal | undefined,
+  { signal, cpuSeconds, timeoutSeconds }: ProbeEffort & { readonly signal: AbortSignal | undefined },
 ): Promise<{ end: FfmpegEnd; header: string }> {
   let header = "";
   const end = await runFfmpeg({
     ffmpegPath,
     arguments: [...inputArguments(filePath), "-map", map, "-c", "copy", "-frames:a", "0", "-f", "framecrc", "pipe:1"],
-    limits: PROBE_LIMITS,
-    timeoutSeconds: PROBE_TIMEOUT_SECONDS,
+    limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds, outputBytes: 0 },
+    timeoutSeconds,
     signal,
     onStdout: (text) => {
       if (header.length < 1 << 18) header += text;

@@ -179,7 +179,12 @@ describe("a fault that is not the recording's is told by name", () => {
       `${probing}; ulimit -t 1; while :; do :; done`,
       "ffmpeg_crashed",
     ],
-    ["an ffmpeg out of memory", `${probing}; exit 244`, "ffmpeg_out_of_memory"],
+    [
+      "an ffmpeg that runs out of memory on its way",
+      `${probing}; for path in "$@"; do :; done; head -c 64000 /dev/zero > "\${path#file:}"; exit 244`,
+      "ffmpeg_out_of_memory",
+    ],
+    ["a file of which nothing fits into memory", `${probing}; exit 244`, "not_a_recording"],
     ["a full disk", `${probing}; exit 228`, "disk_full"],
     [
       "a full disk, as older versions tell it",
@@ -223,6 +228,32 @@ describe("a fault that is not the recording's is told by name", () => {
       const ffmpegPath = await fakeFfmpeg(folder, "exit 0");
       expect(await faultOf(probeRecording(ffmpegPath, join(folder, "gone")))).toBe("input_unreadable");
       expect(await faultOf(probeRecording(ffmpegPath, folder))).toBe("input_unreadable");
+    });
+  });
+});
+
+describe("a look that comes to no end", () => {
+  test.each([
+    // Until 60 s of the clock have passed it would have been ended for its work in any case, if it did any.
+    ["works all the time is the file's fault", "while :; do :; done", { cpuSeconds: 1, timeoutSeconds: 60 }, "refused"],
+    ["gets nowhere is the machine's", "exec sleep 600", { cpuSeconds: 10, timeoutSeconds: 0.5 }, "ffmpeg_timed_out"],
+  ])("and %s", async (_, script, effort, end) => {
+    await inFolder(async (folder) => {
+      const inputPath = join(folder, "upload");
+      await Bun.write(inputPath, "sound");
+      const probing = probeRecording(await fakeFfmpeg(folder, script), inputPath, undefined, effort);
+      if (end !== "refused") return expect(await faultOf(probing)).toBe(end);
+      const reason = "The file takes too much work to examine; it is damaged or not a recording.";
+      expect(await probing).toEqual({ ok: false, reason });
+    });
+  });
+
+  test("for lack of memory is the file's fault", async () => {
+    await inFolder(async (folder) => {
+      const inputPath = join(folder, "upload");
+      await Bun.write(inputPath, "sound");
+      const reason = "The file takes too much memory to examine; it is damaged or not a recording.";
+      expect(await probeRecording(await fakeFfmpeg(folder, "exit 244"), inputPath)).toEqual({ ok: false, reason });
     });
   });
 });
