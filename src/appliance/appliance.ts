@@ -3,7 +3,7 @@ import { getAccount, getWorkspace, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { readModelLanguages, Trial } from "../engine/index.ts";
 import { createApp, type HttpServer, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
-import { checkRecordingUrl } from "../media/index.ts";
+import { checkRecordingUrl, probeRecording } from "../media/index.ts";
 import { processRecording } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
@@ -150,7 +150,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     ...{ recordings, usage, queue, dataDirectory, room, limits, toTranscription, metrics, now },
     speechModel: modelInUse,
     answers: new KeptAnswers(store),
-    ffmpegPath: files.ffmpeg,
+    probe: (path) => probeRecording(files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, running.allow),
     isAccount: (id) => getAccount(store, id) !== null,

@@ -1,9 +1,8 @@
 import { renameSync } from "node:fs";
-import PQueue from "p-queue";
 import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import { MediaError, probeRecording, roomToDecode } from "../media/index.ts";
+import { MediaError, type probeRecording, roomToDecode } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import {
   type DataDirectory,
@@ -18,6 +17,7 @@ import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField, noRoom } from "./errors.ts";
 import { fingerprintOf, Idempotency, type IdempotentCreate, replay } from "./idempotency.ts";
+import { Looks } from "./looks.ts";
 import { type RateLimit, rateLimited } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf } from "./request-context.ts";
 import type { ToTranscription } from "./resources.ts";
@@ -34,7 +34,8 @@ export interface CreateServices {
   readonly room: DiskRoom;
   /** The speech model in use, and what it accepts. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
-  readonly ffmpegPath: string;
+  /** Looks at a stored file; see probeRecording. */
+  readonly probe: (path: string) => ReturnType<typeof probeRecording>;
   readonly limits: () => Settings["limits"];
   readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
@@ -63,9 +64,6 @@ interface EnterOptions {
 /** What a body may hold beside its recording: other parts, and the multipart form itself. */
 const bodyAllowanceBytes = 64 * 1024 * 1024;
 
-/** Uploads that are looked at at a time: a look takes milliseconds, but a hostile file takes seconds, and memory, up to its limits. */
-const looksAtOnce = 4;
-
 /**
  * POST /transcriptions, from its first byte to its answer, in the contract's order: size, Idempotency-Key, rate limits,
  * concurrency, the body, its fields, the fingerprint. What is refused leaves nothing behind.
@@ -74,7 +72,7 @@ export class TranscriptionCreator {
   readonly #services: CreateServices;
   readonly #places: UploadPlaces;
   readonly #idempotency: Idempotency;
-  readonly #looks = new PQueue({ concurrency: looksAtOnce });
+  readonly #looks = new Looks();
 
   constructor(services: CreateServices) {
     this.#services = services;
@@ -205,7 +203,7 @@ export class TranscriptionCreator {
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
-    if (source.type === "file") await this.#examine(source.file);
+    if (source.type === "file") await this.#examine(source.file, account.id);
     // Who is gone would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
 
@@ -241,12 +239,16 @@ export class TranscriptionCreator {
    * @throws 422 under `file` for what is no recording, or is too long; 503 when this machine is too busy to find out, or where
    * there is no room to decode it
    */
-  async #examine({ path, sizeBytes }: { readonly path: string; readonly sizeBytes: number }): Promise<void> {
-    const { ffmpegPath, room } = this.#services;
+  async #examine(
+    { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
+    accountId: string,
+  ): Promise<void> {
+    const { probe, room } = this.#services;
     const limits = this.#services.limits();
     const probed = await this.#looks
-      .add(() => probeRecording(ffmpegPath, path))
+      .take(accountId, () => probe(path))
       .catch((error: unknown) => {
+        // A file that is at fault itself comes to the end of its processor time first, and is refused.
         if (!(error instanceof MediaError) || error.fault !== "ffmpeg_timed_out") throw error;
         throw new ApiError("service_unavailable", "The server is too busy to look at the file now.", {
           headers: { "Retry-After": "60" },

@@ -6,6 +6,7 @@ import { cutUpload } from "../../scripts/support/endurance/load-cuts.ts";
 import { poll } from "../../scripts/support/endurance/load-polls.ts";
 import { type Slowness, slowClient } from "../../scripts/support/endurance/load-slow.ts";
 import { comesTrue, type LoadTarget, tally } from "../../scripts/support/endurance/load-target.ts";
+import { probeRecording } from "../../src/media/index.ts";
 import { fakeFfmpeg, inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
@@ -37,7 +38,8 @@ describe.if(ready)("under load", () => {
       const [running, seen] = ["running", "seen"].map((name) => join(folder, name));
       for (const path of [running, seen]) mkdirSync(path ?? "");
       const script = `touch '${running}'/$$; touch '${seen}'/$(ls '${running}' | wc -l); sleep 0.1; rm '${running}'/$$; exit 1`;
-      using server = new ApiServer({ ffmpegPath: await fakeFfmpeg(folder, script) });
+      const looking = await fakeFfmpeg(folder, script);
+      using server = new ApiServer({ probe: (path) => probeRecording(looking, path) });
       const clients = [1, 2, 3, 4].map((index) => server.client(`account-${index}`));
       const { statuses } = await createAtOnce(targetOf(server), clients, 5, jfk);
       expect(tally(statuses.flat())).toBe("20 × 422");

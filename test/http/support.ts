@@ -23,7 +23,7 @@ import {
   TranscriptionCreator,
   transcriptionMapper,
 } from "../../src/http/index.ts";
-import { checkRecordingUrl, parseAllowList } from "../../src/media/index.ts";
+import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
@@ -41,8 +41,8 @@ export interface ApiServerOptions {
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
-  /** The checkout's where it is left out. */
-  readonly ffmpegPath?: string;
+  /** In place of a look by the checkout's ffmpeg. */
+  readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
 }
 
 /** A client with a key of its own. */
@@ -246,7 +246,7 @@ export class ApiServer implements Disposable {
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
-      ffmpegPath: options.ffmpegPath ?? ffmpegPath,
+      probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       room: new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look),
       speechModel: () => this.speechModel,
       metrics,

@@ -121,7 +121,7 @@ const creator = new TranscriptionCreator({
   usage: new Usage(store),
   queue: { add: () => {} },
   speechModel: () => ({ id: "whisper-base", languages: [] }),
-  ffmpegPath: ffmpeg,
+  probe: (path) => probeRecording(ffmpeg, path),
   fetchEnabled: () => false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
   isAccount: () => true,

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { comesTrue } from "../../scripts/support/endurance/load-target.ts";
+import { MediaError, probeRecording } from "../../src/media/index.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { errorOf } from "../support/client.ts";
+import { ApiServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of looks at uploads", ffmpegPath, jfk);
+
+describe.if(ready)("looks at uploads", () => {
+  test("an account whose files take long holds up no other", async () => {
+    const held = Promise.withResolvers<void>();
+    let looks = 0;
+    using server = new ApiServer({
+      probe: async (path) => {
+        const number = ++looks;
+        if (number <= 2) await held.promise;
+        return await probeRecording(ffmpegPath, path);
+      },
+    });
+    const hostile = server.client("hostile");
+    const slow = Array.from({ length: 5 }, () => hostile.send(jfk));
+    expect(await comesTrue(() => server.filesIn("incoming").length === 5 && looks === 2)).toBe(true);
+    // One after the other, and some at a time, as others would send.
+    const honest = server.client("honest");
+    expect((await honest.send(jfk)).status).toBe(201);
+    const others = [1, 2, 3].map((index) => server.client(`account-${index}`).send(jfk));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201, 201]);
+    // Nor was one of its own looked at besides.
+    expect(looks).toBe(2 + 4);
+    held.resolve();
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+  });
+
+  test("one that the machine comes to no end with: 503 with a wait; nothing is kept, and it can be sent again", async () => {
+    let isBusy = true;
+    using server = new ApiServer({
+      probe: (path) => {
+        if (isBusy) throw new MediaError("ffmpeg_timed_out", "ffmpeg took longer than 60 s");
+        return probeRecording(ffmpegPath, path);
+      },
+    });
+    const client = server.client("first");
+    const send = () => {
+      const body = new FormData();
+      body.set("file", Bun.file(jfk));
+      return client.fetch("/transcriptions", { method: "POST", body, headers: { "Idempotency-Key": "again" } });
+    };
+    const response = await send();
+    expect(response.headers.get("retry-after")).toBe("60");
+    expect((await errorOf(response, 503)).error).toBe("service_unavailable");
+    expect(server.filesIn("incoming")).toEqual([]);
+    isBusy = false;
+    const again = await send();
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, null]);
+  });
+});
