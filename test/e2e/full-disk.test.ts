@@ -8,11 +8,11 @@ import type { Segment } from "../support/contract.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
 import { canSeeProcesses } from "./processes.ts";
+import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("e2e tests of full disks", jfk, ...longRecordingNeeds);
+const ready = available("e2e tests of full disks", jfk, ...recordingOfChunksNeeds);
 const prlimit = Bun.which("prlimit");
 if (prlimit === null) console.warn("SKIPPED: e2e tests with few open files; there is no prlimit");
 
@@ -44,7 +44,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     disks.push(disk);
     const work = join(server.dataDirectory, "work");
     mkdirSync(work, { mode: 0o700 });
-    long = await makeLongRecording(folder.path);
+    long = await makeRecordingOfChunks(folder.path);
     await server.start();
     client = await server.client("disk");
     const { ended, segments } = await client.transcribe(long, { language: "en" });
@@ -60,7 +60,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
   });
 
   const endsUndisturbed = async (id: string) => {
-    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 71 });
+    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 25 });
     expect(await client.segments(id)).toEqual(undisturbed);
   };
   const isWhole = () => {

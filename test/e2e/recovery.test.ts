@@ -7,10 +7,10 @@ import { errorOf, spokenText, TestClient } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
 import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
+import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
-const ready = available("e2e tests of recovery", ...longRecordingNeeds);
+const ready = available("e2e tests of recovery", ...recordingOfChunksNeeds);
 if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they find them in /proc");
 
 /** Parts that were finished of a step, as the log tells it; a part that was done twice is there twice. */
@@ -50,14 +50,14 @@ describe.if(ready)("what is interrupted goes on", () => {
   };
 
   const endsUndisturbed = async (id: string) => {
-    expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 71 });
+    expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 25 });
     expect(await client().segments(id)).toEqual(undisturbed);
     expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
     expect(partsStored(server, "transcribe")).toEqual([]);
   };
 
   beforeAll(async () => {
-    long = await makeLongRecording(directory.path);
+    long = await makeRecordingOfChunks(directory.path);
     await server.start();
     key = (await server.client("recovery")).key;
     const { ended, segments } = await client().transcribe(long, { language: "en" });

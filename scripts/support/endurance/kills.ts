@@ -10,11 +10,14 @@ import { temporaryDirectory } from "../../../test/support/temporary-directory.ts
 import type { PartOptions, Row } from "./row.ts";
 import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
 
-/** Of the part of scripts/endurance. */
-const manyKills = 50;
+export interface KillsWanted {
+  readonly wanted: number;
+  /** The longest time between two. */
+  readonly pauseMilliseconds: number;
+}
 
-/** The longest time between two kills: a start takes two of them, the five recordings some ten. */
-const longestPauseMilliseconds = 6000;
+/** Of the part of scripts/endurance: so far apart that the recordings come to their ends in between. */
+const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000 };
 
 /** What may lie in a data directory. */
 const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|models|state|backups)$/;
@@ -23,7 +26,10 @@ const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|m
  * Five recordings at once, again and again, of a server that is killed at random moments, its worker or itself, until there
  * were so many kills. All must end as those of a server that is left in peace.
  */
-export async function kills({ seed, say }: Pick<PartOptions, "seed" | "say">, wanted = manyKills): Promise<Row[]> {
+export async function kills(
+  { seed, say }: Pick<PartOptions, "seed" | "say">,
+  { wanted, pauseMilliseconds } = manyKills,
+): Promise<Row[]> {
   using directory = temporaryDirectory();
   await makeSmallRecordings(directory.path);
   const temporary = join(directory.path, "tmp");
@@ -46,7 +52,7 @@ export async function kills({ seed, say }: Pick<PartOptions, "seed" | "say">, wa
   const kill = async (hasEnded: () => boolean) => {
     let starting: Promise<void> = Promise.resolve();
     while (killed() < wanted && !hasEnded()) {
-      await Bun.sleep(random() * longestPauseMilliseconds);
+      await Bun.sleep(random() * pauseMilliseconds);
       const atServer = random() < 0.5;
       const [worker] = childrenOf(server.pid, "__worker");
       if (!atServer && worker !== undefined) {

@@ -13,7 +13,7 @@ export async function stuck(): Promise<Row[]> {
   await using server = new TestServer();
   await server.start();
   const client = await server.client("stuck");
-  const path = join(directory.path, "long.wav");
+  const path = join(directory.path, "chunks.wav");
   const undisturbed = await client.transcribe(path, { language: "en" });
 
   const worker = () => childrenOf(server.pid, "__worker")[0] ?? 0;
