@@ -1,7 +1,9 @@
-import { EngineCrashError, EngineKilledError, EngineStalledError } from "./errors.ts";
 import type { Operation } from "./time-limits.ts";
 
-/** What is known of earlier tries of an operation, by whoever keeps it; told as the operation is tried. */
+/**
+ * What whoever asks for an operation remembers of it, longer than a program runs: how many workers have died of it. It is
+ * told of each new try as it begins, and of each that ends with the worker.
+ */
 export interface Tries {
   /** Workers that died of it, in earlier runs of the program too. */
   readonly deaths: number;
@@ -19,28 +21,12 @@ export interface Task {
   readonly settle: (outcome: { result: unknown } | { error: Error }) => void;
   /** When the worker was given it, in milliseconds. */
   startedAt: number;
-  /** Workers that died of it. */
+  /** Workers that died of it, those included that were ended because they came to no end with it. */
   deaths: number;
   /** Workers that were killed from outside while they were at it: for want of memory, or by chance. */
   kills: number;
-  /** It went on for so long that its worker was ended. */
+  /** The worker that has it is being ended, since it comes to no end with it. */
   stalled: boolean;
   /** Its caller has gone; the worker's answer only frees the lane. */
   abandoned: boolean;
-}
-
-/** Deaths at one operation after which it is given up, and kills after which it is given back; the last try has the worker to itself. */
-const maxDeaths = 3;
-
-/** Whether it has taken workers down so often that it may not run beside others. */
-export function isSuspect({ deaths, kills }: Task): boolean {
-  return deaths + kills >= maxDeaths - 1;
-}
-
-/** What it fails with after its last try; null while there is another. */
-export function givenUp({ operation, deaths, kills, stalled }: Task): EngineCrashError | null {
-  const times = (count: number) => `the worker died ${count} times at ${operation.name}`;
-  if (deaths >= maxDeaths && stalled) return new EngineStalledError(`${times(deaths)}, having come to no end with it`);
-  if (deaths >= maxDeaths) return new EngineCrashError(times(deaths));
-  return kills >= maxDeaths ? new EngineKilledError(`${times(kills)}, killed from outside`) : null;
 }

@@ -1,0 +1,212 @@
+import { messageOf } from "../wording/index.ts";
+import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import type { FromWorker, GpuMemory, ToWorker } from "./protocol.ts";
+import type { TimeLimits } from "./time-limits.ts";
+import { Watchdog } from "./watchdog.ts";
+import { WorkerProcess } from "./worker-process.ts";
+
+export type EngineState = "starting" | "ready" | "failing" | "closed";
+
+/** What the worker says of an operation it was given. */
+export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
+
+/** Whoever gives the worker its work. */
+export interface WorkerUser {
+  /** A worker takes work from now on. */
+  onReady(): void;
+  onAnswer(answer: Answer): void;
+  /** Whether the worker is at nothing, so that another may take its place. */
+  isIdle(): boolean;
+  /** The worker has gone, and what it had loaded. */
+  onGone(): void;
+  /** It went unasked; what it was at is not done. @param trouble why, in words */
+  onDeath(how: WorkerDeath, trouble: string): void;
+}
+
+/** Starts that fail in a row before it is said that there is no worker to be had. */
+const failuresUntilFailing = 3;
+
+/** Keeps a worker there: starts it, and another after it when it dies, does not come up, or shall make room for another. */
+export class WorkerLife {
+  readonly #options: EngineOptions;
+  readonly #limits: TimeLimits;
+  readonly #user: WorkerUser;
+  #worker: WorkerProcess | null = null;
+  #state: EngineState = "starting";
+  #trouble: string | null = null;
+  #lastDeath: WorkerDeath | null = null;
+  #speechDevice = "cpu";
+  #gpus: readonly GpuMemory[] = [];
+  #failures = 0;
+  #restarts = 0;
+  /** The worker shall make room for another as soon as it is idle. */
+  #renewal = false;
+  /** Of the start, which a driver can hang in. */
+  readonly #watchdog: Watchdog<"start">;
+  readonly #closing = new AbortController();
+  readonly #whenReady = Promise.withResolvers<void>();
+
+  constructor(options: EngineOptions, limits: TimeLimits, lookMilliseconds: number, user: WorkerUser) {
+    this.#options = options;
+    this.#limits = limits;
+    this.#user = user;
+    this.#watchdog = new Watchdog(lookMilliseconds);
+    void this.#start();
+  }
+
+  status(): {
+    state: EngineState;
+    trouble: string | null;
+    restarts: number;
+    workerPid: number | null;
+    gpus: readonly GpuMemory[];
+  } {
+    const { pid } = this.#worker ?? { pid: null };
+    const [state, trouble, restarts, gpus] = [this.#state, this.#trouble, this.#restarts, this.#gpus];
+    return { state, trouble, restarts, workerPid: pid, gpus };
+  }
+
+  get isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  get takesWork(): boolean {
+    return this.#state === "ready" && !this.#renewal;
+  }
+
+  /** What whisper computes on. */
+  get speechDevice(): string {
+    return this.#speechDevice;
+  }
+
+  /** Settles when a worker was ready for the first time. */
+  ready(): Promise<void> {
+    return this.#whenReady.promise;
+  }
+
+  send(message: ToWorker): void {
+    this.#worker?.send(message);
+  }
+
+  /** Another worker shall take this one's place, once it is idle. */
+  renew(): void {
+    this.#renewal = true;
+    this.renewIfIdle();
+  }
+
+  /** To be called when the worker has become idle. One that is starting has asked what to load already: it goes once it is ready. */
+  renewIfIdle(): void {
+    if (this.#isReplaceable()) this.#worker?.kill();
+  }
+
+  /** Ends a worker that comes to no end. */
+  endStuck(trouble: string, limitSeconds: number): void {
+    this.#trouble = trouble;
+    this.#options.log.error({ event: "engine.stalled", trouble, limitSeconds });
+    this.#worker?.kill();
+  }
+
+  /** Nothing is started nor told any more. */
+  close(): void {
+    this.#state = "closed";
+    this.#closing.abort();
+    this.#watchdog[Symbol.dispose]();
+    this.#worker?.kill();
+  }
+
+  /** Settles when the worker is gone, after `close`. */
+  async ended(): Promise<void> {
+    await this.#worker?.ended();
+  }
+
+  async #start(): Promise<void> {
+    this.#renewal = false;
+    try {
+      const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
+      if (this.isClosed) return;
+      this.#worker = new WorkerProcess(this.#options.command, start, {
+        onMessage: (message) => this.#receive(message),
+        onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
+        onExit: (how) => this.#ended(how),
+      });
+      const limit = this.#limits.ofStart(start);
+      this.#watchdog.watch("start", limit, (seconds) =>
+        this.endStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limit),
+      );
+    } catch (error) {
+      if (this.isClosed) return;
+      this.#trouble = messageOf(error);
+      this.#startLater();
+    }
+  }
+
+  #receive(message: FromWorker): void {
+    if (this.isClosed) return;
+    switch (message.type) {
+      case "ready":
+        this.#becomeReady(message);
+        return;
+      case "gpuMemory":
+        this.#gpus = message.gpus;
+        return;
+      case "unusable":
+        this.#trouble = message.message;
+        return;
+      default:
+        this.#user.onAnswer(message);
+    }
+  }
+
+  #becomeReady({ cpuVariant, devices, speechDevice }: Extract<FromWorker, { type: "ready" }>): void {
+    this.#watchdog.release("start");
+    this.#state = "ready";
+    this.#trouble = null;
+    this.#failures = 0;
+    this.#speechDevice = speechDevice;
+    this.#options.log.info({ event: "engine.ready", cpuVariant, devices, speechDevice });
+    this.#whenReady.resolve();
+    this.renewIfIdle();
+    this.#user.onReady();
+  }
+
+  #isReplaceable(): boolean {
+    return this.#renewal && this.#state === "ready" && this.#user.isIdle();
+  }
+
+  #ended(how: WorkerDeath): void {
+    if (this.isClosed) return;
+    const wasAsked = this.#isReplaceable();
+    const wasReady = this.#state === "ready";
+    this.#gpus = [];
+    this.#worker = null;
+    this.#watchdog.releaseAll();
+    this.#user.onGone();
+    if (!wasAsked) {
+      this.#lastDeath = how;
+      this.#options.onWorkerDeath?.(how);
+      this.#restarts += 1;
+      this.#trouble ??= `the worker ended with ${how.signal ?? `exit code ${how.exitCode}`}`;
+      this.#user.onDeath(how, this.#trouble);
+    }
+    if (wasReady) {
+      this.#state = "starting";
+      void this.#start();
+    } else {
+      this.#startLater();
+    }
+  }
+
+  #startLater(): void {
+    this.#failures += 1;
+    this.#state = this.#failures >= failuresUntilFailing ? "failing" : "starting";
+    const delay = (this.#options.restartDelayMilliseconds ?? defaultRestartDelay)(this.#failures);
+    this.#options.log.error({ event: "engine.start_failed", trouble: this.#trouble, failures: this.#failures, delay });
+    setTimeout(() => {
+      if (!this.isClosed) void this.#start();
+    }, delay);
+  }
+}
+
+function defaultRestartDelay(failures: number): number {
+  return Math.min(30_000, 500 * 2 ** (failures - 1));
+}
