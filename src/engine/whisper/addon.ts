@@ -42,11 +42,7 @@ export interface NativeModel {
 export interface NativeState {
   /** Probability of each language the model knows, by code. */
   detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
-  transcribe(
-    samples: Float32Array,
-    options: NativeTranscribeOptions,
-    onProgress: ((percent: number) => void) | undefined,
-  ): Promise<NativeTranscript>;
+  transcribe(samples: Float32Array, options: NativeTranscribeOptions): Promise<NativeTranscript>;
   abort(): void;
   dispose(): void;
 }

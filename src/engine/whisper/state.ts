@@ -24,7 +24,7 @@ export function createState(parts: { native: NativeState; languages: string[]; w
       if (samples.length < shortestSamples) {
         return { language: options.language, aborted: false, segments: [] };
       }
-      const transcript = await native.transcribe(samples, nativeOptions, options.onProgress);
+      const transcript = await native.transcribe(samples, nativeOptions);
       return {
         language: transcript.language,
         aborted: transcript.aborted,

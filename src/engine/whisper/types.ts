@@ -85,8 +85,6 @@ export interface TranscribeOptions {
   withoutTimestamps?: boolean;
   /** Never write symbols that aren't speech, such as musical notes. Default false. */
   suppressNonSpeech?: boolean;
-  /** Progress within this call in percent. */
-  onProgress?: (percent: number) => void;
 }
 
 export interface WhisperResult {

@@ -62,14 +62,6 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     });
   });
 
-  test("reports its progress", async () => {
-    const samples = await readSamples(jfk);
-    const percentages: number[] = [];
-    const onProgress = (percent: number) => percentages.push(percent);
-    await withState((state) => state.transcribe(samples, { ...greedy, onProgress }));
-    expect(percentages.at(-1)).toBe(100);
-  });
-
   test("looks at no more than the audio context it is given", async () => {
     const samples = await readSamples(jfk);
     const audioContext = Math.ceil(samples.length / 320) + 64;
