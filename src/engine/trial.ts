@@ -49,9 +49,11 @@ export class Trial {
     const { engine, now } = this.#options;
     const { state, trouble, busy } = engine.status();
     if (state !== "ready" || trouble !== null) return this.known();
-    if (!busy || this.#running !== null) {
-      if (this.#running !== null || now() - this.#endedAt >= this.#holds) await this.#answer();
-    } else {
+    const isOld = now() - this.#endedAt >= this.#holds;
+    if (this.#running !== null || (!busy && isOld)) {
+      await this.#answer();
+    } else if (busy) {
+      // It works: what the last trial said counts no more.
       this.#trouble = null;
       if (this.#speechTrouble !== null) this.#trySpeechWhenDue();
     }

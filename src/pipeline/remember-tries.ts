@@ -1,92 +1,121 @@
 import { createHash } from "node:crypto";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type Engine, EngineCrashError, EngineKilledError } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
 import { operationSignal } from "./operation-signal.ts";
 import { ParkingError } from "./parking-error.ts";
 
-/** The operation that a recording is at; one at a time. */
+/** What has come of the tries of the operation that a recording is at; of earlier operations nothing is kept. */
 const triesSchema = Type.Object({
   /** Its name, and a digest of what it is done with. */
   operation: Type.String(),
   /** Workers that died of it. */
   deaths: Type.Integer({ minimum: 0 }),
-  /** Times it was begun, and its worker was killed from outside or the server ended, by nobody's order. */
+  /** Tries that were cut off by what it may have had no part in: its worker was killed from outside, or the server was. */
   interruptions: Type.Integer({ minimum: 0 }),
 });
 
 /**
- * What was interrupted so often waits before it is tried again: memory that was short may be there then, the other recordings
+ * After so many interruptions it is tried after a pause only: memory that was short may be there then, the other recordings
  * come before it, and a service manager that counts starts (systemd: five in five minutes) doesn't give up.
  */
-const doubtfulInterruptions = 3;
+const interruptionsUntilPauses = 3;
 const defaultPauseMilliseconds = 60_000;
 /** After so many it is given up. Only chance would have an innocent one hit that often, behind those pauses. */
-const maxInterruptions = 6;
+const mostInterruptions = 6;
 
 export interface RememberOptions {
   readonly recordingId: string;
   readonly checkpoints: Checkpoints;
   readonly log: Logger;
-  /** How long an operation waits that the server ended in again and again. */
+  /** How long an operation waits that was interrupted again and again. */
   readonly pauseMilliseconds?: number;
 }
 
 /**
  * The engine as one recording uses it: how often an operation took the worker down, or the server, is kept with the
- * recording, so that one that does it again and again comes to its end whatever is started anew meanwhile. Where the
- * recording is parked, what the worker has begun may end.
+ * recording, so that one that does it again and again comes to its end whatever is started anew meanwhile. Workers that die
+ * of it the engine counts to its limit, from what is kept here; interruptions are counted here. Where the recording is
+ * parked, what the worker has begun may end.
  */
 export function rememberTries(engine: Pick<Engine, "run">, options: RememberOptions): Pick<Engine, "run"> {
-  const { recordingId, checkpoints, log } = options;
+  const { recordingId, checkpoints, log, pauseMilliseconds = defaultPauseMilliseconds } = options;
   let lastDone: string | null = null;
   return {
     async run(operation, params, signal) {
       signal.throwIfAborted();
       const name = `${operation} ${digestOf(params)}`;
-      const kept = checkpoints.read("tries", 0, triesSchema);
-      let tries =
-        kept?.operation === name && name !== lastDone ? kept : { operation: name, deaths: 0, interruptions: 0 };
-      const change = (deaths: number, interruptions: number) => {
-        tries = { operation: name, deaths: tries.deaths + deaths, interruptions: tries.interruptions + interruptions };
-        checkpoints.write("tries", 0, triesSchema, tries);
-      };
+      // What was done once begins anew when it is asked for again.
+      const tries = new KeptTries(checkpoints, name, name === lastDone);
       for (;;) {
-        const { interruptions } = tries;
-        if (interruptions >= maxInterruptions) {
+        const { deaths, interruptions } = tries;
+        if (interruptions >= mostInterruptions) {
           throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
         }
-        if (interruptions >= doubtfulInterruptions) {
+        if (interruptions >= interruptionsUntilPauses) {
           log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
-          await pause(options.pauseMilliseconds ?? defaultPauseMilliseconds, signal);
+          await pause(pauseMilliseconds, signal);
         }
-        let runs = false;
+        let isTried = false;
         using own = operationSignal(signal);
         try {
           const result = await engine.run(operation, params, own.signal, {
-            deaths: tries.deaths,
+            deaths,
             begins() {
-              // Taken back by whatever else ends it; a server that ends can't.
-              change(0, 1);
-              runs = true;
+              // Beforehand: a server that is killed can't count any more.
+              tries.add({ interruptions: 1 });
+              isTried = true;
               own.begun();
             },
             died(death) {
-              runs = false;
-              if (death === "of itself") change(1, -1);
+              isTried = false;
+              // A worker that was killed leaves the interruption standing.
+              if (death === "of itself") tries.add({ deaths: 1, interruptions: -1 });
             },
           });
           lastDone = name;
           return result;
         } catch (error) {
-          // Of a recording that a command has ended nothing is kept.
-          if (runs && signal.reason instanceof ParkingError) change(0, -1);
+          // Parking interrupts by order, which counts for nothing; of a recording that a command has ended nothing is kept.
+          if (isTried && signal.reason instanceof ParkingError) tries.add({ interruptions: -1 });
           if (!(error instanceof EngineKilledError)) throw error;
         }
       }
     },
   };
+}
+
+/** What is kept of one operation's tries; a change is stored before it counts. */
+class KeptTries {
+  readonly #checkpoints: Checkpoints;
+  #kept: Static<typeof triesSchema>;
+
+  /** @param isNew nothing that is kept counts */
+  constructor(checkpoints: Checkpoints, operation: string, isNew: boolean) {
+    this.#checkpoints = checkpoints;
+    const kept = isNew ? null : checkpoints.read("tries", 0, triesSchema);
+    this.#kept = kept?.operation === operation ? kept : { operation, deaths: 0, interruptions: 0 };
+  }
+
+  get deaths(): number {
+    return this.#kept.deaths;
+  }
+
+  get interruptions(): number {
+    return this.#kept.interruptions;
+  }
+
+  add({ deaths = 0, interruptions = 0 }: { deaths?: number; interruptions?: number }): void {
+    const { operation } = this.#kept;
+    const next = {
+      operation,
+      deaths: this.#kept.deaths + deaths,
+      interruptions: this.#kept.interruptions + interruptions,
+    };
+    this.#checkpoints.write("tries", 0, triesSchema, next);
+    this.#kept = next;
+  }
 }
 
 function digestOf(params: unknown): string {
