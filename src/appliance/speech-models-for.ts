@@ -1,7 +1,9 @@
 import type { Settings } from "../config/index.ts";
+import { type Language, readModelLanguages } from "../engine/index.ts";
 import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
+import { orStartError } from "./start-error.ts";
 
 /** The speech models of a data directory, as the settings say. */
 export function speechModelsFor(
@@ -18,6 +20,26 @@ export function speechModelsFor(
     builtInPath: files.whisperModel,
     setting: settings.engine.whisper_model,
   });
+}
+
+/**
+ * The speech model that new recordings get, and what it accepts, to be asked for as it is at the time.
+ * @throws {StartError} when there is none now that can be read
+ */
+export function usableSpeechModel(
+  { engine }: Pick<Settings, "engine">,
+  speech: SpeechModels,
+): () => { readonly id: string; readonly languages: readonly Language[] } {
+  const inUse = () => {
+    const { id, path } = speech.current();
+    return { id, languages: readModelLanguages(path) };
+  };
+  const from = engine.whisper_model === "" ? "the model in use (transcribe models use)" : "engine.whisper_model";
+  orStartError(from, () => {
+    speech.requireCurrent();
+    inUse();
+  });
+  return inUse;
 }
 
 /**

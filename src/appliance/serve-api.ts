@@ -1,0 +1,73 @@
+import { getAccount, getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import type { Language } from "../engine/index.ts";
+import { createApp, type HttpServer, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import { checkRecordingUrl, probeRecording } from "../media/index.ts";
+import type { RecordingQueue } from "../queue/index.ts";
+import type { DiskRoom } from "../storage/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import { KeptAnswers, type Recordings } from "../transcriptions/index.ts";
+import type { RunningSettings } from "./running-settings.ts";
+import type { ServerCertificate } from "./server-certificate.ts";
+import type { ServerReadiness } from "./server-readiness.ts";
+import { orStartError } from "./start-error.ts";
+import type { TakenData } from "./take-data.ts";
+
+export interface ServedParts extends TakenData {
+  /** Where to listen. */
+  readonly address: Pick<Settings["server"], "host" | "port">;
+  readonly certificate: ServerCertificate | null;
+  readonly running: RunningSettings;
+  readonly recordings: Recordings;
+  readonly queue: RecordingQueue;
+  readonly usage: Usage;
+  readonly lastUse: LastUse;
+  readonly room: DiskRoom;
+  readonly readiness: ServerReadiness;
+  /** The speech model that new recordings get, and what it accepts. */
+  readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Puts the HTTP API over the parts, and listens. @throws {StartError} where it can't */
+export function serveApi(parts: ServedParts): HttpServer {
+  const { store, recordings, dataDirectory, metrics, log, now, running, readiness, modelInUse, certificate } = parts;
+  const limits = () => running.values.limits;
+  const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
+  const creator = new TranscriptionCreator({
+    ...{ recordings, dataDirectory, limits, toTranscription, metrics, now },
+    ...{ usage: parts.usage, queue: parts.queue, room: parts.room },
+    speechModel: modelInUse,
+    answers: new KeptAnswers(store),
+    probe: (path) => probeRecording(parts.files.ffmpeg, path),
+    fetchEnabled: () => running.values.fetch.enabled,
+    checkUrl: (text) => checkRecordingUrl(text, running.allow),
+    isAccount: (id) => getAccount(store, id) !== null,
+    refusal: () => (readiness.isStopping ? "The server is stopping; it takes work again in a moment." : null),
+  });
+  const app = createApp({
+    ...{ store, recordings, dataDirectory, creator, toTranscription, limits, metrics, log, now },
+    lastUse: parts.lastUse,
+    languages: () => modelInUse().languages,
+    metricsRemote: () => running.values.metrics.remote,
+    readiness: () => readiness.trouble(),
+    secure: certificate !== null,
+  });
+  const { host, port } = parts.address;
+  const credentials = certificate?.current ?? null;
+  return orStartError(`can't listen on ${host}, port ${port}`, () =>
+    startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
+  );
+}
+
+/** How long answers under way may take when the server stops. A slow client must not hold it up: systemd gives 30 s in all. */
+const lastAnswersMilliseconds = 10_000;
+
+/** Takes no more connections, and cuts those whose answers are not out in time. */
+export async function endServer(server: HttpServer): Promise<void> {
+  const timer = setTimeout(() => void server.stop(true), lastAnswersMilliseconds);
+  await server.stop();
+  clearTimeout(timer);
+}
