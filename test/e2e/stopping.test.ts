@@ -5,8 +5,8 @@ import { errorOf, TestClient } from "../support/client.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
 
-const sample = samplePath("sample.wav");
-const ready = available("e2e tests of stopping", sample);
+const jfk = samplePath("jfk.mp3");
+const ready = available("e2e tests of stopping", jfk);
 if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that stop workers; they find them in /proc");
 
 /** In order: each test finds the server as the one before left it, ready and idle. */
@@ -16,9 +16,9 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
   const client = () => new TestClient(server.baseUrl, key);
   const worker = () => childrenOf(server.pid, "__worker")[0] ?? 0;
   const readiness = () => fetch(`${server.origin}/readyz`);
-  /** Sends the sample and waits until the worker is at a chunk of it. */
+  /** Sends a recording and waits until the worker is at a chunk of it. */
   const begin = async () => {
-    const { id } = await client().create(sample, { language: "en" });
+    const { id } = await client().create(jfk, { language: "en" });
     await server.until(async () => (await client().get(id)).progress.step === "transcribe", 20);
     return id;
   };
@@ -71,7 +71,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
       const serverPid = server.pid;
       await server.until(async () => (await readiness()).status === 503, 10);
       for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) process.kill(serverPid, signal);
-      const refused = await client().send(sample);
+      const refused = await client().send(jfk);
       expect(refused.headers.get("Retry-After")).toBe("10");
       expect(await errorOf(refused, 503)).toMatchObject({ error: "service_unavailable" });
       expect((await errorOf(await readiness(), 503)).message).toContain("stopping");
