@@ -8,15 +8,16 @@ const by = { actor: "operator", now: 1 };
 const noon = Date.parse("2026-11-21T12:00:00Z");
 const midnight = Date.parse("2026-11-22T00:00:00Z");
 
+let store: Store;
+let usage: Usage;
+let account: string;
+beforeEach(() => {
+  store = openDatabase(":memory:");
+  usage = new Usage(store);
+  account = createAccount(store, "acme", by).id;
+});
+
 describe("creates of an account", () => {
-  let store: Store;
-  let usage: Usage;
-  let account: string;
-  beforeEach(() => {
-    store = openDatabase(":memory:");
-    usage = new Usage(store);
-    account = createAccount(store, "acme", by).id;
-  });
   const perHour = (limit: number) => ({ limit, windowMilliseconds: hour });
 
   test("count within a window that slides, to the millisecond", () => {
@@ -48,14 +49,6 @@ describe("creates of an account", () => {
 });
 
 describe("audio of an account", () => {
-  let store: Store;
-  let usage: Usage;
-  let account: string;
-  beforeEach(() => {
-    store = openDatabase(":memory:");
-    usage = new Usage(store);
-    account = createAccount(store, "acme", by).id;
-  });
   const process = (id: string, seconds: number, allowance: number, now: number, of = account) => {
     const admitted = usage.admit(of, id, allowance, now);
     if (admitted) usage.chargeAudio(id, seconds);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { corpusPath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
+import { corpusFiles } from "./bad-files/corpus-files.ts";
 import { type End, lookAtAll } from "./bad-files/look-at.ts";
 import { mutate } from "./bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "./bad-files/playlists.ts";
+import { setLures } from "./bad-files/set-lures.ts";
 import { specialFiles, truncatedMp4s, unexpected } from "./bad-files/special-files.ts";
 import { canTrace, openedPaths, traceFfmpeg } from "./bad-files/traced-ffmpeg.ts";
-import { tone, wave } from "./bad-files/wave.ts";
 import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
 
 const ready = available(FFMPEG, "tests of bad files");
@@ -53,9 +53,7 @@ describe.if(ready)("bad files come to an honest end", () => {
     `${mutatedFiles} of the corpus, damaged at random`,
     async () => {
       await inFolder(async (folder) => {
-        const originals = readdirSync(corpusPath("formats"))
-          .sort()
-          .map((name) => readFileSync(corpusPath(join("formats", name))));
+        const originals = corpusFiles();
         const random = randomNumbers(7);
         const files = Array.from({ length: mutatedFiles }, (_, index): [string, () => Uint8Array] => {
           const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
@@ -80,14 +78,7 @@ describe.if(ready)("bad files come to an honest end", () => {
 describe.if(ready && canTrace)("a file that names other files and addresses", () => {
   test("has nothing opened but itself, whatever it looks like", async () => {
     await inFolder(async (folder) => {
-      let connections = 0;
-      using host = Bun.listen({
-        hostname: "127.0.0.1",
-        port: 0,
-        socket: { open: () => void connections++, data() {} },
-      });
-      const lures = { path: join(folder, "secret.wav"), origin: `http://127.0.0.1:${host.port}` };
-      await Bun.write(lures.path, wave(tone(2)));
+      using lures = await setLures(folder);
       await using traced = await traceFfmpeg(FFMPEG, folder);
       const bare = playlists(lures);
       const files = { ...bare, ...playlistsInAvi(lures) };
@@ -104,7 +95,7 @@ describe.if(ready && canTrace)("a file that names other files and addresses", ()
       expect(ours).toContain(join(folder, "upload-0"));
       expect(ours.filter((path) => !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path))).toEqual([]);
       expect(calls.filter((call) => /connect\(|AF_INET|secret/.test(call))).toEqual([]);
-      expect(connections).toBe(0);
+      expect(lures.connections()).toBe(0);
       expect(await namesIn(folder)).not.toContain("secret.wav.run");
     });
   }, 120_000);

@@ -1,26 +1,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ImportOptions, importModels, LibraryError, writeBundle } from "../../src/models/index.ts";
+import { importModels, LibraryError, writeBundle } from "../../src/models/index.ts";
 import { tarHeader, tarPadding } from "../../src/storage/index.ts";
-import { hash, officialEntry, TestLibrary } from "./support.ts";
+import { hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);
 
-const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
-const OWN = new Uint8Array(1_024).map((_, index) => index * 5);
-const catalogue = [officialEntry("whisper-small", SMALL)];
-
-function options(made: TestLibrary, more: Partial<ImportOptions> = {}): ImportOptions {
-  const { library } = made;
-  return { library, catalogue, name: undefined, inspect: () => {}, onProgress: () => {}, ...more };
-}
-
 /** A bundle of two models, one of the catalogue and one of the user's own. */
 async function bundleOfTwo(made: TestLibrary): Promise<string> {
-  await importModels(made.file("small.bin", SMALL), options(made));
-  await importModels(made.file("own.bin", OWN), options(made));
+  await importModels(made.file("small.bin", SMALL), importOptions(made));
+  await importModels(made.file("own.bin", OWN), importOptions(made));
   const path = join(made.path, "bundle.tar");
   await writeBundle(made.library.list(), path, () => {});
   return path;
@@ -32,7 +23,10 @@ describe("a bundle", () => {
     using there = new TestLibrary();
     const path = await bundleOfTwo(here);
     const progress: number[][] = [];
-    const imported = await importModels(path, options(there, { onProgress: (_, ...at) => void progress.push(at) }));
+    const imported = await importModels(
+      path,
+      importOptions(there, { onProgress: (_, ...at) => void progress.push(at) }),
+    );
     expect(imported.map(({ id, inCatalogue, from }) => [id, inCatalogue, from])).toEqual([
       ["own", false, "bundle.tar"],
       ["whisper-small", true, "bundle.tar"],
@@ -41,7 +35,7 @@ describe("a bundle", () => {
     expect(await Bun.file(imported[1]?.path ?? "").bytes()).toEqual(SMALL);
     expect(progress.length).toBeGreaterThan(1);
     // and once more, which changes nothing
-    await importModels(path, options(there));
+    await importModels(path, importOptions(there));
     expect(there.files()).toHaveLength(4);
   });
 
@@ -157,7 +151,7 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
   ])("%s", async (_, bytes) => {
     using made = new TestLibrary();
     const path = made.file("bundle.tar", bytes);
-    await expect(importModels(path, options(made))).rejects.toThrow(LibraryError);
+    await expect(importModels(path, importOptions(made))).rejects.toThrow(LibraryError);
     expect(made.files()).toEqual([]);
     expect(existsSync(join(made.path, "own.bin"))).toBe(false);
   });
@@ -166,7 +160,7 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
     using made = new TestLibrary();
     const bad = { ...own, id: "bad" };
     const bytes = archive(manifest(own, bad), file("own.bin"), file("bad.bin", new Uint8Array(OWN.length)));
-    await expect(importModels(made.file("bundle.tar", bytes), options(made))).rejects.toThrow(
+    await expect(importModels(made.file("bundle.tar", bytes), importOptions(made))).rejects.toThrow(
       "bad does not have the SHA-256",
     );
     expect(made.files()).toEqual([]);
@@ -174,8 +168,8 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
 
   test("would replace a model of that name", async () => {
     using made = new TestLibrary();
-    const [before] = await importModels(made.file("own.bin", SMALL.subarray(1)), options(made));
-    await expect(importModels(made.file("bundle.tar", good), options(made))).rejects.toThrow(
+    const [before] = await importModels(made.file("own.bin", SMALL.subarray(1)), importOptions(made));
+    await expect(importModels(made.file("bundle.tar", good), importOptions(made))).rejects.toThrow(
       "another model is installed as own",
     );
     expect(made.library.find("own")).toEqual(before ?? null);
@@ -186,7 +180,7 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
     const inspect = () => {
       throw new Error("not a whisper model");
     };
-    const attempt = importModels(made.file("bundle.tar", good), options(made, { inspect }));
+    const attempt = importModels(made.file("bundle.tar", good), importOptions(made, { inspect }));
     await expect(attempt).rejects.toThrow("not a whisper model. import takes a whisper model in ggml form");
     expect(made.files()).toEqual([]);
   });
@@ -194,5 +188,5 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
 
 test("a good bundle made by hand is taken, so the refusals are for their reasons", async () => {
   using made = new TestLibrary();
-  expect(await importModels(made.file("bundle.tar", good), options(made))).toMatchObject([{ id: "own" }]);
+  expect(await importModels(made.file("bundle.tar", good), importOptions(made))).toMatchObject([{ id: "own" }]);
 });

@@ -2,21 +2,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readModelLanguages } from "../../src/engine/index.ts";
-import { ConversionError, type ImportOptions, importModels, type ModelEntry } from "../../src/models/index.ts";
+import { ConversionError, importModels, type ModelEntry } from "../../src/models/index.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
-import { officialEntry, TestLibrary } from "./support.ts";
+import { importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);
-
-const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
-const OWN = new Uint8Array(1_024).map((_, index) => index * 5);
-const catalogue = [officialEntry("whisper-small", SMALL)];
-
-function options(made: TestLibrary, more: Partial<ImportOptions> = {}): ImportOptions {
-  const { library } = made;
-  return { library, catalogue, name: undefined, inspect: () => {}, onProgress: () => {}, ...more };
-}
 
 describe("a model file that is imported", () => {
   const unknown: ModelEntry[] = [];
@@ -29,15 +20,17 @@ describe("a model file that is imported", () => {
   ])("%s is called %s unless it is given a name", async (name, id) => {
     using made = new TestLibrary();
     const path = made.file(name, OWN);
-    expect(await importModels(path, options(made, { catalogue: unknown }))).toMatchObject([{ id, inCatalogue: false }]);
-    const named = options(made, { catalogue: unknown, name: "mine" });
+    expect(await importModels(path, importOptions(made, { catalogue: unknown }))).toMatchObject([
+      { id, inCatalogue: false },
+    ]);
+    const named = importOptions(made, { catalogue: unknown, name: "mine" });
     expect(await importModels(path, named)).toMatchObject([{ id: "mine" }]);
   });
 
   test("has the catalogue's name where its digest is published, whatever it is called", async () => {
     using made = new TestLibrary();
     const path = made.file("thing.bin", SMALL);
-    expect(await importModels(path, options(made, { name: "mine" }))).toMatchObject([
+    expect(await importModels(path, importOptions(made, { name: "mine" }))).toMatchObject([
       { id: "whisper-small", inCatalogue: true },
     ]);
     expect(readFileSync(path)).toEqual(Buffer.from(SMALL));
@@ -45,27 +38,27 @@ describe("a model file that is imported", () => {
 
   test("is refused where it only calls itself as the catalogue's", async () => {
     using made = new TestLibrary();
-    const attempt = importModels(made.file("ggml-small.bin", OWN), options(made));
+    const attempt = importModels(made.file("ggml-small.bin", OWN), importOptions(made));
     await expect(attempt).rejects.toThrow("this is not whisper-small as it was published");
     expect(made.files()).toEqual([]);
   });
 
   test("is refused where it is not there, or neither a file nor a directory", async () => {
     using made = new TestLibrary();
-    await expect(importModels(join(made.path, "none"), options(made))).rejects.toThrow("there is no file");
-    await expect(importModels("/dev/null", options(made))).rejects.toThrow("neither a file nor a directory");
+    await expect(importModels(join(made.path, "none"), importOptions(made))).rejects.toThrow("there is no file");
+    await expect(importModels("/dev/null", importOptions(made))).rejects.toThrow("neither a file nor a directory");
     symlinkSync(join(made.path, "none"), join(made.path, "link"));
-    await expect(importModels(join(made.path, "link"), options(made))).rejects.toThrow("there is no file");
-    await expect(importModels(made.path, options(made))).rejects.toThrow("has no model.bin");
+    await expect(importModels(join(made.path, "link"), importOptions(made))).rejects.toThrow("there is no file");
+    await expect(importModels(made.path, importOptions(made))).rejects.toThrow("has no model.bin");
   });
 
   test("and lost its file afterwards is not there, and can be imported again", async () => {
     using made = new TestLibrary();
     const path = made.file("own.bin", OWN);
-    const [model] = await importModels(path, options(made));
+    const [model] = await importModels(path, importOptions(made));
     rmSync(model?.path ?? "");
     expect([made.library.find("own"), made.library.list()]).toEqual([null, []]);
-    await importModels(path, options(made));
+    await importModels(path, importOptions(made));
     expect(await Bun.file(made.library.find("own")?.path ?? "").bytes()).toEqual(OWN);
   });
 });
@@ -87,7 +80,7 @@ describe("a faster-whisper directory", () => {
     async (type) => {
       using made = new TestLibrary();
       const path = directory(made, serialise(fakeWhisper(type)), words);
-      const [model] = await importModels(path, options(made, { inspect }));
+      const [model] = await importModels(path, importOptions(made, { inspect }));
       expect(model).toMatchObject({ id: "faster-whisper-tiny.en", inCatalogue: false });
       expect(model?.from).toBe("Faster Whisper tiny.en, converted");
       expect(readModelLanguages(model?.path ?? "").map(({ code }) => code)).toEqual(["en"]);
@@ -102,7 +95,7 @@ describe("a faster-whisper directory", () => {
   ])("that %s is refused, and leaves nothing", async (_, model, vocabulary) => {
     using made = new TestLibrary();
     const path = directory(made, model, vocabulary);
-    await expect(importModels(path, options(made, { inspect }))).rejects.toThrow(ConversionError);
+    await expect(importModels(path, importOptions(made, { inspect }))).rejects.toThrow(ConversionError);
     expect(made.files()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ModelEntry, ModelLibrary } from "../../src/models/index.ts";
+import { type ImportOptions, type ModelEntry, ModelLibrary } from "../../src/models/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
@@ -11,6 +11,16 @@ export function officialEntry(id: string, content: string | Uint8Array, url = "h
   const approximateBytes = content.length;
   const sources: ModelEntry["sources"] = [{ type: "download", url, sha1: hash("sha1", content) }];
   return { id, kind: "speech", file: "m.bin", approximateBytes, licence: "MIT", sources };
+}
+
+/** The bytes of a model of the catalogue, and of one that is in none. */
+export const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
+export const OWN = new Uint8Array(1_024).map((_, index) => index * 5);
+
+/** How a model is imported where nothing else is said. */
+export function importOptions({ library }: TestLibrary, more: Partial<ImportOptions> = {}): ImportOptions {
+  const catalogue = [officialEntry("whisper-small", SMALL)];
+  return { library, catalogue, name: undefined, inspect: () => {}, onProgress: () => {}, ...more };
 }
 
 /** A library in a data directory of its own, with room for files beside it. */

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { corpusFiles } from "../../../test/media/bad-files/corpus-files.ts";
 import { mutate } from "../../../test/media/bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
 import { specialFiles } from "../../../test/media/bad-files/special-files.ts";
@@ -7,7 +8,6 @@ import { tone, wave } from "../../../test/media/bad-files/wave.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
-import { readCorpus } from "./hostile.ts";
 import type { PartOptions, Row } from "./row.ts";
 
 const refusals = [422];
@@ -34,7 +34,7 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
   await server.start();
   const client = await server.client("hostile");
   const lures = { path: secret, origin: server.origin };
-  const originals = readCorpus();
+  const originals = corpusFiles();
   const random = randomNumbers(seed);
   const built = [
     ...Object.values(special).map(({ bytes }) => bytes),

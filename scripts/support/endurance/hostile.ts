@@ -1,12 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { corpusFiles } from "../../../test/media/bad-files/corpus-files.ts";
 import { type End, lookAtAll } from "../../../test/media/bad-files/look-at.ts";
 import { mutate } from "../../../test/media/bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
+import { setLures } from "../../../test/media/bad-files/set-lures.ts";
 import { specialFiles, truncatedMp4s, unexpected } from "../../../test/media/bad-files/special-files.ts";
 import { canTrace, openedPaths, traceFfmpeg } from "../../../test/media/bad-files/traced-ffmpeg.ts";
-import { tone, wave } from "../../../test/media/bad-files/wave.ts";
-import { corpusPath, ffmpegPath } from "../../../test/support/checkout.ts";
+import { ffmpegPath } from "../../../test/support/checkout.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { hostileUploads } from "./hostile-uploads.ts";
@@ -28,19 +27,12 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
   if (!canTrace) return [{ measured: "hostile", value: "not run", over: "strace is missing", target: "", ok: false }];
   using directory = temporaryDirectory();
   const folder = directory.path;
-  let connections = 0;
-  using host = Bun.listen({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: { open: () => void connections++, data() {} },
-  });
-  const lures = { path: join(folder, "secret.wav"), origin: `http://127.0.0.1:${host.port}` };
-  await Bun.write(lures.path, wave(tone(2)));
+  using lures = await setLures(folder);
 
   const special = await specialFiles(folder);
   const bare = playlists(lures);
   const inAvi = playlistsInAvi(lures);
-  const originals = readCorpus();
+  const originals = corpusFiles();
   const random = randomNumbers(seed);
   const groups = {
     "built to cost or to mislead": Object.entries(special).map(([name, { bytes }]) => lazy(name, () => bytes)),
@@ -84,7 +76,7 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
   const outside = openedPaths(calls).filter(
     (path) => path.startsWith(folder) && !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path),
   );
-  const reached = calls.filter((call) => /connect\(|AF_INET/.test(call)).length + connections;
+  const reached = calls.filter((call) => /connect\(|AF_INET/.test(call)).length + lures.connections();
   const over = `strace, ${calls.length} calls`;
   const slowest = `${slowestSeconds.toFixed(1)} s`;
   return [
@@ -93,12 +85,6 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
     { measured: "addresses reached", value: String(reached), over, target: "0", ok: reached === 0 },
     { measured: "longest for one file", value: slowest, over: "all", target: "60 s", ok: slowestSeconds < 60 },
   ];
-}
-
-/** The corpus of formats, in the order of its names. */
-export function readCorpus(): Buffer[] {
-  const names = readdirSync(corpusPath("formats")).sort();
-  return names.map((name) => readFileSync(corpusPath(join("formats", name))));
 }
 
 function lazy(name: string, bytes: () => Uint8Array): [string, () => Uint8Array] {

@@ -1,3 +1,5 @@
+import type { WhisperDevice } from "./types.ts";
+
 /**
  * The types of the native addon, whisper.node, as native/src makes it. Only this folder knows them.
  *
@@ -9,18 +11,9 @@ export interface NativeAddon {
   loadBackend(path: string): void;
   /** How well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;
-  devices(): NativeDevice[];
+  devices(): WhisperDevice[];
   Model: new (path: string, options: NativeModelOptions) => NativeModel;
   State: new (model: NativeModel) => NativeState;
-}
-
-export interface NativeDevice {
-  name: string;
-  description: string;
-  backend: string;
-  kind: "cpu" | "gpu" | "igpu" | "accelerator";
-  memoryFreeBytes: number;
-  memoryTotalBytes: number;
 }
 
 export interface NativeModelOptions {

@@ -1,0 +1,11 @@
+import type { Task } from "../../src/engine/task.ts";
+
+/** An operation that has been asked for. */
+export function askedFor(id: number, more: Partial<Task> = {}): Task {
+  const operation = {
+    name: "planChunks",
+    params: { pcm: { path: "/", sampleCount: 1 }, activityDirectory: "/" },
+  } as const;
+  const begins = { startedAt: 0, deaths: 0, kills: 0, stalled: false, abandoned: false };
+  return { id, operation, tries: null, settle: () => {}, ...begins, ...more };
+}
