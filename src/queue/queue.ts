@@ -3,6 +3,7 @@ import { type Outcome, ParkingError } from "../pipeline/index.ts";
 import { type MachineTroubleKind, machineTrouble } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
+import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**
  * Works off one recording to its end, or says what it has to wait for; never throws for a fault of the recording. Stops early
@@ -27,15 +28,6 @@ export interface RecordingQueueOptions {
   readonly retryMilliseconds?: (tries: number) => number;
 }
 
-/** A recording that could not be gone on with. */
-interface Stalled {
-  /** Null for a fault of the program. */
-  readonly trouble: MachineTroubleKind | null;
-  readonly tries: number;
-}
-
-const mostRetryMilliseconds = 60_000;
-
 interface Running {
   readonly accountId: string;
   readonly controller: AbortController;
@@ -55,14 +47,13 @@ export class RecordingQueue {
   readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
   readonly #running = new Map<string, Running>();
   readonly #enqueued = new Set<string>();
-  /** What waits for the machine, from its first try that found it in trouble to the first that does not. */
-  readonly #stalled = new Map<string, Stalled>();
-  readonly #retries = new Map<string, Timer>();
+  readonly #stalled: StalledRecordings;
   readonly #watch: Timer;
   #stopping: Promise<void> | null = null;
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
+    this.#stalled = new StalledRecordings(options.retryMilliseconds);
     const runningOf = (accountId: string) =>
       [...this.#running.values()].filter((running) => running.accountId === accountId).length;
     const { priorityOf, now } = options;
@@ -114,7 +105,7 @@ export class RecordingQueue {
   async #park(milliseconds: number): Promise<void> {
     clearInterval(this.#watch);
     this.#queue.clear();
-    for (const timer of this.#retries.values()) clearTimeout(timer);
+    this.#stalled.stop();
     for (const { controller } of this.#running.values()) controller.abort(new ParkingError(milliseconds * graceShare));
     const limit = Promise.withResolvers<void>();
     const timer = setTimeout(limit.resolve, milliseconds);
@@ -124,7 +115,7 @@ export class RecordingQueue {
 
   /** What recordings wait for that could not be gone on with, one entry for each. */
   stalled(): MachineTroubleKind[] {
-    return [...this.#stalled.values()].flatMap(({ trouble }) => trouble ?? []);
+    return this.#stalled.troubles();
   }
 
   #add(recording: Recording, resumed: boolean): void {
@@ -137,8 +128,8 @@ export class RecordingQueue {
       const trouble = await this.#process(id, controller.signal);
       this.#running.delete(id);
       this.#enqueued.delete(id);
-      if (trouble === "none") this.#stalled.delete(id);
-      else this.#tryLater(recording, trouble);
+      if (trouble === "none") this.#stalled.release(id);
+      else if (this.#stopping === null) this.#stalled.tryLater(id, trouble, () => this.#add(recording, true));
     };
     void this.#queue.add(run, { recordingId: id, accountId, waitingSince: createdAt, resumed });
   }
@@ -151,20 +142,6 @@ export class RecordingQueue {
       if (this.#stopping === null) this.#options.onFault(id, error);
       return null;
     }
-  }
-
-  /** Gives the slot to others meanwhile: one that needs much room must not hold up those that need little. */
-  #tryLater(recording: Recording, trouble: MachineTroubleKind | null): void {
-    if (this.#stopping !== null) return;
-    const { id } = recording;
-    const tries = (this.#stalled.get(id)?.tries ?? 0) + 1;
-    this.#stalled.set(id, { trouble, tries });
-    const wait = this.#options.retryMilliseconds ?? ((count) => Math.min(mostRetryMilliseconds, 1000 * 2 ** count));
-    const again = () => {
-      this.#retries.delete(id);
-      this.#add(recording, true);
-    };
-    this.#retries.set(id, setTimeout(again, wait(tries)));
   }
 
   /** Commands end recordings in the database; what runs here is told so. */

@@ -1,0 +1,52 @@
+import type { MachineTroubleKind } from "../storage/index.ts";
+
+/** A recording that could not be gone on with. */
+interface Stalled {
+  /** Null for a fault of the program. */
+  readonly trouble: MachineTroubleKind | null;
+  readonly tries: number;
+}
+
+const mostRetryMilliseconds = 60_000;
+const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMilliseconds, 1000 * 2 ** tries);
+
+/**
+ * What waits for the machine, from its first try that found it in trouble to the first that does not. Others have its slot
+ * meanwhile: one that needs much room must not hold up those that need little.
+ */
+export class StalledRecordings {
+  readonly #stalled = new Map<string, Stalled>();
+  readonly #retries = new Map<string, Timer>();
+  readonly #retryMilliseconds: (tries: number) => number;
+
+  /** @param retryMilliseconds how long one waits until it is tried again, by the number of tries */
+  constructor(retryMilliseconds = defaultRetryMilliseconds) {
+    this.#retryMilliseconds = retryMilliseconds;
+  }
+
+  /** @param again called when it is to be tried again */
+  tryLater(recordingId: string, trouble: MachineTroubleKind | null, again: () => void): void {
+    const tries = (this.#stalled.get(recordingId)?.tries ?? 0) + 1;
+    this.#stalled.set(recordingId, { trouble, tries });
+    const retry = () => {
+      this.#retries.delete(recordingId);
+      again();
+    };
+    this.#retries.set(recordingId, setTimeout(retry, this.#retryMilliseconds(tries)));
+  }
+
+  /** It could be gone on with. */
+  release(recordingId: string): void {
+    this.#stalled.delete(recordingId);
+  }
+
+  /** What they wait for, one entry for each. */
+  troubles(): MachineTroubleKind[] {
+    return [...this.#stalled.values()].flatMap(({ trouble }) => trouble ?? []);
+  }
+
+  /** None is tried again. */
+  stop(): void {
+    for (const timer of this.#retries.values()) clearTimeout(timer);
+  }
+}
