@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { getAccount, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { Trial } from "../engine/index.ts";
-import { processRecording } from "../pipeline/index.ts";
+import { processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import {
@@ -110,6 +110,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
   });
   taken.defer(() => queue.stop());
+  takeOverWork(services);
   const recovered = queue.recover();
 
   const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });

@@ -1,7 +1,7 @@
 import { getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
-import type { DiskRoom } from "../storage/index.ts";
+import { type DiskRoom, WorkRoom } from "../storage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 type Parts = Pick<
@@ -31,8 +31,8 @@ export function pipelineServices({ running, files, room, ...parts }: Parts): Pip
     decodeOptions: () => ({
       ffmpegPath: files.ffmpeg,
       maxSeconds: limits().recording_seconds,
-      claimRoom: (bytes) => room.claim(bytes, "work"),
     }),
+    workRoom: new WorkRoom(room),
     audioAllowanceSeconds: (accountId) => {
       const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");
       return 60 * (own.audio_minutes_per_day ?? limits().audio_minutes_per_day);

@@ -2,7 +2,7 @@ import { renameSync } from "node:fs";
 import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import { MediaError, type probeRecording, roomToDecode } from "../media/index.ts";
+import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import {
   type DataDirectory,
@@ -258,7 +258,8 @@ export class TranscriptionCreator {
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
     }
-    if (room.lack(roomToDecode(probed, sizeBytes, limits.recording_seconds), "intake") !== null) {
+    const soundBytes = roomToDecode(probed, sizeBytes, limits.recording_seconds);
+    if (room.lack(soundBytes + roomForResults(soundBytes), "intake") !== null) {
       throw noRoom("There is no room to work on this recording now.");
     }
   }

@@ -1,18 +1,17 @@
+import { statSync } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { MachineError, type RoomClaim, syncDirectory } from "../storage/index.ts";
+import { machineTrouble, syncDirectory } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
-import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { checkEnd } from "./decode-end.ts";
+import { channelFilter, type DecodePlan, decodeRun, mixFilter, progressReader } from "./decode-plan.ts";
+import { type DecodeRoom, NeededRoom } from "./decode-room.ts";
 import { MediaError } from "./media-error.ts";
-import { type ProbedRecording, probeRecording } from "./probe.ts";
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
+import { probeRecording } from "./probe.ts";
 import { hasPair, roomToDecode } from "./room-to-decode.ts";
-import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
+import { runFfmpeg } from "./run-ffmpeg.ts";
 import { findTrackStart, timeLineFilters } from "./time-line.ts";
-
-/** Samples a second of all PCM in the product: what Whisper and the diarization models take. */
-export const PCM_SAMPLE_RATE_HZ = 16_000;
-/** Signed 16-bit little-endian, mono. */
-export const PCM_BYTES_PER_SAMPLE = 2;
 
 export interface DecodeRequest {
   readonly ffmpegPath: string;
@@ -28,8 +27,8 @@ export interface DecodeRequest {
   readonly maxSeconds: number;
   /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
   readonly onProgress?: (fraction: number) => void;
-  /** Asked for room on the disk before anything is written, in bytes; what it gives is disposed of at the end. */
-  readonly claimRoom?: (bytes: number) => RoomClaim;
+  /** Asked for room on the disk before anything is written. */
+  readonly room?: DecodeRoom;
   readonly signal?: AbortSignal;
 }
 
@@ -61,43 +60,47 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
 
-  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
-  const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds);
   const partial = {
     mixed: `${outputPath}.partial`,
     left: `${outputPath}.left.partial`,
     right: `${outputPath}.right.partial`,
   };
+  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
+  const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds);
   const isPair = request.secondOutputPath !== undefined && hasPair(probed);
   const outputs = [{ path: partial.mixed, filters: [...mixFilter(probed), ...timeLine] }];
   if (isPair) {
     outputs.push({ path: partial.left, filters: [channelFilter(0), ...timeLine] });
     outputs.push({ path: partial.right, filters: [channelFilter(1), ...timeLine] });
   }
+  const plan = {
+    ffmpegPath,
+    inputPath,
+    trackIndex: probed.trackIndex,
+    maxSeconds: request.maxSeconds,
+    outputs,
+    signal,
+  };
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
   // A decode that outlived a killed server may still hold the old ones open: writing to new files keeps the two apart.
   await removePartial();
-  const roomBytes = roomToDecode(probed, await sizeOf(inputPath), request.maxSeconds);
-  using room = request.claimRoom?.(roomBytes);
-  let doneBytes = 0;
-  const onProgress = (fraction: number) => {
-    const now = Math.floor(roomBytes * fraction);
-    room?.written(now - doneBytes);
-    doneBytes = now;
-    request.onProgress?.(fraction);
+  const estimate = roomToDecode(probed, await sizeOf(inputPath), request.maxSeconds);
+  const needed = request.room === undefined ? null : new NeededRoom(plan, request.room, estimate);
+  const claim = await needed?.claim();
+  let writtenBytes = 0;
+  const writtenSince = () => {
+    const now = outputs.reduce((sum, { path }) => sum + sizeNow(path), 0);
+    const more = Math.max(0, now - writtenBytes);
+    writtenBytes += more;
+    return more;
+  };
+  const onShare = shareReader(probed.durationSeconds, request.onProgress);
+  const onTime = (seconds: number) => {
+    claim?.written(writtenSince());
+    onShare(seconds);
   };
   try {
-    const end = await runFfmpeg({
-      ffmpegPath,
-      arguments: decodeArguments(inputPath, probed.trackIndex, outputs, request.maxSeconds),
-      limits: decodeLimits(request.maxSeconds),
-      timeoutSeconds: decodeTimeoutSeconds(request.maxSeconds),
-      signal,
-      onStdout: progressReader(probed.durationSeconds, onProgress),
-    });
-    const sizes = await Promise.all(outputs.map(({ path }) => sizeOf(path)));
-    const sampleCount = Math.floor((sizes[0] ?? 0) / PCM_BYTES_PER_SAMPLE);
-    checkEnd(end, sampleCount);
+    const { sampleCount, sizes, exitCode } = await decodeHonestly(plan, outputPath, removePartial, onTime);
     if (sampleCount > request.maxSeconds * PCM_SAMPLE_RATE_HZ) {
       throw new MediaError("recording_too_long", `the recording is longer than ${request.maxSeconds} s`);
     }
@@ -114,11 +117,71 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       sampleCount,
       channels: probed.channels,
       audioTracks: probed.audioTracks,
-      damaged: end.exitCode !== 0,
+      damaged: exitCode !== 0,
     };
+  } catch (error) {
+    writtenSince();
+    await removePartial();
+    if (machineTrouble(error) !== null) await needed?.learn(writtenBytes);
+    throw error;
   } finally {
     await removePartial();
   }
+}
+
+/** A plan whose outputs are all kept. */
+interface FilePlan extends DecodePlan {
+  readonly outputs: readonly { readonly path: string; readonly filters: readonly string[] }[];
+}
+
+interface Decoded {
+  readonly sampleCount: number;
+  /** Bytes of each output. */
+  readonly sizes: readonly number[];
+  readonly exitCode: number;
+}
+
+const mostTries = 3;
+
+/**
+ * Runs ffmpeg, once more where it blames the machine without reason: if that made it stop it may have passed, and what ends at the
+ * very same sample again is damage.
+ */
+async function decodeHonestly(
+  plan: FilePlan,
+  outputPath: string,
+  removeOutputs: () => Promise<unknown>,
+  onTime: (seconds: number) => void,
+): Promise<Decoded> {
+  let before: number | null = null;
+  for (let tries = 1; ; tries++) {
+    const end = await runFfmpeg({ ...decodeRun(plan), onStdout: progressReader(onTime) });
+    const sizes = plan.outputs.map(({ path }) => sizeNow(path));
+    const sampleCount = Math.floor((sizes[0] ?? 0) / PCM_BYTES_PER_SAMPLE);
+    const blamed = await checkEnd(end, sampleCount, outputPath);
+    if (blamed === null || sampleCount === before) return { sampleCount, sizes, exitCode: end.exitCode };
+    if (tries === mostTries) {
+      throw new MediaError("ffmpeg_crashed", `ffmpeg says "${blamed}" where files can be written`);
+    }
+    before = sampleCount;
+    await removeOutputs();
+  }
+}
+
+/** Tells of the share done, where the length is known. */
+function shareReader(durationSeconds: number | null, onProgress?: (fraction: number) => void) {
+  let reported = 0;
+  return (seconds: number) => {
+    if (durationSeconds === null || durationSeconds <= 0) return;
+    const share = Math.min(1, seconds / durationSeconds);
+    if (share <= reported) return;
+    reported = share;
+    onProgress?.(share);
+  };
+}
+
+function sizeNow(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -126,103 +189,6 @@ async function sizeOf(path: string): Promise<number> {
     ({ size }) => size,
     () => 0,
   );
-}
-
-function decodeArguments(
-  inputPath: string,
-  trackIndex: number,
-  outputs: readonly { path: string; filters: readonly string[] }[],
-  maxSeconds: number,
-): string[] {
-  const outputArguments = outputs.flatMap(({ path, filters }) => [
-    ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
-    ...["-af", filters.join(",")],
-    ...["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-c:a", "pcm_s16le"],
-    // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
-    ...["-t", String(maxSeconds + 1), "-f", "s16le", "-y", `file:${path}`],
-  ]);
-  return [
-    ...["-loglevel", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
-    ...["-filter_threads", "1", "-copyts"],
-    ...inputArguments(inputPath),
-    ...outputArguments,
-  ];
-}
-
-/** One of two channels; a stretch in which a file has but one has it on both. */
-function channelFilter(channel: 0 | 1): string {
-  return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
-}
-
-/** ffmpeg mixes layouts that it knows; channels of no known place are mixed alike, of ambisonics the first hears all round. */
-function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
-  if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
-  if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
-  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
-  return [`pan=mono|c0<${sum}`];
-}
-
-// Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). A tenth of the longest length, ten
-// times real time, is left to a machine whose cores all transcribe.
-function decodeTimeoutSeconds(maxSeconds: number): number {
-  return 60 + maxSeconds / 10;
-}
-
-function decodeLimits(maxSeconds: number) {
-  return {
-    memoryBytes: MEMORY_LIMIT_BYTES,
-    cpuSeconds: decodeTimeoutSeconds(maxSeconds),
-    outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
-  };
-}
-
-/** Reads ffmpeg's `key=value` lines, which may come in any pieces. */
-function progressReader(durationSeconds: number | null, onProgress: (fraction: number) => void) {
-  let line = "";
-  let reported = 0;
-  return (text: string) => {
-    const lines = (line + text).split("\n");
-    line = lines.pop() ?? "";
-    if (durationSeconds === null || durationSeconds <= 0) return;
-    for (const complete of lines) {
-      const time = /^out_time_us=(\d+)$/.exec(complete);
-      if (time === null) continue;
-      const fraction = Math.min(1, Number(time[1]) / 1e6 / durationSeconds);
-      if (fraction > reported) {
-        reported = fraction;
-        onProgress(fraction);
-      }
-    }
-  };
-}
-
-/** How ffmpeg tells that the machine won't let it write: the system's code, its number and its words. */
-const CANNOT_WRITE = [
-  { code: "ENOSPC", errno: 28, words: "No space left on device" },
-  { code: "EDQUOT", errno: 122, words: "Disk quota exceeded" },
-  { code: "EROFS", errno: 30, words: "Read-only file system" },
-  { code: "EMFILE", errno: 24, words: "Too many open files" },
-  { code: "ENFILE", errno: 23, words: "Too many open files in system" },
-] as const;
-
-/** Tells the faults of the machine from a damaged recording, which is no fault. */
-function checkEnd(end: FfmpegEnd, sampleCount: number): void {
-  const trouble = CANNOT_WRITE.find(
-    ({ errno, words }) => end.exitCode === 256 - errno || end.messages.includes(`: ${words}\n`),
-  );
-  if (trouble !== undefined) {
-    const cause = new MachineError(trouble.code, trouble.words);
-    throw new MediaError("disk_full", `the decoded recording can't be written: ${trouble.words}`, { cause });
-  }
-  if (end.signalName !== null && !end.flooded) {
-    throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);
-  }
-  if (end.exitCode === EXIT_OUT_OF_MEMORY) {
-    const why = "decoding takes more than 1 GiB of memory; send it converted, e.g. to FLAC of 16 kHz";
-    if (sampleCount === 0) throw new MediaError("not_a_recording", `nothing of the recording can be decoded: ${why}`);
-    const seconds = Math.floor(sampleCount / PCM_SAMPLE_RATE_HZ);
-    throw new MediaError("ffmpeg_out_of_memory", `only ${seconds} s of the recording can be decoded: ${why}`);
-  }
 }
 
 /** Syncs the file, gives it its name, and syncs the name, so that a checkpoint may rely on it after a power cut. */

@@ -1,10 +1,6 @@
 export { findConfinementTools } from "./confinement.ts";
-export {
-  type DecodeRequest,
-  decodeRecording,
-  PCM_BYTES_PER_SAMPLE,
-  PCM_SAMPLE_RATE_HZ,
-} from "./decode.ts";
+export { type DecodeRequest, decodeRecording } from "./decode.ts";
+export type { DecodeRoom } from "./decode-room.ts";
 export {
   type AllowList,
   checkRecordingUrl,
@@ -14,5 +10,6 @@ export {
   parseAllowList,
 } from "./fetch/index.ts";
 export { MediaError } from "./media-error.ts";
+export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
 export { probeRecording } from "./probe.ts";
-export { roomToDecode } from "./room-to-decode.ts";
+export { roomForResults, roomToDecode } from "./room-to-decode.ts";

@@ -17,3 +17,11 @@ export function roomToDecode(probed: ProbedRecording, sizeBytes: number, maxSeco
   const seconds = Math.min(maxSeconds, probed.durationSeconds ?? sizeBytes / poorRate, sizeBytes / leastRate);
   return Math.ceil(seconds * bytesPerSecond * (hasPair(probed) ? 3 : 1));
 }
+
+/**
+ * Bytes on disk that the steps' findings take beside the sound, until a recording ends: about 10 MB an hour, next to 115 MB
+ * of sound.
+ */
+export function roomForResults(soundBytes: number): number {
+  return Math.ceil(soundBytes / 8);
+}

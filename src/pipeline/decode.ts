@@ -1,8 +1,16 @@
-import { statSync } from "node:fs";
+import { lstatSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
-import { decodeRecording, MediaError, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
-import type { RoomClaim } from "../storage/index.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  type DecodeRoom,
+  decodeRecording,
+  MediaError,
+  PCM_BYTES_PER_SAMPLE,
+  PCM_SAMPLE_RATE_HZ,
+  roomForResults,
+} from "../media/index.ts";
+import type { WorkRoom } from "../storage/index.ts";
+import type { Checkpoints } from "../transcriptions/index.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
@@ -12,18 +20,23 @@ const decodedSchema = Type.Object({
   tracks: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
 });
 
+type Decoded = Static<typeof decodedSchema>;
+
+/** Bytes that a decode turned out to take, where its header told of less or of more than the disk holds. */
+const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
+
 /** The contract's least length of a recording. */
 const minSeconds = 0.5;
 
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
-  /** Promises room on the disk, in bytes. @throws {MachineError} where there is none */
-  readonly claimRoom: (bytes: number) => RoomClaim;
+  readonly room: WorkRoom;
 }
 
 /**
- * decode: the recording as 16 kHz mono PCM; a call with a channel for each party as two tracks.
+ * decode: the recording as 16 kHz mono PCM; a call with a channel for each party as two tracks. Room for all its work files is
+ * promised before, and held until it ends.
  * @throws {RecordingFailure} `no_speech` for no audio at all, `too_short`, or `internal` with the decoder's fault
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
@@ -32,27 +45,66 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   const finished = context.checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
-    if (tracks.every(isThere)) return tracks;
+    if (tracks.every(isThere)) {
+      keepRoom(context.recording.id, options.room, finished);
+      return tracks;
+    }
   }
   context.progress(null);
+  // They take room that may be asked for.
+  for (const left of [path, secondPath]) rmSync(left, { force: true });
   const { sampleCount, paths } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
     inputPath: context.uploadPath,
     outputPath: path,
     secondOutputPath: secondPath,
     maxSeconds: options.maxSeconds,
-    claimRoom: options.claimRoom,
+    room: roomOf(context, options.room),
     onProgress: context.progress,
     signal: context.signal,
   }).catch((error: unknown) => {
+    options.room.giveBack(context.recording.id);
     throw error instanceof MediaError ? failureOf(error) : error;
   });
   if (sampleCount === 0) throw new RecordingFailure({ reason: "no_speech" }, "the recording decodes to nothing");
   if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
   }
-  context.checkpoints.write("decode", 0, decodedSchema, { sampleCount, tracks: paths.length });
+  const decoded = { sampleCount, tracks: paths.length };
+  context.checkpoints.write("decode", 0, decodedSchema, decoded);
+  keepRoom(context.recording.id, options.room, decoded);
   return tracksOf(paths, sampleCount);
+}
+
+function roomOf({ recording, uploadPath, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
+  // Of a link to a file elsewhere the link.
+  const uploadBytes = lstatSync(uploadPath, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
+    keepMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),
+    couldHold: (bytes) => room.couldHold(uploadBytes + bytes + roomForResults(bytes)),
+    claim(bytes) {
+      room.promise(recording.id, bytes + roomForResults(bytes));
+      return { written: (count) => room.written(recording.id, count) };
+    },
+  };
+}
+
+/**
+ * Promises room, before any other recording asks, to one whose sound an earlier server has decoded.
+ * @returns false where none has
+ */
+export function keepRoomOfDecoded(checkpoints: Checkpoints, recordingId: string, room: WorkRoom): boolean {
+  const finished = checkpoints.read("decode", 0, decodedSchema);
+  if (finished === null) return false;
+  keepRoom(recordingId, room, finished);
+  return true;
+}
+
+/** What is promised to a recording from here on: its sound is there, what is found in it is to come. */
+function keepRoom(recordingId: string, room: WorkRoom, { sampleCount, tracks = 1 }: Decoded): void {
+  const soundBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
+  room.grant(recordingId, roomForResults(soundBytes), soundBytes);
 }
 
 /** A file that turns out to hold nothing decodable has no speech in it; everything else is the service's fault. */

@@ -3,3 +3,4 @@ export type { Outcome } from "./outcome.ts";
 export { ParkingError } from "./parking-error.ts";
 export { processRecording } from "./process-recording.ts";
 export type { PipelineServices } from "./services.ts";
+export { takeOverWork } from "./take-over-work.ts";

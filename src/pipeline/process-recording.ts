@@ -3,6 +3,7 @@ import { machineTrouble } from "../storage/index.ts";
 import { Checkpoints, type Failure, isOpen, type Recording } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { fetchSource } from "./fetch.ts";
+import { mayWait } from "./may-wait.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
@@ -59,7 +60,8 @@ async function workOff(services: PipelineServices, id: string, signal: AbortSign
       ended("recording.parked", {});
       return;
     }
-    if (services.waitsForMachine && machineTrouble(error) !== null) throw error;
+    const trouble = services.waitsForMachine ? machineTrouble(error) : null;
+    if (trouble !== null && (await mayWait(services, id, trouble))) throw error;
     const failure = failureOf(error);
     const failed = recordings.fail(id, failure, () => {
       if (failure.reason === "internal") usage.refundAudio(id);
@@ -106,8 +108,9 @@ function countEnd(services: PipelineServices, id: string, startedAt: number, fai
 }
 
 /** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
-function tidy({ recordings, dataDirectory, dropsAudio }: PipelineServices, id: string): void {
+function tidy({ recordings, dataDirectory, workRoom, dropsAudio }: PipelineServices, id: string): void {
   dataDirectory.removeWork(id);
+  workRoom.ended(id);
   if (dropsAudio() || recordings.get(id) === null) dataDirectory.removeRecording(id);
 }
 

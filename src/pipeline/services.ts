@@ -1,6 +1,6 @@
 import type { Usage } from "../accounts/index.ts";
 import type { Engine } from "../engine/index.ts";
-import type { DataDirectory, Store } from "../storage/index.ts";
+import type { DataDirectory, Store, WorkRoom } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Recordings } from "../transcriptions/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
@@ -15,7 +15,9 @@ export interface PipelineServices {
   readonly engine: Pick<Engine, "run">;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
-  readonly decodeOptions: () => DecodeOptions;
+  readonly decodeOptions: () => Omit<DecodeOptions, "room">;
+  /** What recordings' work files may take of the disk. */
+  readonly workRoom: WorkRoom;
   readonly usage: Usage;
   /** Seconds of audio that an account may have processed in a UTC day. */
   readonly audioAllowanceSeconds: (accountId: string) => number;

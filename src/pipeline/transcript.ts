@@ -93,7 +93,7 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   const { metrics, recordings, usage, now } = services;
   const { recording } = context;
   const since = now();
-  const tracks = await decode(context, services.decodeOptions());
+  const tracks = await decode(context, { ...services.decodeOptions(), room: services.workRoom });
   const durationSeconds = Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
   // One that was decoded before a restart was counted then.
   if (recording.durationSeconds === null) {

@@ -125,11 +125,13 @@ export class RecordingQueue {
     const run = async () => {
       const controller = new AbortController();
       this.#running.set(id, { accountId, controller });
+      const endsBefore = this.#stalled.ends;
       const trouble = await this.#process(id, controller.signal);
       this.#running.delete(id);
       this.#enqueued.delete(id);
-      if (trouble === "none") this.#stalled.release(id);
-      else if (this.#stopping === null) this.#stalled.tryLater(id, trouble, () => this.#add(recording, true));
+      if (trouble === "none") this.#stalled.ended(id);
+      else if (this.#stopping === null)
+        this.#stalled.tryLater(id, trouble, endsBefore, () => this.#add(recording, true));
     };
     void this.#queue.add(run, { recordingId: id, accountId, waitingSince: createdAt, resumed });
   }

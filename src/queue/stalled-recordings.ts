@@ -7,6 +7,11 @@ interface Stalled {
   readonly tries: number;
 }
 
+interface Retry {
+  readonly again: () => void;
+  readonly timer: Timer;
+}
+
 const mostRetryMilliseconds = 60_000;
 const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMilliseconds, 1000 * 2 ** tries);
 
@@ -16,7 +21,8 @@ const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMillisecon
  */
 export class StalledRecordings {
   readonly #stalled = new Map<string, Stalled>();
-  readonly #retries = new Map<string, Timer>();
+  readonly #retries = new Map<string, Retry>();
+  #ends = 0;
   readonly #retryMilliseconds: (tries: number) => number;
 
   /** @param retryMilliseconds how long one waits until it is tried again, by the number of tries */
@@ -24,20 +30,42 @@ export class StalledRecordings {
     this.#retryMilliseconds = retryMilliseconds;
   }
 
-  /** @param again called when it is to be tried again */
-  tryLater(recordingId: string, trouble: MachineTroubleKind | null, again: () => void): void {
+  /** How many recordings have ended. */
+  get ends(): number {
+    return this.#ends;
+  }
+
+  /**
+   * @param endsBefore how many recordings had ended when this try began
+   * @param again called when it is to be tried again
+   */
+  tryLater(recordingId: string, trouble: MachineTroubleKind | null, endsBefore: number, again: () => void): void {
     const tries = (this.#stalled.get(recordingId)?.tries ?? 0) + 1;
     this.#stalled.set(recordingId, { trouble, tries });
     const retry = () => {
       this.#retries.delete(recordingId);
       again();
     };
-    this.#retries.set(recordingId, setTimeout(retry, this.#retryMilliseconds(tries)));
+    this.#retries.set(recordingId, { again: retry, timer: setTimeout(retry, this.#retryMilliseconds(tries)) });
+    // The room that it found taken may have become free while it gave up.
+    if (this.#ends !== endsBefore) this.#tryForRoom();
   }
 
-  /** It could be gone on with. */
-  release(recordingId: string): void {
+  /** It has ended, and left its room to those that wait for some. */
+  ended(recordingId: string): void {
     this.#stalled.delete(recordingId);
+    this.#ends += 1;
+    this.#tryForRoom();
+  }
+
+  /** In the order in which they began to wait. */
+  #tryForRoom(): void {
+    for (const [recordingId, { trouble }] of this.#stalled) {
+      const retry = this.#retries.get(recordingId);
+      if (trouble !== "no_room" || retry === undefined) continue;
+      clearTimeout(retry.timer);
+      retry.again();
+    }
   }
 
   /** What they wait for, one entry for each. */
@@ -47,6 +75,6 @@ export class StalledRecordings {
 
   /** None is tried again. */
   stop(): void {
-    for (const timer of this.#retries.values()) clearTimeout(timer);
+    for (const { timer } of this.#retries.values()) clearTimeout(timer);
   }
 }

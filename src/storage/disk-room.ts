@@ -35,17 +35,16 @@ export class DiskRoom {
     this.#look = look;
   }
 
-  /** Why so many bytes more can't be written, in plain words; null when they can, or when the disk does not say. */
-  lack(bytes: number, use: RoomUse): string | null {
-    let disk: StatsFs;
-    try {
-      disk = this.#look(this.#path);
-    } catch {
-      return null;
-    }
+  /**
+   * Why so many bytes more can't be written, in plain words; null when they can, or when the disk does not say.
+   * @param toBeFreed bytes that are taken to be gone from it
+   */
+  lack(bytes: number, use: RoomUse, toBeFreed = 0): string | null {
+    const disk = this.#disk();
+    if (disk === null) return null;
     if (disk.files > 0 && disk.ffree < leastFiles) return `only ${disk.ffree} more files fit on the disk`;
-    const reserve = Math.floor(this.#reserveBytes() * (use === "intake" ? 1 : workShare));
-    const free = disk.bavail * disk.bsize - this.#promised;
+    const reserve = this.#reserve(use);
+    const free = disk.bavail * disk.bsize + toBeFreed - this.#promised;
     if (free - bytes >= reserve) return null;
     const kept = reserve === 0 ? "" : `, of which ${size(reserve)} are kept free`;
     const wanted = bytes === 0 ? "" : `; ${size(bytes)} more are needed`;
@@ -58,6 +57,11 @@ export class DiskRoom {
    */
   claim(bytes: number, use: RoomUse): RoomClaim {
     this.#require(bytes, use);
+    return this.insist(bytes, use);
+  }
+
+  /** Promises room whether there is so much or not. */
+  insist(bytes: number, use: RoomUse): RoomClaim {
     let left = bytes;
     let sinceLook = 0;
     this.#promised += bytes;
@@ -76,6 +80,27 @@ export class DiskRoom {
       },
       [Symbol.dispose]: () => giveBack(left),
     };
+  }
+
+  /** Whether so much would fit on the disk if it held nothing else. */
+  couldHold(bytes: number, use: RoomUse): boolean {
+    const disk = this.#disk();
+    if (disk === null) return true;
+    const total = disk.blocks * disk.bsize;
+    // A reserve that leaves next to nothing is a mistake in the settings, which can be mended.
+    return total - Math.min(this.#reserve(use), total * workShare) >= bytes;
+  }
+
+  #disk(): StatsFs | null {
+    try {
+      return this.#look(this.#path);
+    } catch {
+      return null;
+    }
+  }
+
+  #reserve(use: RoomUse): number {
+    return Math.floor(this.#reserveBytes() * (use === "intake" ? 1 : workShare));
   }
 
   #require(bytes: number, use: RoomUse): void {

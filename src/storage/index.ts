@@ -35,3 +35,5 @@ export { restoreBackup } from "./restore-backup.ts";
 export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";
+export { WorkRoom } from "./work-room.ts";
+export { writeTrial } from "./write-trial.ts";

@@ -13,6 +13,8 @@ export interface MachineTrouble {
   readonly kind: MachineTroubleKind;
   /** The error's own words, for the log. */
   readonly detail: string;
+  /** It was looked at where it was met, or met by the database; else somebody says so, or met it at one file. */
+  readonly isSure: boolean;
 }
 
 const kinds: readonly [RegExp, MachineTroubleKind][] = [
@@ -24,7 +26,7 @@ const kinds: readonly [RegExp, MachineTroubleKind][] = [
   [/^SQLITE_BUSY/, "database_busy"],
 ];
 
-/** The machine's trouble as the cause of an error that says more; `code` is the system's, e.g. `EROFS`. */
+/** The machine's trouble, made sure of, as the cause of an error that says more; `code` is the system's, e.g. `EROFS`. */
 export class MachineError extends Error {
   override readonly name = "MachineError";
   readonly code: string;
@@ -43,7 +45,8 @@ export function machineTrouble(error: unknown): MachineTrouble | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     const kind = kinds.find(([pattern]) => pattern.test(code))?.[1];
-    if (kind !== undefined) return { kind, detail: cause.message };
+    if (kind === undefined) continue;
+    return { kind, detail: cause.message, isSure: cause instanceof MachineError || code.startsWith("SQLITE_") };
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { and, asc, eq, like, or } from "drizzle-orm";
+import { and, asc, count, eq, inArray, like, notExists, notInArray, or, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /**
@@ -46,10 +46,32 @@ export class Checkpoints {
     return new Set(rows.map((row) => row.part));
   }
 
+  /** How many parts are finished of all steps but these, on all tracks. */
+  countExcept(steps: readonly string[]): number {
+    const { checkpoints } = tables;
+    const row = this.#store
+      .select({ parts: count() })
+      .from(checkpoints)
+      .where(and(eq(checkpoints.recordingId, this.#recordingId), notInArray(checkpoints.step, [...steps])))
+      .get();
+    return row?.parts ?? 0;
+  }
+
+  /** Of a recording that has ended nothing is kept: what was under way may come to its end after that. */
   write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
+    const { recordings } = tables;
+    const row = this.#store
+      .select({
+        recordingId: recordings.id,
+        step: sql<string>`${this.#name(step)}`.as("step"),
+        part: sql<number>`${part}`.as("part"),
+        payload: sql<string>`${JSON.stringify(payload)}`.as("payload"),
+      })
+      .from(recordings)
+      .where(and(eq(recordings.id, this.#recordingId), inArray(recordings.status, ["queued", "processing"])));
     this.#store
       .insert(tables.checkpoints)
-      .values({ recordingId: this.#recordingId, step: this.#name(step), part, payload: JSON.stringify(payload) })
+      .select(row)
       .onConflictDoUpdate({
         target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
         set: { payload: JSON.stringify(payload) },
@@ -68,6 +90,16 @@ export class Checkpoints {
         ),
       )
       .run();
+  }
+
+  /** Removes what earlier versions may have left of recordings that have ended. */
+  static sweep(store: Store): void {
+    const { checkpoints, recordings } = tables;
+    const open = store
+      .select({ id: recordings.id })
+      .from(recordings)
+      .where(and(eq(recordings.id, checkpoints.recordingId), inArray(recordings.status, ["queued", "processing"])));
+    store.delete(checkpoints).where(notExists(open)).run();
   }
 
   #where(step: string, part: number) {

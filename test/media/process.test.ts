@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
+import { machineTrouble } from "../../src/storage/index.ts";
 import { isAlive } from "../e2e/processes.ts";
+import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
 
 const ready = available(FFMPEG, "ffmpeg process tests");
@@ -168,10 +170,70 @@ describe.if(ready)("the longest recording", () => {
   });
 });
 
+/** A probe that goes well, so that a fault shows itself at decoding. */
+const probing =
+  'case "$*" in *framecrc*) printf "#sample_rate 0: 8000\\n#channel_layout_name 0: mono\\n"; exit 0;; esac';
+
+describe("an ffmpeg that says that the disk is full", () => {
+  /** It writes so many bytes, in each try others, and then blames the disk. */
+  const blaming = (bytes: readonly number[], blame: string) => (folder: string) => {
+    const cases = bytes.map((count, index) => `${index}) head -c ${count} /dev/zero > "\${output#file:}";;`);
+    const counting = `tries=$(cat ${folder}/tries || echo 0); echo $((tries + 1)) > ${folder}/tries`;
+    return `${probing}; for output; do :; done; ${counting}; case $tries in ${cases.join(" ")} esac; ${blame}`;
+  };
+  const decodeWith = async (folder: string, script: string, outputFolder = folder) => {
+    const inputPath = join(folder, "upload");
+    await Bun.write(inputPath, "sound");
+    const ffmpegPath = await fakeFfmpeg(folder, script);
+    return decodeRecording({ ffmpegPath, inputPath, outputPath: join(outputFolder, "decoded.pcm"), maxSeconds: 60 });
+  };
+  const code = "exit 228";
+  const words = 'echo "x: No space left on device" >&2; exit 1';
+
+  test.each([
+    ["by its code", code],
+    ["in words, as older versions do", words],
+  ])("%s, where it is full, has met the machine's trouble", async (_, blame) => {
+    if (!canMount) return;
+    await inFolder(async (folder) => {
+      const small = join(folder, "small");
+      mkdirSync(small);
+      using _disk = new SmallDisk(small, "size=64k");
+      const decoding = decodeWith(folder, blaming([60_000], blame)(folder), small);
+      const error = await decoding.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ fault: "disk_full" });
+      expect(machineTrouble(error)).toMatchObject({ kind: "disk_full", isSure: true });
+      expect(await namesIn(small)).toEqual([]);
+    });
+  });
+
+  test.each([
+    ["by its code", code],
+    ["in words", words],
+  ])("%s, where it isn't, and stops twice at the same sample, has met damage", async (_, blame) => {
+    await inFolder(async (folder) => {
+      const decoded = await decodeWith(folder, blaming([4000, 4000], blame)(folder));
+      expect(decoded).toMatchObject({ sampleCount: 2000, damaged: true });
+      expect(await namesIn(folder)).toEqual(["decoded.pcm", "fake-ffmpeg", "tries", "upload"]);
+    });
+  });
+
+  test("and next time doesn't has met something that passed", async () => {
+    await inFolder(async (folder) => {
+      const decoded = await decodeWith(folder, blaming([4000, 6000], '[ "$tries" = 1 ] || exit 228')(folder));
+      expect(decoded).toMatchObject({ sampleCount: 3000, damaged: false });
+    });
+  });
+
+  test("again and again, somewhere else each time, is of no use: the recording fails", async () => {
+    await inFolder(async (folder) => {
+      expect(await faultOf(decodeWith(folder, blaming([4000, 6000, 5000], code)(folder)))).toBe("ffmpeg_crashed");
+      expect(await namesIn(folder)).toEqual(["fake-ffmpeg", "tries", "upload"]);
+    });
+  });
+});
+
 describe("a fault that is not the recording's is told by name", () => {
-  // A probe that goes well, so that the fault shows itself at decoding.
-  const probing =
-    'case "$*" in *framecrc*) printf "#sample_rate 0: 8000\\n#channel_layout_name 0: mono\\n"; exit 0;; esac';
   const cases: [string, string, string][] = [
     ["an ffmpeg that crashes", `${probing}; kill -SEGV $$`, "ffmpeg_crashed"],
     [
@@ -185,12 +247,6 @@ describe("a fault that is not the recording's is told by name", () => {
       "ffmpeg_out_of_memory",
     ],
     ["a file of which nothing fits into memory", `${probing}; exit 244`, "not_a_recording"],
-    ["a full disk", `${probing}; exit 228`, "disk_full"],
-    [
-      "a full disk, as older versions tell it",
-      `${probing}; echo "x: No space left on device" >&2; exit 1`,
-      "disk_full",
-    ],
     [
       "an ffmpeg that doesn't know our options",
       `echo "Unrecognized option 'codec_whitelist'." >&2; exit 1`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createAccount } from "../../src/accounts/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
 import type { StepContext } from "../../src/pipeline/step.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -31,7 +31,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
   return decode(context, {
     ffmpegPath: join(directory, "none"),
     maxSeconds: 60,
-    claimRoom: () => ({ written: () => {}, [Symbol.dispose]: () => {} }),
+    room: new WorkRoom(new DiskRoom(directory, () => 0)),
   });
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { processRecording } from "../../src/pipeline/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
 import { samplePath } from "../support/checkout.ts";
@@ -59,7 +59,8 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       userAgent: "test",
       claimRoom: noClaim,
     }),
-    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60, claimRoom: noClaim }),
+    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60 }),
+    workRoom: new WorkRoom(new DiskRoom(directory.path, () => 0)),
     audioAllowanceSeconds: () => 1000,
     dropsAudio: () => false,
     waitsForMachine: true,

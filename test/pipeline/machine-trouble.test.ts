@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync } from "node:fs";
+import { Type } from "@sinclair/typebox";
 import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
+import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -51,7 +52,8 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
         ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
         claimRoom: (bytes) => room.claim(bytes, "intake"),
       }),
-      decodeOptions: () => ({ ffmpegPath, maxSeconds: 60, claimRoom: (bytes) => room.claim(bytes, "work") }),
+      decodeOptions: () => ({ ffmpegPath, maxSeconds: 60 }),
+      workRoom: new WorkRoom(room),
       audioAllowanceSeconds: () => 1000,
       dropsAudio: () => false,
       waitsForMachine: true,
@@ -92,6 +94,36 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     expect(ended()).toEqual(["processing", null, null]);
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "no_speech", null]);
+  });
+
+  test("that alone meets trouble, on a disk that can be written and has room, fails after a few tries that got nowhere", async () => {
+    let blocks = 0;
+    detects = () => {
+      throw new EngineOperationError("it can't be read", "EIO");
+    };
+    const tryUntil = async (holds: () => boolean) => {
+      for (let tries = 1; tries < 50; tries++) {
+        await process();
+        if (holds()) return tries;
+      }
+      return unused();
+    };
+    const isEnded = () => recordings.get(id)?.status === "failed";
+    await tryUntil(() => ++blocks === 5);
+    // It gets on by a part, and counts from there.
+    new Checkpoints(store, id).write("activity", 7, Type.Object({}), {});
+    expect(await tryUntil(isEnded)).toBe(9);
+    expect(ended()).toEqual(["failed", "internal", "unexpected"]);
+  });
+
+  test("that meets trouble on a disk without room waits, however often", async () => {
+    detects = () => {
+      reserveBytes = 2 ** 50;
+      throw new EngineOperationError("it can't be read", "ENOSPC");
+    };
+    expect(await process()).toEqual({ waitsFor: "disk_full" });
+    for (let tries = 0; tries < 20; tries++) expect(await process()).toEqual({ waitsFor: "disk_full" });
+    expect(ended()).toEqual(["processing", null, null]);
   });
 
   test("waits where its progress, or its end, can't be written down", async () => {
