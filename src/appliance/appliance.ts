@@ -5,20 +5,14 @@ import { Trial } from "../engine/index.ts";
 import { processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import {
-  backupDirectory,
-  type DataDirectory,
-  DiskRoom,
-  machineTrouble,
-  pruneUpgradeBackups,
-} from "../storage/index.ts";
+import { backupDirectory, type DataDirectory, DiskRoom, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, isOpen, Recordings } from "../transcriptions/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { Announcement } from "./announcement.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
-import { announceServer, originOf, withdrawServer } from "./running-server.ts";
+import { originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi } from "./serve-api.ts";
 import { serverCertificate } from "./server-certificate.ts";
@@ -52,6 +46,8 @@ export interface Appliance {
 }
 
 const minute = 60_000;
+/** How soon a server that could not be announced is announced again. */
+const sayAgainMilliseconds = 10_000;
 
 /**
  * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
@@ -127,23 +123,15 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), now(), upgrade_backup_days);
   };
   const origin = originOf({ ...settings.server, port: server.port });
-  const announce = () => {
-    const shown = certificate?.current.leaf.toString() ?? null;
-    const modelSetting = settings.engine.whisper_model;
-    try {
-      announceServer(dataDirectory, {
-        pid: process.pid,
-        version: programVersion,
-        origin,
-        modelSetting,
-        certificate: shown,
-      });
-    } catch (error) {
-      if (machineTrouble(error) === null) throw error;
-      // A full disk: commands on this machine don't know this server, or its new certificate; all others go on.
-      log.error({ event: "server.not_announced", trouble: messageOf(error) });
-    }
-  };
+  const announcement = new Announcement(dataDirectory, log);
+  const announce = () =>
+    announcement.say({
+      pid: process.pid,
+      version: programVersion,
+      origin,
+      modelSetting: settings.engine.whisper_model,
+      certificate: certificate?.current.leaf.toString() ?? null,
+    });
   const renewCertificate = () => {
     if (readiness.isStopping || certificate?.reload() !== true) return;
     server.useCredentials(certificate.current);
@@ -154,6 +142,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   taken.defer(() => clearInterval(renewing));
   taken.defer(() => chores.stop());
   chores.every(minute, "last use of keys", flushLastUse);
+  chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
   chores.every(60 * minute, "retention", clean);
   chores.run("retention", clean);
 
