@@ -28,24 +28,27 @@ export function assignSpeakers(words: readonly EngineWord[], turns: readonly Tur
   const speakers = [...new Set(turns.map((turn) => turn.speaker))];
   const doubts = new SpeakerDoubts(turns, speakers);
   // The cheapest way up to a word with each of the speakers; for the way back, how each was come to (Viterbi).
-  let costs = speakers.map(() => 0);
-  const steps = words.map((word, index) => {
+  const costs = new Float64Array(speakers.length);
+  const changed = new Uint8Array(words.length * speakers.length);
+  const cheapestBefore = new Uint32Array(words.length);
+  for (const [index, word] of words.entries()) {
     const before = words[index - 1];
     const change = before === undefined ? 0 : changeCost(before, word);
     const cheapest = indexOfLeast(costs);
     const changing = (costs[cheapest] ?? 0) + change;
-    const changed = costs.map((staying) => changing < staying);
     const doubt = doubts.of(word);
-    costs = costs.map((staying, speaker) => Math.min(staying, changing) + (doubt[speaker] ?? 0));
-    return { cheapest, changed };
-  });
-  let speaker = indexOfLeast(costs);
-  const assigned = steps.toReversed().map(({ cheapest, changed }) => {
-    const own = speakers[speaker] ?? 0;
-    if (changed[speaker]) speaker = cheapest;
-    return own;
-  });
-  assigned.reverse();
+    cheapestBefore[index] = cheapest;
+    for (let speaker = 0; speaker < costs.length; speaker++) {
+      const staying = costs[speaker] ?? 0;
+      if (changing < staying) changed[index * speakers.length + speaker] = 1;
+      costs[speaker] = Math.min(staying, changing) + (doubt[speaker] ?? 0);
+    }
+  }
+  const assigned = new Uint32Array(words.length);
+  for (let index = words.length - 1, speaker = indexOfLeast(costs); index >= 0; index--) {
+    assigned[index] = speakers[speaker] ?? 0;
+    if (changed[index * speakers.length + speaker] === 1) speaker = cheapestBefore[index] ?? 0;
+  }
   return words.map((word, index) => ({ ...word, speaker: assigned[index] ?? 0 }));
 }
 
@@ -54,6 +57,8 @@ function changeCost(before: EngineWord, word: EngineWord): number {
   return changeCosts[boundaryBetween(before.text, word.text)] * Math.exp(-pause / pauseSeconds);
 }
 
-function indexOfLeast(values: readonly number[]): number {
-  return values.reduce((least, value, index) => (value < (values[least] ?? 0) ? index : least), 0);
+function indexOfLeast(values: Float64Array): number {
+  let least = 0;
+  for (let index = 1; index < values.length; index++) if ((values[index] ?? 0) < (values[least] ?? 0)) least = index;
+  return least;
 }
