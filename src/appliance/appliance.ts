@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { getAccount, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { Trial } from "../engine/index.ts";
-import { processRecording, takeOverWork } from "../pipeline/index.ts";
+import { processRecording, removeWorkOfEnded, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { backupDirectory, type DataDirectory, DiskRoom, pruneUpgradeBackups } from "../storage/index.ts";
@@ -145,6 +145,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
   chores.every(60 * minute, "retention", clean);
   chores.run("retention", clean);
+  const removeWork = () => removeWorkOfEnded(recordings);
+  chores.every(60 * minute, "work of ended recordings", removeWork);
+  chores.run("work of ended recordings", removeWork);
 
   announce();
   log.info({ event: "server.listening", origin, recovered });

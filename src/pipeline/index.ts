@@ -1,4 +1,5 @@
 export type { RecordingModels } from "./bind-model.ts";
+export { removeWorkOfEnded } from "./complete.ts";
 export type { Outcome } from "./outcome.ts";
 export { ParkingError } from "./parking-error.ts";
 export { processRecording } from "./process-recording.ts";

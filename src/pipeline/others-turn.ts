@@ -2,7 +2,7 @@
  * Lets the event loop do what waits, in the midst of much work in the server.
  * @throws the signal's reason when it is aborted
  */
-export async function othersTurn(signal: AbortSignal): Promise<void> {
+export async function othersTurn(signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
 }

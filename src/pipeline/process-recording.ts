@@ -2,6 +2,7 @@ import { EngineCrashError, EngineOperationError, EngineStalledError } from "../e
 import { machineTrouble } from "../storage/index.ts";
 import { Checkpoints, type Failure, isOpen, type Recording } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
+import { complete, removeWork } from "./complete.ts";
 import { fetchSource } from "./fetch.ts";
 import { mayWait } from "./may-wait.ts";
 import type { Outcome } from "./outcome.ts";
@@ -44,11 +45,11 @@ async function workOff(services: PipelineServices, id: string, signal: AbortSign
     log.info({ event, recordingId: id, milliseconds: now() - startedAt, ...facts });
   try {
     const recording = await begin(services, id, signal);
-    if (recording === null) return tidy(services, id);
+    if (recording === null) return await tidy(services, id);
     log.info({ event: "recording.started", recordingId: id });
     const segments = await wholeTranscript(services, recording, signal);
     // A command may have ended it in the last moment.
-    if (recordings.complete(id, segments)) {
+    if (await complete(recordings, id, segments, signal)) {
       ended("recording.completed", { segments: segments.length, model: recordings.get(id)?.speechModel });
       countEnd(services, id, startedAt, null);
     } else {
@@ -75,7 +76,7 @@ async function workOff(services: PipelineServices, id: string, signal: AbortSign
       ended("recording.cancelled", {});
     }
   }
-  tidy(services, id);
+  await tidy(services, id);
   services.models.recordingEnded();
 }
 
@@ -107,11 +108,15 @@ function countEnd(services: PipelineServices, id: string, startedAt: number, fai
   });
 }
 
-/** Removes the files of a recording that has ended. Who deletes one removes its files, but not what is written after that. */
-function tidy({ recordings, dataDirectory, workRoom, dropsAudio }: PipelineServices, id: string): void {
-  dataDirectory.removeWork(id);
+/**
+ * Removes the files of a recording that has ended, and what the steps have found. Who deletes one removes its files, but not
+ * what is written after that.
+ */
+async function tidy({ recordings, dataDirectory, workRoom, dropsAudio }: PipelineServices, id: string): Promise<void> {
+  await dataDirectory.removeWorkAside(id);
   workRoom.ended(id);
   if (dropsAudio() || recordings.get(id) === null) dataDirectory.removeRecording(id);
+  await removeWork(recordings, id);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Chunk, type EngineWord, Reaching, type Turn } from "../engine/index.ts";
 import { assignSpeakers, type SpokenWord } from "./assign-speakers.ts";
 import { keepToTurns } from "./keep-to-turns.ts";
+import { othersTurn } from "./others-turn.ts";
 import { stretches } from "./stretches.ts";
 import type { TrackContext } from "./tracks.ts";
 
@@ -21,7 +22,10 @@ export async function* spokenWords(
   const [where, who] = [turnsNear(heard), turnsNear(turns)];
   for await (const words of stretches(context.checkpoints, chunks, context.signal)) {
     const kept = keepToTurns(words, where(words));
-    yield assignSpeakers(kept, who(words));
+    await othersTurn(context.signal);
+    const spoken = assignSpeakers(kept, who(words));
+    await othersTurn(context.signal);
+    yield spoken;
   }
 }
 

@@ -7,6 +7,8 @@ import { wordsOfChunk } from "./transcribe.ts";
 const leastSeconds = 600;
 const mostSeconds = 1200;
 const longPauseSeconds = 3;
+/** Chunks that are read in one go. */
+const chunksAtOnce = 10;
 
 /**
  * A track's words, some ten minutes at a time, in order: those of 18 hours are never held at once, and all else has its turn in
@@ -21,6 +23,7 @@ export async function* stretches(
   let open: EngineWord[][] = [];
   let longest = { at: 0, seconds: -1 };
   for (const part of chunks.keys()) {
+    if (part % chunksAtOnce === 0) await othersTurn(signal);
     const words = wordsOfChunk(checkpoints, part);
     const first = words[0];
     if (first === undefined) continue;
@@ -31,7 +34,6 @@ export async function* stretches(
       if (seconds > longest.seconds) longest = { at: open.length, seconds };
       if (seconds >= longPauseSeconds || reached >= mostSeconds) {
         yield open.slice(0, longest.at).flat();
-        await othersTurn(signal);
         open = open.slice(longest.at);
         longest = { at: 0, seconds: -1 };
       }
@@ -39,5 +41,4 @@ export async function* stretches(
     open.push(words);
   }
   if (open.length > 0) yield open.flat();
-  await othersTurn(signal);
 }

@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../wording/index.ts";
 import { DataPaths } from "./data-paths.ts";
@@ -60,6 +61,11 @@ export class DataDirectory extends DataPaths {
   /** Removes the step files of a recording that reached its end. */
   removeWork(recordingId: string): void {
     rmSync(this.workDirectory(recordingId), { recursive: true, force: true });
+  }
+
+  /** The same where others wait meanwhile: the files of days are thousands, one of them gigabytes. */
+  async removeWorkAside(recordingId: string): Promise<void> {
+    await rm(this.workDirectory(recordingId), { recursive: true, force: true });
   }
 
   /** Removes every file of a recording. */

@@ -34,6 +34,8 @@ export function restoreDatabase(
     requireOwnSchema(copy);
     // Checkpoints speak of files in work/ that are another database's.
     copy.run("DELETE FROM checkpoints");
+    // Some of a recording that was about to be completed.
+    copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
   });
   try {
     ownAs(root, incoming);

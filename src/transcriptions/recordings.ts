@@ -1,8 +1,8 @@
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { forgetAnswer } from "./kept-answers.ts";
-import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import type { Failure, Status, Step } from "./states.ts";
+import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
+import { type Failure, isOpen, type Status, type Step } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
 
@@ -273,7 +273,34 @@ export class Recordings {
       .run();
   }
 
-  /** `processing` → `completed`, with its segments, in one transaction. False when it is not being processed. */
+  /**
+   * Stores some of the segments of a recording that is to be completed. They are nobody's to see before it is: those of days
+   * take seconds to write, in which nothing else could be done in this process. False when it is not being processed.
+   */
+  addSegments(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
+    return this.#store.transaction((transaction) => {
+      const isProcessed = and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing"));
+      if (
+        transaction.select({ id: tables.recordings.id }).from(tables.recordings).where(isProcessed).get() === undefined
+      )
+        return false;
+      writeSegments(transaction, id, segments);
+      return true;
+    });
+  }
+
+  /** Removes up to so many segments of a recording that is not completed. @returns whether there may be more */
+  removeSegments(id: string, most: number): boolean {
+    const { recordings } = tables;
+    return this.#store.transaction((transaction) => {
+      const isCompleted = and(eq(recordings.id, id), eq(recordings.status, "completed"));
+      if (transaction.select({ id: recordings.id }).from(recordings).where(isCompleted).get() !== undefined)
+        return false;
+      return removeSegments(transaction, id, most) === most;
+    });
+  }
+
+  /** `processing` → `completed`, with the last of its segments, in one transaction. False when it is not being processed. */
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     return this.#store.transaction((transaction) => {
       const done = transaction
@@ -284,7 +311,6 @@ export class Recordings {
         .get();
       if (done === undefined) return false;
       writeSegments(transaction, id, segments);
-      transaction.delete(tables.checkpoints).where(eq(tables.checkpoints.recordingId, id)).run();
       return true;
     });
   }
@@ -310,9 +336,43 @@ export class Recordings {
         .returning({ id: tables.recordings.id })
         .get();
       if (done === undefined) return false;
-      transaction.delete(tables.checkpoints).where(eq(tables.checkpoints.recordingId, id)).run();
       also(transaction);
       return true;
     });
+  }
+
+  /**
+   * Removes up to so many rows of what the work on a recording has left that has ended: checkpoints, and before them the
+   * segments of one that did not complete. So one that has no checkpoints has nothing left.
+   * @returns whether there may be more
+   */
+  removeWork(id: string, most: number): boolean {
+    const { checkpoints } = tables;
+    const recording = this.get(id);
+    if (recording === null || isOpen(recording.status)) return false;
+    if (this.removeSegments(id, most)) return true;
+    const some = this.#store
+      .select({ step: checkpoints.step, part: checkpoints.part })
+      .from(checkpoints)
+      .where(eq(checkpoints.recordingId, id))
+      .limit(most);
+    const removed = this.#store
+      .delete(checkpoints)
+      .where(and(eq(checkpoints.recordingId, id), sql`(${checkpoints.step}, ${checkpoints.part}) IN ${some}`))
+      .returning({ part: checkpoints.part })
+      .all();
+    return removed.length === most;
+  }
+
+  /** Ids of recordings that have ended, and of whose work something is left: their server was killed in that moment. */
+  endedWithWork(): string[] {
+    const { recordings, checkpoints } = tables;
+    const withWork = this.#store.selectDistinct({ id: checkpoints.recordingId }).from(checkpoints);
+    return this.#store
+      .select({ id: recordings.id })
+      .from(recordings)
+      .where(and(inArray(recordings.id, withWork), inArray(recordings.status, ["completed", "failed"])))
+      .all()
+      .map(({ id }) => id);
   }
 }

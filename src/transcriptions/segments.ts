@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, sql } from "drizzle-orm";
+import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /** A word of a segment; times in seconds from the recording's start. */
@@ -70,6 +70,21 @@ export function writeSegments(
     const { startSeconds, endSeconds, ...rest } = packSegment(segment);
     insert.run({ ...rest, start: milliseconds(startSeconds), end: milliseconds(endSeconds) });
   }
+}
+
+/** Removes up to so many of a recording's segments. @returns how many */
+export function removeSegments(writer: Pick<Store, "delete" | "select">, recordingId: string, most: number): number {
+  const { segments } = tables;
+  const some = writer
+    .select({ index: segments.index })
+    .from(segments)
+    .where(eq(segments.recordingId, recordingId))
+    .limit(most);
+  return writer
+    .delete(segments)
+    .where(and(eq(segments.recordingId, recordingId), inArray(segments.index, some)))
+    .returning({ index: segments.index })
+    .all().length;
 }
 
 /** A segment as it is served. */

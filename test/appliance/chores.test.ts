@@ -33,3 +33,18 @@ test("a chore that fails is logged and tried again at its next time, and the oth
     trouble: "ENOSPC: no space left on device",
   });
 });
+
+test("one that fails after a while is logged, but not once they have been stopped", async () => {
+  const made = chores();
+  const later = async () => {
+    await Promise.resolve();
+    throw new Error("a closed database");
+  };
+  made.chores.run("work of ended recordings", later);
+  await Bun.sleep(0);
+  made.chores.run("work of ended recordings", later);
+  made.chores.stop();
+  await Bun.sleep(0);
+  expect(made.log).toHaveLength(1);
+  expect(made.log[0]).toMatchObject({ event: "server.chore_failed", chore: "work of ended recordings" });
+});

@@ -91,7 +91,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
         (await errorOf(await new TestClient(restored.baseUrl, `${key}x`).fetch("/transcriptions"), 401)).error,
       ).toBe("invalid_api_key");
       expect(readdirSync(join(restored.dataDirectory, "incoming"))).toEqual([]);
-      expect(readdirSync(join(restored.dataDirectory, "work"))).toEqual([]);
+      await restored.untilTidy();
       expect(readdirSync(join(restored.dataDirectory, "uploads")).toSorted()).toEqual([done, ...open].toSorted());
     }),
     180_000,

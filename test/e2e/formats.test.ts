@@ -28,7 +28,8 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
 
   afterEach(async () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
-    expect({ incoming: filesIn("incoming"), work: filesIn("work") }).toEqual({ incoming: [], work: [] });
+    await server.untilTidy();
+    expect(filesIn("incoming")).toEqual([]);
     // An upload is kept for a second try; of what was refused nothing is.
     expect(filesIn("uploads")).toHaveLength(taken);
   });

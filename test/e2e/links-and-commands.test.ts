@@ -65,7 +65,7 @@ describe.if(ready)("links and operator commands", () => {
       expect(JSON.stringify(ended)).not.toContain(cause);
       expect((await shown(id)).failure_cause).toBe(cause);
       expect(readdirSync(join(server.dataDirectory, "uploads"))).not.toContain(id);
-      expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+      await server.untilTidy();
     },
     60_000,
   );
@@ -81,7 +81,7 @@ describe.if(ready)("links and operator commands", () => {
         server.log.some((line) => line.event === "recording.cancelled" && line.recordingId === id),
       );
       expect((await shown(id)).failure_cause).toBe("cancelled");
-      expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+      await server.untilTidy();
     }),
     120_000,
   );

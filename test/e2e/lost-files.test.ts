@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, rmSync, truncateSync } from "node:fs";
+import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -42,7 +42,7 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
   const endsUndisturbed = async (id: string) => {
     expect((await client().waitUntilEnded(id)).status).toBe("completed");
     expect(await client().segments(id)).toEqual(undisturbed);
-    expect(readdirSync(join(server.dataDirectory, "work"))).toEqual([]);
+    await server.untilTidy();
   };
 
   test(

@@ -78,6 +78,20 @@ describe("a transcript that is not there yet", () => {
     expect((await errorOf(response, 409)).error).toBe("transcription_is_not_ready");
   });
 
+  test("nor is one there of which some segments are stored", async () => {
+    const processing = server.enterProcessing(client.accountId);
+    const text = "said before it was completed";
+    server.recordings.addSegments(processing, [
+      { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text, words: [] },
+    ]);
+    for (const path of ["segments", "export?format=txt", "export?format=docx"]) {
+      const refusal = await (await client.fetch(`/transcriptions/${processing}/${path}`)).text();
+      expect(JSON.parse(refusal)).toMatchObject({ error: "transcription_is_not_ready" });
+      expect(refusal).not.toContain(text);
+    }
+    expect(await (await client.fetch(`/transcriptions/${processing}`)).text()).not.toContain(text);
+  });
+
   test("failed: 409 transcription_is_not_ready, and the record says why", async () => {
     const failed = server.enterProcessing(client.accountId);
     server.recordings.fail(failed, { reason: "internal", cause: "disk_full" });

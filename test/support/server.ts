@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -111,6 +112,15 @@ export class TestServer implements AsyncDisposable {
       if (await isTrue()) return;
       await Bun.sleep(everyMilliseconds);
     }
+  }
+
+  /** Waits until nothing is left of the work on recordings that have ended; it goes in the moments after. */
+  untilTidy(): Promise<void> {
+    return this.until(() => {
+      using database = new Database(join(this.dataDirectory, "transcribe.db"));
+      const { parts } = database.query<{ parts: number }, []>("SELECT count(*) AS parts FROM checkpoints").get() ?? {};
+      return parts === 0 && readdirSync(join(this.dataDirectory, "work")).length === 0;
+    });
   }
 
   /** Asks the server to stop and waits. @returns its exit code */

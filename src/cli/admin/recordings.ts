@@ -124,6 +124,8 @@ function cancel({ store, recordings, recording: { id, status }, by }: Change): s
     audit(writer, by, "recordings.cancel", id, {});
   });
   if (!cancelled) throw new CommandError(`recording ${id} has ended: it is ${status}`);
+  // Some at a time: a server at work waits for the database as long as this writes.
+  while (recordings.removeWork(id, 100));
   return `recording ${id} is cancelled; a server that is at it stops within a second or two`;
 }
 

@@ -1,0 +1,112 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openDatabase } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { TestClient } from "../support/client.ts";
+import { prepareLastStep } from "../support/prepare-last-step.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+
+const ready = available("e2e tests of a long transcript", ffmpegPath, samplePath("sample.wav"));
+const hours = 1.5;
+const leftText = "Left by a server that was killed.";
+const withoutSpaces = (text: string) => text.replace(/\s/g, "");
+
+/** What is said is made up, and all is done but the last step: the words of hours without hours of work. */
+describe.if(ready)("the segments of hours", () => {
+  const server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info" });
+  let key = "";
+  let id = "";
+  let said = "";
+  const client = () => new TestClient(server.baseUrl, key);
+  const databasePath = () => join(server.dataDirectory, "transcribe.db");
+
+  beforeAll(async () => {
+    await server.start();
+    const first = await server.client("acme");
+    key = first.key;
+    ({ id } = await first.create(samplePath("sample.wav"), { language: "en" }));
+    await server.killHard();
+    said = await prepareLastStep(server.dataDirectory, id, hours * 3600, randomNumbers(7));
+  }, 2 * startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  /** As a server does that is killed when it has stored some of them; more than will be in their place. */
+  function leaveSome(): void {
+    const store = openDatabase(databasePath());
+    const recordings = new Recordings(store, Date.now);
+    recordings.claim(id);
+    const left = { startSeconds: 0, endSeconds: 1, speaker: 0, text: leftText, words: [] };
+    recordings.addSegments(
+      id,
+      Array.from({ length: 250 }, (_, index) => ({ ...left, index: index * 20 })),
+    );
+    store.$client.close();
+  }
+
+  /** Asks for the recording and its segments until `isOver`. @returns the answers, each once */
+  async function answersUntil(isOver: (status: string) => boolean): Promise<string[]> {
+    const answers = new Set<string>();
+    await server.until(async () => {
+      const pages = await client().fetch(`/transcriptions/${id}/segments?limit=1000`);
+      const { status } = await client().get(id);
+      // Completed since it was asked for its segments, or before.
+      if (status !== "completed") answers.add(`${status}: ${pages.status} ${JSON.parse(await pages.text()).error}`);
+      return isOver(status);
+    }, 1);
+    return [...answers];
+  }
+
+  test(
+    "are shown to nobody before all of them are there, whenever the server is killed, and then are whole",
+    server.showing(async () => {
+      leaveSome();
+      await server.start(false);
+      using database = new Database(databasePath(), { readonly: true });
+      const own = database.query<{ count: number }, [string]>("SELECT count(*) AS count FROM segments WHERE text != ?");
+      const before = await answersUntil((status) => status === "completed" || (own.get(leftText)?.count ?? 0) > 0);
+      await server.killHard();
+      await server.start(false);
+      const after = await answersUntil((status) => status === "completed");
+      const notReady = /^(queued|processing): 409 transcription_is_not_ready$/;
+      expect([...before, ...after].filter((answer) => !notReady.test(answer))).toEqual([]);
+      expect(before.length).toBeGreaterThan(0);
+
+      const segments = await client().segments(id);
+      expect(segments.length).toBeGreaterThan(1000);
+      expect(withoutSpaces(segments.map(({ text }) => text).join(""))).toBe(withoutSpaces(said));
+      await server.untilTidy();
+    }),
+    120_000,
+  );
+
+  const exported = async (format: string) => {
+    const answer = await client().fetch(`/transcriptions/${id}/export?format=${format}`);
+    expect(answer.status).toBe(200);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+
+  test("are all in an export as txt", async () => {
+    const text = (await exported("txt")).toString().replace(/\s+/g, " ");
+    expect((await client().segments(id)).filter((segment) => !text.includes(segment.text))).toEqual([]);
+    expect(text).not.toContain(leftText);
+  });
+
+  test.each(["srt", "vtt"])("have each a cue or more in an export as %s", async (format) => {
+    const text = (await exported(format)).toString();
+    const segments = await client().segments(id);
+    expect(text.match(/ --> /g)?.length).toBeGreaterThanOrEqual(segments.length);
+    expect(text.trimEnd().endsWith(segments.at(-1)?.text.split(" ").at(-1) ?? "no segments")).toBe(true);
+  });
+
+  test.each([
+    ["pdf", "%PDF-", "%%EOF"],
+    ["docx", "PK", ""],
+  ])("are given as a whole %s", async (format, start, end) => {
+    const bytes = await exported(format);
+    expect(bytes.subarray(0, start.length).toString()).toBe(start);
+    expect(bytes.toString("latin1").trimEnd().endsWith(end)).toBe(true);
+  });
+});

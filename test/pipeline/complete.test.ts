@@ -1,0 +1,93 @@
+import { beforeEach, expect, test } from "bun:test";
+import { createAccount } from "../../src/accounts/index.ts";
+import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { packSegment, Recordings, readSegments } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+const segmentsOfHours = Array.from({ length: 2050 }, (_, index) =>
+  packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: `Number ${index}.`, words: [] }),
+);
+
+let store: Store;
+let recordings: Recordings;
+let id: string;
+
+beforeEach(() => {
+  store = openDatabase(":memory:");
+  recordings = new Recordings(store, Date.now);
+  id = Bun.randomUUIDv7();
+  recordings.create(newRecording(id, createAccount(store, "acme", { actor: "operator", now: 1 }).id));
+  recordings.claim(id);
+});
+
+const stored = () => readSegments(store, id, 0, 10_000);
+const never = new AbortController().signal;
+
+/** Calls `look` whenever all else has its turn, until `work` is done. @returns how often that was */
+async function meanwhile(work: Promise<unknown>, look: () => void = () => {}): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const next = () => {
+    if (isDone) return;
+    turns++;
+    look();
+    setImmediate(next);
+  };
+  setImmediate(next);
+  await work.finally(() => {
+    isDone = true;
+  });
+  return turns;
+}
+
+test("all else has its turn while the segments of hours are stored, and sees a recording in work till all are", async () => {
+  const seen = new Set<string>();
+  const turns = await meanwhile(complete(recordings, id, segmentsOfHours, never), () => {
+    const recording = recordings.get(id);
+    seen.add(`${recording?.status} ${recording?.status === "completed" ? stored().length : "with some"}`);
+  });
+  expect(turns).toBeGreaterThanOrEqual(15);
+  expect([...seen].filter((state) => state !== "completed 2050")).toEqual(["processing with some"]);
+  expect(recordings.get(id)?.status).toBe("completed");
+  expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.map(({ text }) => text));
+});
+
+test("what a try has stored whose server was killed is replaced, however much it was", async () => {
+  const others = Array.from({ length: 3000 }, (_, index) => ({
+    ...segmentsOfHours[0],
+    index,
+    text: "Of another try.",
+  }));
+  recordings.addSegments(id, others as typeof segmentsOfHours);
+  expect(await complete(recordings, id, segmentsOfHours.slice(0, 150), never)).toBe(true);
+  expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.slice(0, 150).map(({ text }) => text));
+});
+
+test.each(["cancelled", "cancelled and deleted"])("nothing is stored of one that is %s meanwhile", async (how) => {
+  let left = 5;
+  const ended = complete(recordings, id, segmentsOfHours, never);
+  await meanwhile(ended, () => {
+    if (--left !== 0) return;
+    recordings.fail(id, { reason: "internal", cause: "cancelled" });
+    if (how !== "cancelled") recordings.delete(id);
+  });
+  expect(await ended).toBe(false);
+  await removeWork(recordings, id);
+  expect(stored()).toEqual([]);
+  expect(recordings.get(id)?.status).toBe(how === "cancelled" ? "failed" : undefined);
+});
+
+test("one that is parked meanwhile stays in work, and is stored whole at its next try", async () => {
+  const controller = new AbortController();
+  let left = 5;
+  const parked = complete(recordings, id, segmentsOfHours, controller.signal);
+  const parking = meanwhile(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
+  expect(parking).rejects.toThrow("the server stops");
+  await parking.catch(() => {});
+  expect(recordings.get(id)?.status).toBe("processing");
+  await removeWorkOfEnded(recordings);
+  expect(stored().length).toBeGreaterThan(0);
+  expect(await complete(recordings, id, segmentsOfHours, never)).toBe(true);
+  expect(stored()).toHaveLength(segmentsOfHours.length);
+});
