@@ -167,8 +167,9 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
-    const { file } = await commands.json(backupShape, "backup", "--database-only");
     const store = openDatabase(directory.databasePath);
+    store.$client.run("INSERT INTO segments SELECT id, 1000, 0, 1, 0, 'Some of many.', '[]' FROM recordings");
+    const { file } = await commands.json(backupShape, "backup", "--database-only");
     store.$client.run("UPDATE accounts SET name = 'later'");
     store.$client.close();
     mkdirSync(directory.workDirectory("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"));
@@ -182,6 +183,10 @@ describe("transcribe restore", () => {
     expect(readdirSync(join(directory.root, "work"))).toEqual([]);
     const { $client } = openDatabase(directory.databasePath);
     expect($client.query("SELECT count(*) AS rows FROM checkpoints").get()).toEqual({ rows: 0 });
+    // Nor is anything kept of what was stored of one that was about to be completed.
+    expect(
+      $client.query("SELECT DISTINCT status FROM segments JOIN recordings ON recordings.id = recording_id").all(),
+    ).toEqual([{ status: "completed" }]);
   });
 
   test("takes a backup of an earlier version, which the next start upgrades", async () => {
