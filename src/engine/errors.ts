@@ -1,14 +1,14 @@
-/** The worker died three times at one operation, the last time with nothing else running. */
+/** The worker died of one operation so often that it is given up; the last time, nothing ran beside it. */
 export class EngineCrashError extends Error {
   override readonly name: string = "EngineCrashError";
 }
 
-/** As often, the worker came to no end with it and had to be ended. */
+/** The same where the worker came to no end with it, and was ended for that. */
 export class EngineStalledError extends EngineCrashError {
   override readonly name = "EngineStalledError";
 }
 
-/** As often, it was killed from outside; that may have been chance, and another try another day's. */
+/** The worker was killed from outside as often. That may have been chance: whoever asked may ask again. */
 export class EngineKilledError extends EngineCrashError {
   override readonly name = "EngineKilledError";
 }
