@@ -14,5 +14,5 @@ test.if(ready && canSeeProcesses)(
     const rows = await kills({ seed: 7, say: () => {} }, { wanted: 4, pauseMilliseconds: 4000 });
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
-  300_000,
+  600_000,
 );
