@@ -20,14 +20,9 @@ export interface ConfinementTools {
 
 // $1 to $3 are the limits, in the units of POSIX sh: KiB, seconds, blocks of 512 bytes. A limit that the system doesn't
 // know (macOS has no -v), or that is already lower, is left as it is. `exec` keeps the process id.
-// Standard input is a pipe of the server's: a shell waits for its end, which comes however the server ends, and then ends the
-// group, itself included. A parent-death signal would spare what ffmpeg starts, and what had yet to set it. 126 is for
-// a system that allows no more processes.
-const LIMITING_SCRIPT = `trap 'exit 126' EXIT
-exec 3<&0 </dev/null
-/bin/sh -c 'read -r _; kill -KILL 0' <&3 3<&- >/dev/null 2>&1 &
-exec 3<&-
-trap - EXIT
+// A line on standard input starts the command: a server that ended before it could guard it leaves nothing behind.
+const LIMITING_SCRIPT = `read -r _ || exit 126
+exec </dev/null
 ulimit -c 0
 ulimit -v "$1" 2>/dev/null
 ulimit -t "$2" 2>/dev/null
@@ -36,11 +31,7 @@ ulimit -n 64 2>/dev/null
 shift 3
 exec "$@"`;
 
-/**
- * The command line that runs `command` under limits, without network and not outliving its parent, as far as the tools go.
- *
- * It is to lead a process group, with a pipe as its standard input: when that is closed, the whole group is killed.
- */
+/** The command line that runs `command` under limits and without network, as far as the tools go, once it is sent a line. */
 export function confinedCommand(
   command: readonly string[],
   limits: ResourceLimits,

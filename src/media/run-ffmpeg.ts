@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { yieldProcessor } from "../program/index.ts";
 import { confinedCommand, findConfinementTools, type ResourceLimits } from "./confinement.ts";
+import { guardGroup } from "./guard-group.ts";
 import { MediaError } from "./media-error.ts";
 
 /** One run of ffmpeg. */
@@ -55,7 +56,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   run.signal?.throwIfAborted();
 
   const child = Bun.spawn(confinedCommand(command, run.limits, tools), {
-    // Ends with this process, and ffmpeg with it: see confinement.ts.
+    // For the line that starts it.
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -66,7 +67,10 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
     detached: true,
   });
+  using _ = guarded(child.pid);
   yieldProcessor(child.pid);
+  child.stdin.write("\n");
+  child.stdin.end();
   let timedOut = false;
   let flooded = false;
   const enough = new AbortController();
@@ -108,6 +112,16 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     throw new MediaError("ffmpeg_unusable", `ffmpeg can't be used: ${messages.slice(-500).trim()}`);
   }
   return { exitCode, signalName: child.signalCode === null ? null : String(child.signalCode), messages, flooded };
+}
+
+function guarded(leader: number): Disposable {
+  try {
+    return guardGroup(leader);
+  } catch (error) {
+    // No more processes are allowed. It has not begun, and would wait for that.
+    killGroup(leader);
+    throw error;
+  }
 }
 
 /** Kills a process group, of which nothing may be left. */
