@@ -323,6 +323,6 @@ export function unexpected(end: End, expected: Expected = {}): boolean {
       return expected.seconds === undefined || end.seconds < expected.seconds[0] || end.seconds > expected.seconds[1];
     case "failed":
       if (end.fault === "recording_too_long") return expected.tooLong !== true;
-      return end.fault !== "ffmpeg_out_of_memory" || expected.undecodable !== true;
+      return end.fault !== "not_a_recording" || expected.undecodable !== true;
   }
 }
