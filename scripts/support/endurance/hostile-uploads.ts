@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { corpusFiles } from "../../../test/media/bad-files/corpus-files.ts";
 import { mutate } from "../../../test/media/bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
+import { setLures } from "../../../test/media/bad-files/set-lures.ts";
 import { specialFiles } from "../../../test/media/bad-files/special-files.ts";
-import { tone, wave } from "../../../test/media/bad-files/wave.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
@@ -26,14 +26,12 @@ export interface UploadCounts {
 export async function hostileUploads({ seed, say }: PartOptions, counts: UploadCounts): Promise<Row[]> {
   using directory = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
-  const secret = join(directory.path, "secret.wav");
-  await Bun.write(secret, wave(tone(2)));
+  using lures = await setLures(directory.path);
   const made = join(directory.path, "made");
   mkdirSync(made);
   const special = await specialFiles(made);
   await server.start();
   const client = await server.client("hostile");
-  const lures = { path: secret, origin: server.origin };
   const originals = corpusFiles();
   const random = randomNumbers(seed);
   const built = [
@@ -78,6 +76,7 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
   const left = (folder: string) => readdirSync(join(server.dataDirectory, folder)).length;
   const stray = left("incoming") + left("work") + left("uploads") - taken;
   const exitCode = await server.stop();
+  const reached = lures.connections();
   const over = `${all.length} uploads: ${listed(statuses)}; ${listed(ends)}`;
   return [
     { measured: "uploads without an honest end", value: String(odd), over, target: "0", ok: odd === 0 },
@@ -88,6 +87,7 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
       target: "0",
       ok: faults.length === 0 && isReady && exitCode === 0,
     },
+    { measured: "addresses reached", value: String(reached), over: "one that listens", target: "0", ok: reached === 0 },
     {
       measured: "files left behind",
       value: String(stray),
