@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -8,6 +7,8 @@ import type { Subprocess } from "bun";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
 import { programCommand, programSettings } from "./program.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+import { dyingWithParent } from "./with-parent.ts";
 
 /** Time for a server to listen and load its models; a machine that builds beside the tests is slow. */
 export const startTimeout = 120_000;
@@ -41,7 +42,10 @@ export class TestServer implements AsyncDisposable {
   readonly #log: LogLine[] = [];
   #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
   #origin = "";
-  #dataDirectory: string | null = null;
+  #directory: ReturnType<typeof temporaryDirectory> | null = null;
+
+  /** Those of this process that have been started and not ended. */
+  static readonly running = new Set<TestServer>();
 
   /** @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES` */
   constructor(environment: Readonly<Record<string, string>> = {}) {
@@ -50,8 +54,8 @@ export class TestServer implements AsyncDisposable {
 
   /** Made when it is first asked for, so that a test that is skipped leaves nothing behind. */
   get dataDirectory(): string {
-    this.#dataDirectory ??= mkdtempSync(join(tmpdir(), "transcribe-e2e-"));
-    return this.#dataDirectory;
+    this.#directory ??= temporaryDirectory();
+    return this.#directory.path;
   }
 
   /** e.g. `http://127.0.0.1:43210` */
@@ -79,7 +83,8 @@ export class TestServer implements AsyncDisposable {
    */
   async start(untilReady = true): Promise<void> {
     if (this.#child !== null) throw new Error("the server runs already");
-    const child = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory), {
+    const command = programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory);
+    const child = Bun.spawn(dyingWithParent(command), {
       cwd: root,
       env: environmentWith(this.#environment),
       stdin: "ignore",
@@ -87,6 +92,7 @@ export class TestServer implements AsyncDisposable {
       stderr: "pipe",
     });
     this.#child = child;
+    TestServer.running.add(this);
     this.#origin = "";
     void this.#collect(child.stderr);
     for await (const line of lines(child.stdout)) {
@@ -170,7 +176,7 @@ export class TestServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child !== null) await this.#end("SIGKILL");
-    if (this.#dataDirectory !== null) rmSync(this.#dataDirectory, { recursive: true, force: true });
+    this.#directory?.[Symbol.dispose]();
   }
 
   async #end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
@@ -179,6 +185,7 @@ export class TestServer implements AsyncDisposable {
     child.kill(signal);
     const exitCode = await child.exited;
     this.#child = null;
+    TestServer.running.delete(this);
     return exitCode;
   }
 

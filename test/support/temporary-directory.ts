@@ -11,7 +11,12 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => remove(path) };
 }
 
-/** Removes those that are left: of tests that are skipped, whose `afterAll` is never called. */
+/** The paths of those that are there. */
+export function temporaryDirectories(): string[] {
+  return [...made];
+}
+
+/** Removes those that are left: of tests that are skipped, whose `afterAll` is never called, and of trials that are stopped. */
 export function removeTemporaryDirectories(): void {
   for (const path of made) remove(path);
 }

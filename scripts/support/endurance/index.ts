@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/wording/index.ts";
 import { backup } from "./backup.ts";
 import { brokenDisk } from "./broken-disk.ts";
+import { cleanUpOnSignals } from "./clean-up-on-signals.ts";
 import { disk } from "./disk.ts";
 import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
@@ -57,6 +58,7 @@ if (wantedHours !== null && !(wantedHours > 0)) refuse(`--hours is a number abov
 const unknown = positionals.filter((name) => parts[name] === undefined);
 if (unknown.length > 0) refuse(`there is no ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
 
+cleanUpOnSignals();
 const rows: (Row & { readonly part: string })[] = [];
 for (const [name, { run }] of Object.entries(parts)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { canSeeProcesses, childrenOf, isAlive } from "../e2e/processes.ts";
+import { inFolder, namesIn } from "../media/support.ts";
+import { available, ffmpegPath, root } from "../support/checkout.ts";
+
+const ready = available("tests of scripts/endurance", ffmpegPath) && canSeeProcesses;
+
+describe.if(ready)("scripts/endurance that is ended in the middle by", () => {
+  test.each([
+    ["SIGTERM", 143, "nothing on disk"],
+    ["SIGINT", 130, "nothing on disk"],
+    ["SIGKILL", 137, "what it could not clean up"],
+  ] as const)(
+    "%s ends with %d, leaves no server and %s",
+    async (signal, status, left) => {
+      await inFolder(async (folder) => {
+        const script = [process.execPath, "--no-env-file", join(root, "scripts/support/endurance/index.ts"), "stuck"];
+        const child = Bun.spawn(script, {
+          env: { ...process.env, TMPDIR: folder },
+          stdio: ["ignore", "ignore", "inherit"],
+        });
+        let servers: number[] = [];
+        try {
+          // The server's note of itself: it listens.
+          while (servers.length === 0 || [...new Bun.Glob("*/state/server.json").scanSync(folder)].length === 0) {
+            expect(child.exitCode).toBe(null);
+            servers = childrenOf(child.pid, "serve");
+            await Bun.sleep(20);
+          }
+        } finally {
+          child.kill(signal);
+        }
+        expect(await child.exited).toBe(status);
+        while (servers.some(isAlive)) await Bun.sleep(20);
+        if (left === "nothing on disk") expect(await namesIn(folder)).toEqual([]);
+      });
+    },
+    30_000,
+  );
+});
