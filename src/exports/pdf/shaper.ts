@@ -13,6 +13,9 @@ export interface ShapedRun {
   readonly operators: string;
 }
 
+/** Words that are remembered of each direction and weight: as many as are said in days, at 300 bytes each. */
+const mostRemembered = 20_000;
+
 /** Turns text into glyphs with HarfBuzz; a word that comes again is not shaped again. */
 export class Shaper {
   readonly #faces: FaceChoice;
@@ -37,6 +40,7 @@ export class Shaper {
       const ofFaces = this.#faces.split(text, weight);
       runs = ofFaces.map((run) => this.#shapeRun(run, direction));
       if (direction === "rtl") runs = runs.toReversed();
+      if (shaped.size === mostRemembered) shaped.clear();
       shaped.set(text, runs);
     }
     return runs;

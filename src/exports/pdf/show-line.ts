@@ -8,8 +8,8 @@ export const nothing = "\u200B";
 /** Collects the operators of one run of text, and keeps account of where the next glyph falls by itself. */
 export class ShowLine {
   readonly #face: Face;
-  #done = "";
-  #array = "";
+  readonly #done: string[] = [];
+  #array: string[] = [];
   #codes = "";
   /** How far right of the natural place the next glyph stands. */
   #shift = 0;
@@ -47,42 +47,43 @@ export class ShowLine {
   /** What is shown up to its end means this text. */
   openSpan(text: string): void {
     this.#flush();
-    this.#done += `/Span<</ActualText<${utf16Hex(`\uFEFF${text}`)}>>>BDC `;
+    this.#done.push(`/Span<</ActualText<${utf16Hex(`\uFEFF${text}`)}>>>BDC `);
   }
 
   closeSpan(): void {
     this.#flush();
-    this.#done += "EMC ";
+    this.#done.push("EMC ");
   }
 
+  /** Joined, not put together by +, which would keep every piece: those of the words of 18 hours were 100 MB. */
   end(): string {
     this.#moveBy(this.#shift);
     this.#shift = 0;
     if (this.#rise !== 0) this.#setRise(0);
     this.#flush();
-    return this.#done;
+    return this.#done.join("");
   }
 
   #moveBy(distance: number): void {
     if (Math.abs(distance) < 0.5) return;
     this.#closeCodes();
-    this.#array += String(-Math.round(distance));
+    this.#array.push(String(-Math.round(distance)));
   }
 
   #setRise(rise: number): void {
     this.#flush();
-    this.#done += `${numeral(rise / 1000)} Ts `;
+    this.#done.push(`${numeral(rise / 1000)} Ts `);
     this.#rise = rise;
   }
 
   #closeCodes(): void {
-    if (this.#codes !== "") this.#array += `<${this.#codes}>`;
+    if (this.#codes !== "") this.#array.push("<", this.#codes, ">");
     this.#codes = "";
   }
 
   #flush(): void {
     this.#closeCodes();
-    if (this.#array !== "") this.#done += `[${this.#array}]TJ `;
-    this.#array = "";
+    if (this.#array.length > 0) this.#done.push("[", ...this.#array, "]TJ ");
+    this.#array = [];
   }
 }

@@ -1,4 +1,5 @@
-import { type PDFContext, PDFHexString, type PDFObject, type PDFRef } from "@cantoo/pdf-lib";
+import { type PDFContext, PDFHexString, type PDFRef } from "@cantoo/pdf-lib";
+import { WrittenObject } from "./written-object.ts";
 
 /** Standard structure types (ISO 32000-1, 14.8.4) that a transcript is made of. */
 export type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
@@ -65,17 +66,20 @@ export class Structure {
   }
 
   #write(element: StructureElement, pages: readonly PDFRef[]): void {
-    const context = this.#context;
     const firstPage = element.content[0]?.page;
-    const kids: PDFObject[] = element.children.map((child) => child.ref);
-    for (const { page, id } of element.content) {
-      const elsewhere = { Type: "MCR", Pg: pages[page], MCID: id };
-      kids.push(page === firstPage ? context.obj(id) : context.obj(elsewhere));
-    }
-    const entries = { Type: "StructElem", S: element.type, P: element.parent, K: kids.length === 1 ? kids[0] : kids };
-    const page = firstPage === undefined ? {} : { Pg: pages[firstPage] };
-    const language = element.language === undefined ? {} : { Lang: PDFHexString.fromText(element.language) };
-    context.assign(element.ref, context.obj({ ...entries, ...page, ...language }));
+    const kids = [
+      ...element.children.map(({ ref }) => ref.toString()),
+      ...element.content.map(({ page, id }) =>
+        page === firstPage ? String(id) : `<</Type/MCR/Pg ${pages[page]}/MCID ${id}>>`,
+      ),
+    ];
+    const entries = [
+      `/Type/StructElem/S/${element.type}/P ${element.parent}/K `,
+      kids.length === 1 ? kids[0] : `[${kids.join(" ")}]`,
+      firstPage === undefined ? "" : `/Pg ${pages[firstPage]}`,
+      element.language === undefined ? "" : `/Lang ${PDFHexString.fromText(element.language)}`,
+    ];
+    this.#context.assign(element.ref, new WrittenObject(`<<${entries.join("")}>>`));
     for (const child of element.children) this.#write(child, pages);
   }
 }
