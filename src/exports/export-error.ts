@@ -2,3 +2,6 @@
 export class ExportError extends Error {
   override readonly name = "ExportError";
 }
+
+/** It took more time or memory than a file may: the transcript is too long for it. */
+export class ExportTooLargeError extends ExportError {}

@@ -14,12 +14,14 @@ export interface ExportOptions {
   /** An existing directory for the files by which a child process is told its work; they are gone when the promise settles. */
   readonly workDirectory: string;
   readonly signal?: AbortSignal | undefined;
+  /** Resident memory that the child process may take. */
+  readonly mostChildBytes?: number;
 }
 
 /**
  * A transcript as a file in one of the formats; the same document gives the same bytes. Text formats are made here, piece
  * by piece, so that the event loop stays free; PDF and DOCX in a short-lived child process.
- * @throws ExportError when the child fails or passes its limits; the signal's reason after an abort
+ * @throws ExportError when the child fails, ExportTooLargeError when it passes its limits; the signal's reason after an abort
  */
 export async function exportTranscript(
   format: ExportFormat,

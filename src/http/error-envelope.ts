@@ -1,4 +1,5 @@
 import { Elysia, ValidationError } from "elysia";
+import { ExportTooLargeError } from "../exports/index.ts";
 import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { ApiError, type FieldErrors, noRoom, notFound } from "./errors.ts";
@@ -28,6 +29,10 @@ function toApiError(error: unknown, code: string | number, log: Logger, requestI
   if (trouble !== null) {
     log.error({ event: "http.machine_trouble", requestId, trouble: trouble.kind, detail: trouble.detail });
     return noRoom(`The server can't do this now: ${machineTroubles[trouble.kind]}.`);
+  }
+  if (error instanceof ExportTooLargeError) {
+    log.error({ event: "http.export_too_large", requestId, detail: error.message });
+    return new ApiError("internal_error", "The transcript is too long for a file of this kind; take txt, srt or vtt.");
   }
   log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");

@@ -22,7 +22,7 @@ export function exportRoutes({ store, recordings, dataDirectory }: Transcription
     const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
     const bytes = await exportTranscript(format, document, options);
     const { mediaType, extension } = exportFormats[format];
-    return new Response(Uint8Array.from(bytes), {
+    return new Response(new Uint8Array(bytes), {
       headers: {
         ...headers,
         "Content-Type": mediaType,

@@ -4,6 +4,7 @@ import {
   ExportError,
   type ExportFormat,
   type ExportSegment,
+  ExportTooLargeError,
   exportFormats,
   exportTranscript,
 } from "../../src/exports/index.ts";
@@ -47,6 +48,18 @@ test("others get their turn while a long transcript is written", async () => {
   await exportTranscript("srt", transcript([], { segments }), { workDirectory: directory.path });
   clearInterval(timer);
   expect(turns).toBeGreaterThan(0);
+});
+
+test("one that takes more memory than it may is too large, and nothing of it is left", async () => {
+  using directory = temporaryDirectory();
+  const segments = Array.from({ length: 20_000 }, (_, index) =>
+    segment(`Sentence ${index}.`, index * 2, index * 2 + 1),
+  );
+  const options = { workDirectory: directory.path, mostChildBytes: 1024 * 1024 };
+  const failure = exportTranscript("pdf", transcript([], { segments }), options);
+  await expect(failure).rejects.toBeInstanceOf(ExportTooLargeError);
+  await expect(failure).rejects.toThrow("too much memory");
+  expect(readdirSync(directory.path)).toEqual([]);
 });
 
 test("a child that fails says why, and leaves nothing behind", async () => {
