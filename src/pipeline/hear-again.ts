@@ -26,6 +26,7 @@ export async function hearAgain(
   turns: readonly Turn[],
 ): Promise<readonly Turn[]> {
   const { pcm, engine, signal, checkpoints } = context;
+  await othersTurn(signal);
   const pieces = piecesToHear(said);
   if (pieces.length === 0) return turns;
   const voiceDirectory = join(context.workDirectory, "sentences");
@@ -44,5 +45,6 @@ export async function hearAgain(
   }
   const sentences = pieces.map((piece) => ({ speaker: piece.speaker, seconds: heardLength(piece) }));
   const { speakers } = await engine.run("compareSentences", { voiceDirectory, sentences }, signal);
+  await othersTurn(signal);
   return turnsHeardAgain(turns, pieces, speakers);
 }

@@ -11,6 +11,7 @@ import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
 import { chooseLanguage, languageOfChunk, mostSpoken } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
+import { othersTurn } from "./others-turn.ts";
 import { rememberTries } from "./remember-tries.ts";
 import { type Piece, piecesOf } from "./second-hearing.ts";
 import type { PipelineServices } from "./services.ts";
@@ -65,7 +66,7 @@ export async function transcript(
     track.wordCount === 0 ? { heard: [], turns: [] } : speakersOf(context, track),
   );
   const said = await eachTrack(step("finalize"), told, () => 1, segmentsOf);
-  const segments = mergeTracks(said.map((track) => fitToTurns(track.segments, track.turns)));
+  const segments = mergeTracks(said.map((track) => track.segments));
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
 }
@@ -126,7 +127,10 @@ async function segmentsOf(
     const from = segments.at(-1)?.startSeconds ?? 0;
     for (const segment of buildSegments(words, from)) segments.push(packSegment(segment));
   }
-  return { segments };
+  await othersTurn(context.signal);
+  const fitted = fitToTurns(segments, turns);
+  await othersTurn(context.signal);
+  return { segments: fitted };
 }
 
 function speechSeconds({ chunks }: Detected): number {
