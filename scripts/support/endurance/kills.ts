@@ -83,6 +83,7 @@ export async function kills(
       }
     }
   }
+  await server.untilTidy();
   const exitCode = await server.stop();
   if (!isWhole(server.dataDirectory)) faults.damaged += 1;
   faults.stray = strayFiles(server.dataDirectory, round.entered).length + readdirSync(temporary).length;
