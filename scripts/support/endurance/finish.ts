@@ -4,7 +4,7 @@ import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
 import { ServerWatch } from "./watch-server.ts";
 
-const pollMilliseconds = 100;
+const pollMilliseconds = 25;
 
 /** What came of a recording's last step, and of reading it. */
 export interface Finished extends Reading {
