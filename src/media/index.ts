@@ -13,3 +13,4 @@ export { MediaError } from "./media-error.ts";
 export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
 export { probeRecording } from "./probe.ts";
 export { roomForResults, roomToDecode } from "./room-to-decode.ts";
+export { soundDigest } from "./sound-digest.ts";

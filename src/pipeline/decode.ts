@@ -8,6 +8,7 @@ import {
   PCM_BYTES_PER_SAMPLE,
   PCM_SAMPLE_RATE_HZ,
   roomForResults,
+  soundDigest,
 } from "../media/index.ts";
 import type { WorkRoom } from "../storage/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
@@ -18,6 +19,8 @@ const decodedSchema = Type.Object({
   sampleCount: Type.Integer({ minimum: 0 }),
   /** One where it is missing. */
   tracks: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
+  /** Of each track's file; earlier versions kept none. */
+  digests: Type.Optional(Type.Array(Type.String())),
 });
 
 type Decoded = Static<typeof decodedSchema>;
@@ -45,7 +48,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   const finished = context.checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
-    if (tracks.every(isThere)) {
+    if (await areWhole(tracks, finished.digests, context.signal)) {
       keepRoom(context.recording.id, options.room, finished);
       return tracks;
     }
@@ -70,7 +73,9 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
   }
-  const decoded = { sampleCount, tracks: paths.length };
+  const digests: string[] = [];
+  for (const each of paths) digests.push((await soundDigest(each, context.signal)) ?? "");
+  const decoded = { sampleCount, tracks: paths.length, digests };
   context.checkpoints.write("decode", 0, decodedSchema, decoded);
   keepRoom(context.recording.id, options.room, decoded);
   return tracksOf(paths, sampleCount);
@@ -119,6 +124,12 @@ function tracksOf(paths: readonly string[], sampleCount: number): Track[] {
   return paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount } }));
 }
 
-function isThere({ pcm }: Track): boolean {
-  return statSync(pcm.path, { throwIfNoEntry: false })?.size === pcm.sampleCount * PCM_BYTES_PER_SAMPLE;
+/** Whether the tracks' files are as they were written, so that they may be relied on after a power cut, or where somebody cleared up. */
+async function areWhole(tracks: readonly Track[], digests: Decoded["digests"], signal: AbortSignal): Promise<boolean> {
+  const isThere = ({ pcm }: Track) =>
+    statSync(pcm.path, { throwIfNoEntry: false })?.size === pcm.sampleCount * PCM_BYTES_PER_SAMPLE;
+  if (!tracks.every(isThere)) return false;
+  if (digests === undefined) return true;
+  for (const { index, pcm } of tracks) if ((await soundDigest(pcm.path, signal)) !== digests[index]) return false;
+  return true;
 }

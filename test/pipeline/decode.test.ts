@@ -53,6 +53,17 @@ test.each([
   );
 });
 
+test("the very sound that was decoded is not decoded again; sound that was altered is", async () => {
+  using directory = temporaryDirectory();
+  const files = { "audio.pcm": 18_000, "audio-1.pcm": 18_000 };
+  const bytes = Bun.hash.wyhash(new Uint8Array(18_000), 0n).toString(16);
+  const checkpoint = (...digests: string[]) => JSON.stringify({ sampleCount: 9000, tracks: 2, digests });
+  expect(await resumed(directory.path, checkpoint(bytes, bytes), files)).toHaveLength(2);
+  await expect(resumed(directory.path, checkpoint(bytes, "0"), files)).rejects.toMatchObject({
+    failure: { reason: "internal", cause: "input_unreadable" },
+  });
+});
+
 test.each([
   ["a part of a track is missing", { "audio.pcm": 18_000, "audio-1.pcm": 17_000 }],
   ["a track is missing", { "audio.pcm": 18_000 }],

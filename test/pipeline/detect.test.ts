@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
+import { writeBlockFile } from "../../src/engine/diarization/block-file.ts";
 import { detect } from "../../src/pipeline/detect.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -10,9 +11,16 @@ import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** The head of a block file of no records. */
-const wholeBlock: Uint8Array | null = new Uint8Array(16);
+const wholeBlock: Uint8Array | null = await blockOfNothing();
 const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
+
+/** A block's file without records. */
+async function blockOfNothing(): Promise<Uint8Array> {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "block");
+  await writeBlockFile(path, "TAC2", { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array(0) });
+  return Bun.file(path).bytes();
+}
 
 /** @param blockFile what lies where the first block's file should */
 async function detectedAfter(plan: object, blockStep = "activity", blockFile = wholeBlock) {

@@ -1,9 +1,13 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Bytes before a block file's records: a mark of four letters, the first window, the number of records, a record's size. */
-const HEADER_BYTES = 16;
+/**
+ * Bytes before a block file's records: a mark of four letters, the first window, the number of records, a record's size, and a
+ * digest of all these and of the records.
+ */
+const HEADER_BYTES = 24;
+const DIGEST_AT = 16;
 
 /** Where the file of a block lies in its kind's directory. */
 export function blockPath(directory: string, block: number): string {
@@ -32,6 +36,7 @@ export async function writeBlockFile(path: string, mark: string, block: BlockFil
   view.setUint32(4, block.firstWindow, true);
   view.setUint32(8, block.count, true);
   view.setUint32(12, block.recordBytes, true);
+  view.setBigUint64(DIGEST_AT, digestOf(header, block.body), true);
   const partial = `${path}.partial`;
   const handle = await open(partial, "w");
   try {
@@ -51,39 +56,45 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Reads a block file; throws where it is of another kind or has another size than it says. */
+/** Reads a block file; throws where it is of another kind, has another size than it says, or is not as it was written. */
 export async function readBlockFile(path: string, mark: string): Promise<BlockFile> {
   const bytes = await Bun.file(path).bytes();
   const isKind = bytes.length >= HEADER_BYTES && new TextDecoder().decode(bytes.subarray(0, 4)) === mark;
   if (!isKind) throw new Error(`${path} is no ${mark} block`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
-  const firstWindow = view.getUint32(4, true);
-  const count = view.getUint32(8, true);
-  const recordBytes = view.getUint32(12, true);
-  const body = bytes.subarray(HEADER_BYTES);
-  if (body.length !== count * recordBytes)
-    throw new Error(`${path} is damaged: ${body.length} bytes for ${count} records`);
+  const { firstWindow, count, recordBytes, body, isWhole } = partsOf(bytes);
+  if (!isWhole) throw new Error(`${path} is damaged: ${body.length} bytes for ${count} records`);
   return { firstWindow, count, recordBytes, body };
 }
 
 /**
- * Whether a block's file is there and as long as it says, so that it may be relied on after a power cut, or where somebody
- * cleared up. What is wrong within it isn't noticed. Throws where it can't be looked at, as with too many open files.
+ * Whether a block's file is there and as it was written, so that it may be relied on after a power cut, or where somebody
+ * cleared up. Throws where it can't be looked at, as with too many open files.
  */
 export function isWholeBlock(directory: string, block: number): boolean {
-  let file: number;
   try {
-    file = openSync(blockPath(directory, block), "r");
+    const bytes = readFileSync(blockPath(directory, block));
+    return bytes.length >= HEADER_BYTES && partsOf(bytes).isWhole;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
     throw error;
   }
-  try {
-    const header = new Uint8Array(HEADER_BYTES);
-    if (readSync(file, header) < HEADER_BYTES) return false;
-    const view = new DataView(header.buffer);
-    return fstatSync(file).size === HEADER_BYTES + view.getUint32(8, true) * view.getUint32(12, true);
-  } finally {
-    closeSync(file);
-  }
+}
+
+function partsOf(bytes: Uint8Array): BlockFile & { readonly isWhole: boolean } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  const [firstWindow, count, recordBytes] = [4, 8, 12].map((at) => view.getUint32(at, true)) as [
+    number,
+    number,
+    number,
+  ];
+  const body = bytes.subarray(HEADER_BYTES);
+  const isWhole =
+    body.length === count * recordBytes &&
+    view.getBigUint64(DIGEST_AT, true) === digestOf(bytes.subarray(0, HEADER_BYTES), body);
+  return { firstWindow, count, recordBytes, body, isWhole };
+}
+
+/** Against mishaps, not against anybody's intent. */
+function digestOf(header: Uint8Array, body: Uint8Array): bigint {
+  return Bun.hash.wyhash(body, Bun.hash.wyhash(header.subarray(0, DIGEST_AT)));
 }
