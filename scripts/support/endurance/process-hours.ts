@@ -10,7 +10,7 @@ import type { HoursOfTalk } from "./hours-of-talk.ts";
 import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
 import { mib } from "./row.ts";
-import { ServerWatch, sizeOf } from "./watch-server.ts";
+import { processorSeconds, ServerWatch, sizeOf } from "./watch-server.ts";
 
 const pollMilliseconds = 250;
 
@@ -19,6 +19,8 @@ export interface Processed extends Reading {
   readonly seconds: number;
   /** What each step took, in seconds, and the pages and exports in the end. */
   readonly took: ReadonlyMap<string, number>;
+  /** Processor seconds of each step. */
+  readonly worked: ReadonlyMap<string, number>;
   /** What GETs took while it was in work, in milliseconds, in order of size. */
   readonly polls: readonly number[];
   readonly watch: ServerWatch;
@@ -53,6 +55,8 @@ export async function processHours(
   let words: readonly EngineWord[] | null = withWhisper ? null : talk.words;
   let step = "";
   let since = performance.now();
+  const worked = new Map<string, number>();
+  let workedBefore = 0;
   for (;;) {
     const asked = performance.now();
     const { status, progress } = await client.get(id);
@@ -60,9 +64,13 @@ export async function processHours(
     polls.push(now - asked);
     const reached = status === "processing" ? (progress.step ?? "") : "";
     if (reached !== step) {
-      if (step !== "") took.set(step, (took.get(step) ?? 0) + (now - since) / 1000);
+      const workedNow = processorSeconds(server);
+      if (step !== "") {
+        took.set(step, (took.get(step) ?? 0) + (now - since) / 1000);
+        worked.set(step, (worked.get(step) ?? 0) + workedNow - workedBefore);
+      }
       if (reached !== "") say(reached);
-      [step, since] = [reached, now];
+      [step, since, workedBefore] = [reached, now, workedNow];
       watch.phase = reached;
     }
     if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
@@ -81,7 +89,7 @@ export async function processHours(
   watch.phase = "";
   const diskAfter = sizeOf(server.dataDirectory);
   polls.sort((a, b) => a - b);
-  return { ...reading, ...{ seconds: talk.seconds, took, polls, watch }, diskBefore, diskAfter };
+  return { ...reading, ...{ seconds: talk.seconds, took, worked, polls, watch }, diskBefore, diskAfter };
 }
 
 /** Sends it as users do, streamed from the disk. @returns its id */

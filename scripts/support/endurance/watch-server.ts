@@ -15,6 +15,8 @@ export interface Sample {
 }
 
 const everyMilliseconds = 500;
+/** USER_HZ, which Linux gives in units of its own since 2.6. */
+const ticksPerSecond = 100;
 
 /** Looks at the resident memory of a server and its children, and at its data directory, until it is disposed of. */
 export class ServerWatch implements Disposable {
@@ -56,6 +58,20 @@ export class ServerWatch implements Disposable {
       diskBytes: sizeOf(server.dataDirectory),
     });
   }
+}
+
+/** Processor seconds that a server and its children have taken, those that ended as well. */
+export function processorSeconds(server: TestServer): number {
+  const pid = String(server.pid);
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean);
+  const ticks = [pid, ...children].flatMap((one) =>
+    read(`/proc/${one}/stat`)
+      .replace(/^.*\) /s, "")
+      .split(" ")
+      .slice(11, 15)
+      .map(Number),
+  );
+  return ticks.reduce((sum, one) => sum + one, 0) / ticksPerSecond;
 }
 
 function residentBytes(pid: string): number {
