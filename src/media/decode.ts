@@ -41,8 +41,10 @@ export interface DecodedRecording {
   readonly channels: number | null;
   /** How many audio tracks the file has; one is decoded, see ProbedRecording.trackIndex. */
   readonly audioTracks: number;
-  /** True where ffmpeg stopped at damage and the PCM holds what came before. */
+  /** True where ffmpeg stopped at damage or well before the declared end, and the PCM holds what came before. */
   readonly damaged: boolean;
+  /** What the container told of its length; null where it does not. */
+  readonly declaredSeconds: number | null;
 }
 
 /**
@@ -117,7 +119,8 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       sampleCount,
       channels: probed.channels,
       audioTracks: probed.audioTracks,
-      damaged: exitCode !== 0,
+      damaged: exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, probed.durationSeconds),
+      declaredSeconds: probed.durationSeconds,
     };
   } catch (error) {
     writtenSince();
@@ -166,6 +169,11 @@ async function decodeHonestly(
     before = sampleCount;
     await removeOutputs();
   }
+}
+
+/** Headers are off by a second or two, and those of a live stream by some per cent. */
+function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
+  return declaredSeconds !== null && declaredSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
 }
 
 /** Tells of the share done, where the length is known. */

@@ -56,7 +56,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   context.progress(null);
   // They take room that may be asked for.
   for (const left of [path, secondPath]) rmSync(left, { force: true });
-  const { sampleCount, paths } = await decodeRecording({
+  const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
     inputPath: context.uploadPath,
     outputPath: path,
@@ -69,6 +69,15 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     options.room.giveBack(context.recording.id);
     throw error instanceof MediaError ? failureOf(error) : error;
   });
+  if (damaged) {
+    const decodedSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
+    context.log.warn({
+      event: "recording.damaged",
+      recordingId: context.recording.id,
+      decodedSeconds,
+      declaredSeconds,
+    });
+  }
   if (sampleCount === 0) throw new RecordingFailure({ reason: "no_speech" }, "the recording decodes to nothing");
   if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);

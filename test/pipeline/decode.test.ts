@@ -1,13 +1,17 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import pino from "pino";
 import { createAccount } from "../../src/accounts/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
 import type { StepContext } from "../../src/pipeline/step.ts";
 import { DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const noEngine = { run: () => Promise.reject(new Error("nothing is asked of the engine")) };
 
 /** A recording whose decoding ended before the server did, with this checkpoint and files of this many bytes. */
 async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
@@ -23,7 +27,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
   const context: StepContext = {
     ...{ recording, workDirectory: directory, uploadPath: join(directory, "upload"), log: createLogger("silent") },
     checkpoints: new Checkpoints(store, id),
-    engine: { run: () => Promise.reject(new Error("nothing is asked of the engine")) },
+    engine: noEngine,
     signal: new AbortController().signal,
     progress: () => {},
   };
@@ -71,5 +75,37 @@ test.each([
   using directory = temporaryDirectory();
   await expect(resumed(directory.path, '{"sampleCount":9000,"tracks":2}', files)).rejects.toMatchObject({
     failure: { reason: "internal", cause: "input_unreadable" },
+  });
+});
+
+describe.if(
+  available("tests of what the log says of damaged files", ffmpegPath, corpusPath("formats/bad-truncated.mp3")),
+)("a file that ends before it should", () => {
+  test.each([
+    ["bad-truncated.mp3", [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: 11 }]],
+    ["jfk-video.webm", []],
+  ])("%s is decoded as far as it goes, and the log says how far that is", async (name, expected) => {
+    using directory = temporaryDirectory();
+    const store = openDatabase(":memory:");
+    const recordings = new Recordings(store, Date.now);
+    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+    const recordingId = Bun.randomUUIDv7();
+    recordings.create(newRecording(recordingId, accountId));
+    const recording = recordings.get(recordingId);
+    if (recording === null) throw new Error("it is gone");
+    const lines: string[] = [];
+    const [track] = await decode(
+      {
+        ...{ recording, workDirectory: directory.path, uploadPath: corpusPath(`formats/${name}`), engine: noEngine },
+        ...{ checkpoints: new Checkpoints(store, recordingId), signal: new AbortController().signal },
+        log: pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) }),
+        progress: () => {},
+      },
+      { ffmpegPath, maxSeconds: 60, room: new WorkRoom(new DiskRoom(directory.path, () => 0)) },
+    );
+    expect(track?.pcm.sampleCount).toBeGreaterThan(16_000);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      expected.map((line) => ({ level: 40, ...line, recordingId })),
+    );
   });
 });
