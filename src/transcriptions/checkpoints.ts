@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { and, asc, count, eq, inArray, like, notExists, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /**
@@ -90,16 +90,6 @@ export class Checkpoints {
         ),
       )
       .run();
-  }
-
-  /** Removes what earlier versions may have left of recordings that have ended. */
-  static sweep(store: Store): void {
-    const { checkpoints, recordings } = tables;
-    const open = store
-      .select({ id: recordings.id })
-      .from(recordings)
-      .where(and(eq(recordings.id, checkpoints.recordingId), inArray(recordings.status, ["queued", "processing"])));
-    store.delete(checkpoints).where(notExists(open)).run();
   }
 
   #where(step: string, part: number) {

@@ -364,7 +364,10 @@ export class Recordings {
     return removed.length === most;
   }
 
-  /** Ids of recordings that have ended, and of whose work something is left: their server was killed in that moment. */
+  /**
+   * Ids of recordings that have ended, and of whose work something is left: whoever ended them was killed in that moment, or
+   * was an earlier version.
+   */
   endedWithWork(): string[] {
     const { recordings, checkpoints } = tables;
     const withWork = this.#store.selectDistinct({ id: checkpoints.recordingId }).from(checkpoints);

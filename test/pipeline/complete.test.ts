@@ -1,9 +1,12 @@
 import { beforeEach, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { packSegment, Recordings, readSegments } from "../../src/transcriptions/index.ts";
+import { takeOverWork } from "../../src/pipeline/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store, WorkRoom } from "../../src/storage/index.ts";
+import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const segmentsOfHours = Array.from({ length: 2050 }, (_, index) =>
   packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: `Number ${index}.`, words: [] }),
@@ -90,4 +93,16 @@ test("one that is parked meanwhile stays in work, and is stored whole at its nex
   expect(stored().length).toBeGreaterThan(0);
   expect(await complete(recordings, id, segmentsOfHours, never)).toBe(true);
   expect(stored()).toHaveLength(segmentsOfHours.length);
+});
+
+test("segments of one that failed, whose removal was cut off, are removed when the next server has started", async () => {
+  using directory = temporaryDirectory();
+  new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
+  recordings.addSegments(id, segmentsOfHours.slice(0, 250));
+  recordings.fail(id, { reason: "internal", cause: "cancelled" });
+  const workRoom = new WorkRoom(new DiskRoom(directory.path, () => 0));
+  takeOverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workRoom });
+  await removeWorkOfEnded(recordings);
+  expect(stored()).toEqual([]);
+  expect(store.$client.query("SELECT * FROM checkpoints").values()).toEqual([]);
 });
