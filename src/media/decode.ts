@@ -43,7 +43,7 @@ export interface DecodedRecording {
   readonly audioTracks: number;
   /** True where ffmpeg stopped at damage or well before the declared end, and the PCM holds what came before. */
   readonly damaged: boolean;
-  /** What the container told of its length; null where it does not. */
+  /** What the container told of its length; null where it does not, and ffmpeg only guesses. */
   readonly declaredSeconds: number | null;
 }
 
@@ -114,13 +114,14 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       paths.push(request.secondOutputPath);
     }
     await publish(first, outputPath);
+    const declaredSeconds = probed.durationIsEstimate ? null : probed.durationSeconds;
     return {
       paths,
       sampleCount,
       channels: probed.channels,
       audioTracks: probed.audioTracks,
-      damaged: exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, probed.durationSeconds),
-      declaredSeconds: probed.durationSeconds,
+      damaged: exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds),
+      declaredSeconds,
     };
   } catch (error) {
     writtenSince();
