@@ -53,7 +53,7 @@ export class RecordingQueue {
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
-    this.#stalled = new StalledRecordings(options.retryMilliseconds);
+    this.#stalled = new StalledRecordings(options.now, options.retryMilliseconds);
     const runningOf = (accountId: string) =>
       [...this.#running.values()].filter((running) => running.accountId === accountId).length;
     const { priorityOf, now } = options;
@@ -125,6 +125,7 @@ export class RecordingQueue {
     const run = async () => {
       const controller = new AbortController();
       this.#running.set(id, { accountId, controller });
+      this.#stalled.begins(id);
       const endsBefore = this.#stalled.ends;
       const trouble = await this.#process(id, controller.signal);
       this.#running.delete(id);

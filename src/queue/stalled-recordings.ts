@@ -5,6 +5,8 @@ interface Stalled {
   /** Null for a fault of the program. */
   readonly trouble: MachineTroubleKind | null;
   readonly tries: number;
+  /** When it was last gone on with, in milliseconds since the epoch; null while it waits for that. */
+  readonly triedAt: number | null;
 }
 
 interface Retry {
@@ -13,6 +15,8 @@ interface Retry {
 }
 
 const mostRetryMilliseconds = 60_000;
+/** What has been gone on with for so long has met no trouble, though hours may be left of it. */
+const goesOnMilliseconds = 60_000;
 const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMilliseconds, 1000 * 2 ** tries);
 
 /**
@@ -23,10 +27,15 @@ export class StalledRecordings {
   readonly #stalled = new Map<string, Stalled>();
   readonly #retries = new Map<string, Retry>();
   #ends = 0;
+  readonly #now: () => number;
   readonly #retryMilliseconds: (tries: number) => number;
 
-  /** @param retryMilliseconds how long one waits until it is tried again, by the number of tries */
-  constructor(retryMilliseconds = defaultRetryMilliseconds) {
+  /**
+   * @param now milliseconds since the epoch
+   * @param retryMilliseconds how long one waits until it is tried again, by the number of tries
+   */
+  constructor(now: () => number, retryMilliseconds = defaultRetryMilliseconds) {
+    this.#now = now;
     this.#retryMilliseconds = retryMilliseconds;
   }
 
@@ -41,7 +50,7 @@ export class StalledRecordings {
    */
   tryLater(recordingId: string, trouble: MachineTroubleKind | null, endsBefore: number, again: () => void): void {
     const tries = (this.#stalled.get(recordingId)?.tries ?? 0) + 1;
-    this.#stalled.set(recordingId, { trouble, tries });
+    this.#stalled.set(recordingId, { trouble, tries, triedAt: null });
     const retry = () => {
       this.#retries.delete(recordingId);
       again();
@@ -49,6 +58,12 @@ export class StalledRecordings {
     this.#retries.set(recordingId, { again: retry, timer: setTimeout(retry, this.#retryMilliseconds(tries)) });
     // The room that it found taken may have become free while it gave up.
     if (this.#ends !== endsBefore) this.#tryForRoom();
+  }
+
+  /** It is gone on with. */
+  begins(recordingId: string): void {
+    const stalled = this.#stalled.get(recordingId);
+    if (stalled !== undefined) this.#stalled.set(recordingId, { ...stalled, triedAt: this.#now() });
   }
 
   /** It has ended, and left its room to those that wait for some. */
@@ -70,7 +85,8 @@ export class StalledRecordings {
 
   /** What they wait for, one entry for each. */
   troubles(): MachineTroubleKind[] {
-    return [...this.#stalled.values()].flatMap(({ trouble }) => trouble ?? []);
+    const goesOn = (triedAt: number | null) => triedAt !== null && this.#now() - triedAt >= goesOnMilliseconds;
+    return [...this.#stalled.values()].flatMap(({ trouble, triedAt }) => (goesOn(triedAt) ? [] : (trouble ?? [])));
   }
 
   /** None is tried again. */

@@ -151,6 +151,26 @@ describe("the queue", () => {
     await queue.stop();
   });
 
+  test("says no more of a recording that it waits when it has been gone on with for a minute", async () => {
+    create();
+    const ends = Promise.withResolvers<null>();
+    let [tries, minutes] = [0, 0];
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, onFault },
+      now: () => now() + minutes * 60_000,
+      slots: 1,
+      retryMilliseconds: () => 1,
+      process: async () => (++tries < 3 ? { waitsFor: "disk_full" } : ends.promise),
+    });
+    queue.recover();
+    while (tries < 3) await Bun.sleep(1);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    minutes = 1;
+    expect(queue.stalled()).toEqual([]);
+    ends.resolve(null);
+    await queue.stop();
+  });
+
   test("outlives a fault of the program, tells it, and tries again", async () => {
     const id = create();
     const faults: unknown[] = [];
