@@ -17,7 +17,8 @@ export class Looks {
     // Only those that an account may have at once wait in the line of all.
     const looked = own.add(() => this.#all.add(look));
     void own.onIdle().then(() => {
-      if (own.size + own.pending === 0) this.#byAccount.delete(accountId);
+      const isOver = own.size + own.pending === 0 && this.#byAccount.get(accountId) === own;
+      if (isOver) this.#byAccount.delete(accountId);
     });
     return await looked;
   }

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
+import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
 import { confinedCommand, findConfinementTools, type ResourceLimits } from "./confinement.ts";
 import { guardGroup } from "./guard-group.ts";
@@ -69,8 +70,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   });
   using _ = guarded(child.pid);
   yieldProcessor(child.pid);
-  child.stdin.write("\n");
-  child.stdin.end();
+  void begin(child.stdin);
   let timedOut = false;
   let flooded = false;
   const enough = new AbortController();
@@ -147,4 +147,12 @@ async function drain(
     if (done) return;
     onText(decoder.decode(value, { stream: true }));
   }
+}
+
+/** Sends the line that starts it. One that was killed before has no use for it: its end tells of that. */
+async function begin(stdin: FileSink): Promise<void> {
+  try {
+    stdin.write("\n");
+    await stdin.end();
+  } catch {}
 }

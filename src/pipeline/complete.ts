@@ -24,7 +24,7 @@ export async function complete(
   return recordings.complete(id, segments.slice(from));
 }
 
-/** Removes from the database what the work on a recording has left that has ended. */
+/** Removes from the database what is left of the work on a recording that has ended, some rows at a time. */
 export async function removeWork(recordings: Recordings, id: string): Promise<void> {
   while (recordings.removeWork(id, rowsAtOnce)) await othersTurn();
 }

@@ -91,7 +91,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
 }
 
 function roomOf({ recording, uploadPath, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
-  // Of a link to a file elsewhere the link.
+  // An upload may be a link to a file elsewhere, which takes no room here.
   const uploadBytes = lstatSync(uploadPath, { throwIfNoEntry: false })?.size ?? 0;
   return {
     measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,

@@ -5,7 +5,7 @@ interface Held {
   readonly claim: RoomClaim;
   /** What lies on the disk of it. */
   written: number;
-  /** What it may come to on the disk, and goes when its recording ends. */
+  /** What its files may come to on the disk; all of it is free again when its recording ends. */
   bytes: number;
 }
 
