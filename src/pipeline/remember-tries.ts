@@ -80,6 +80,7 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
           // Parking interrupts by order, which counts for nothing; of a recording that a command has ended nothing is kept.
           if (isTried && signal.reason instanceof ParkingError) tries.add({ interruptions: -1 });
           if (!(error instanceof EngineKilledError)) throw error;
+          signal.throwIfAborted();
         }
       }
     },

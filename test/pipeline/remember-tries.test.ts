@@ -146,6 +146,20 @@ describe("where the server stops", () => {
     },
   });
 
+  test("a recording whose worker is killed meanwhile does not wait for its next try", async () => {
+    const stopping = new AbortController();
+    const run: Engine["run"] = async (_operation, _params, _signal, tries) => {
+      stopping.abort(new ParkingError(10_000));
+      for (let count = 0; count < 3; count++) {
+        tries?.begins();
+        tries?.died("killed");
+      }
+      throw new EngineKilledError("killed");
+    };
+    const running = rememberTries({ run }, parts()).run("planChunks", plan("a"), stopping.signal);
+    await expect(running).rejects.toBeInstanceOf(ParkingError);
+  });
+
   test.each([
     ["what the worker is at is finished", true, 20, new ParkingError(10_000), true],
     ["what only waits for the worker is left", false, 20, new ParkingError(10_000), false],
