@@ -110,6 +110,11 @@ function keyOf(operation: Operation): string {
   return model === null ? operation.name : `${operation.name} ${operation.speechDevice} ${model}`;
 }
 
+/** None for a file that can't be looked at: what is wrong with it is said by whoever loads it. */
 function loadSeconds(path: string): number {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) / loadBytesPerSecond;
+  try {
+    return statSync(path).size / loadBytesPerSecond;
+  } catch {
+    return 0;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ftruncateSync, openSync } from "node:fs";
+import { ftruncateSync, openSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Operation, TimeLimits } from "../../src/engine/time-limits.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -58,5 +58,14 @@ describe("an operation is late", () => {
     const [path, none] = ["/", { cpuLibrary: "", gpuLibraries: [], threads: 1 }];
     const files = { nativeDirectory: path, onnxBinding: path, segmentationModel: path, embeddingModel: path };
     expect(limits.ofStart({ type: "start", ...none, ...files, whisperModel: model })).toBe(600);
+  });
+
+  test("also where the model can't be looked at, which is for the worker to say", () => {
+    using directory = temporaryDirectory();
+    const loop = join(directory.path, "loop");
+    symlinkSync(loop, loop);
+    for (const model of [loop, join(loop, "below"), join(directory.path, "missing")]) {
+      expect(new TimeLimits().of(transcribe(model), true)).toBe(600);
+    }
   });
 });
