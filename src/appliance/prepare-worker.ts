@@ -37,7 +37,8 @@ export function workerPreparation(
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
-  let cpuLibrary = "";
+  /** What the last worker was started with, and may have died of. */
+  let started = "";
   return async (death, signal) => {
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
     const [whisperModel, ...others] = whisperModels();
@@ -48,25 +49,25 @@ export function workerPreparation(
         `${path} is missing; ${isOwn ? renewal : "get it again with: transcribe models pull, or import"}`,
       );
     }
-    if (death?.signal === "SIGILL" && cpuLibrary !== "") {
-      log.error({ event: "engine.cpu_variant_left_out", cpuLibrary });
+    if (death?.signal === "SIGILL" && started !== "") {
+      log.error({ event: "engine.cpu_variant_left_out", cpuLibrary: started });
       for (const each of [whisperModel, ...others]) {
-        await leaveOutCpuLibrary({ ...choice, whisperModel: each }, cpuLibrary, "a worker met an illegal instruction");
+        await leaveOutCpuLibrary({ ...choice, whisperModel: each }, started, "a worker met an illegal instruction");
       }
     }
-    const { leftOut, ...chosen } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
+    const { leftOut, cpuLibrary } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
       if (others.length === 0 || signal?.aborted === true) throw error;
       // A model that only a few recordings still need must not keep the others from theirs.
       log.error({ event: "engine.models_unusable", detail: messageOf(error) });
       return chooseCpuLibraryFor(choice, [whisperModel]);
     });
-    cpuLibrary = chosen.cpuLibrary;
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
     const usable = { ...choice, whisperModel, cpuLibrary };
     const gpu = options.gpu === false ? noGpu : await chooseGpuLibraries(usable);
     if (gpu.leftOut.length > 0) log.warn({ event: "engine.gpu_backends_left_out", leftOut: gpu.leftOut });
     const { gpuLibraries } = gpu;
     const models = { whisperModel, segmentationModel, embeddingModel };
+    started = cpuLibrary;
     return {
       type: "start",
       nativeDirectory,

@@ -34,6 +34,7 @@ export class WorkerLife {
   #worker: WorkerProcess | null = null;
   #state: EngineState = "starting";
   #trouble: string | null = null;
+  /** What the next start is told; null once it was. */
   #lastDeath: WorkerDeath | null = null;
   #speechDevice = "cpu";
   #gpus: readonly GpuMemory[] = [];
@@ -41,6 +42,8 @@ export class WorkerLife {
   #restarts = 0;
   /** The worker shall make room for another as soon as it is idle. */
   #renewal = false;
+  /** Of the next start. */
+  #restart: NodeJS.Timeout | null = null;
   /** Of the start, which a driver can hang in. */
   readonly #watchdog: Watchdog<"start">;
   readonly #closing = new AbortController();
@@ -110,6 +113,7 @@ export class WorkerLife {
   close(): void {
     this.#state = "closed";
     this.#closing.abort();
+    if (this.#restart !== null) clearTimeout(this.#restart);
     this.#watchdog[Symbol.dispose]();
     this.#worker?.kill();
   }
@@ -124,6 +128,7 @@ export class WorkerLife {
     try {
       const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
       if (this.isClosed) return;
+      this.#lastDeath = null;
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
@@ -201,9 +206,7 @@ export class WorkerLife {
     this.#state = this.#failures >= failuresUntilFailing ? "failing" : "starting";
     const delay = (this.#options.restartDelayMilliseconds ?? defaultRestartDelay)(this.#failures);
     this.#options.log.error({ event: "engine.start_failed", trouble: this.#trouble, failures: this.#failures, delay });
-    setTimeout(() => {
-      if (!this.isClosed) void this.#start();
-    }, delay);
+    this.#restart = setTimeout(() => void this.#start(), delay);
   }
 }
 

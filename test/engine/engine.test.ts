@@ -195,6 +195,31 @@ describe("the engine", () => {
     expect(asked).toBe(2);
   });
 
+  test("tells of a worker's death once, where the next one is prepared, and never of one that was asked to go", async () => {
+    const told: (string | null)[] = [];
+    const made = engine({
+      prepare: async (death) => {
+        told.push(death?.signal ?? null);
+        return start;
+      },
+    });
+    await made.ready();
+    process.kill(made.status().workerPid ?? 0, "SIGILL");
+    while (made.status().restarts === 0) await Bun.sleep(5);
+    await made.run("planChunks", script("answer"), never);
+    made.renewWorker();
+    while (told.length < 3) await Bun.sleep(5);
+    expect(told).toEqual([null, "SIGILL", null]);
+  });
+
+  test("that is closed while it waits to start a worker leaves nothing that keeps the program from ending", async () => {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/closed-engine.ts")], {
+      stdio: ["ignore", "ignore", "inherit"],
+      timeout: 10_000,
+    });
+    expect(await child.exited).toBe(0);
+  });
+
   /** Limits of a moment, for operations and for a start. */
   const impatient = () => ({
     timeLimits: new TimeLimits({ leastSeconds: 0.3, startSeconds: 20 }),

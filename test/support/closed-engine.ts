@@ -1,0 +1,17 @@
+import { Engine } from "../../src/engine/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+
+// A program whose engine is closed while it waits, for very long, to start a worker again.
+const waits = Promise.withResolvers<void>();
+const engine = new Engine({
+  command: [],
+  prepare: () => Promise.reject(new Error("the model is missing")),
+  lanes: 1,
+  log: createLogger("silent"),
+  restartDelayMilliseconds: () => {
+    waits.resolve();
+    return 3_600_000;
+  },
+});
+await waits.promise;
+await engine.close();
