@@ -83,10 +83,11 @@ export class StalledRecordings {
     }
   }
 
-  /** What they wait for, one entry for each. */
+  /** What they wait for, one entry for each; none of those that are to be tried again and wait for a slot and no more. */
   troubles(): MachineTroubleKind[] {
-    const goesOn = (triedAt: number | null) => triedAt !== null && this.#now() - triedAt >= goesOnMilliseconds;
-    return [...this.#stalled.values()].flatMap(({ trouble, triedAt }) => (goesOn(triedAt) ? [] : (trouble ?? [])));
+    const waits = (recordingId: string, triedAt: number | null) =>
+      triedAt === null ? this.#retries.has(recordingId) : this.#now() - triedAt < goesOnMilliseconds;
+    return [...this.#stalled].flatMap(([id, { trouble, triedAt }]) => (waits(id, triedAt) ? (trouble ?? []) : []));
   }
 
   /** None is tried again. */

@@ -171,6 +171,38 @@ describe("the queue", () => {
     await queue.stop();
   });
 
+  test("says nothing of a recording that waits for a slot while another, that waited as well, is gone on with", async () => {
+    const ids = [create(), create()];
+    const running = new Map<string, PromiseWithResolvers<null>>();
+    let [isFull, minutes] = [true, 0];
+    const queue = new RecordingQueue({
+      ...{ recordings, priorityOf, onFault },
+      now: () => now() + minutes * 60_000,
+      slots: 1,
+      retryMilliseconds: () => 1,
+      process: (id) => {
+        if (isFull) return Promise.resolve({ waitsFor: "disk_full" as const });
+        const recording = Promise.withResolvers<null>();
+        running.set(id, recording);
+        return recording.promise;
+      },
+    });
+    queue.recover();
+    while (queue.stalled().length < ids.length) await Bun.sleep(1);
+    isFull = false;
+    while (running.size === 0) await Bun.sleep(1);
+    await Bun.sleep(20);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    minutes = 1;
+    expect(queue.stalled()).toEqual([]);
+    expect(running.size).toBe(1);
+    for (const id of ids) {
+      while (!running.has(id)) await Bun.sleep(1);
+      running.get(id)?.resolve(null);
+    }
+    await queue.stop();
+  });
+
   test("outlives a fault of the program, tells it, and tries again", async () => {
     const id = create();
     const faults: unknown[] = [];
