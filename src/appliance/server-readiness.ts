@@ -45,7 +45,8 @@ export class ServerReadiness {
 
 /** What keeps recordings from being gone on with. One that needs more room than there is holds up nobody else. */
 function stallOf(stalled: readonly MachineTroubleKind[]): string | null {
-  const kinds = [...new Set(stalled)].filter((kind) => kind !== "no_room");
-  if (kinds.length === 0) return null;
-  return `${count(stalled.length, "recording waits", "recordings wait")}: ${kinds.map((kind) => machineTroubles[kind]).join(", ")}`;
+  const held = stalled.filter((kind) => kind !== "no_room");
+  if (held.length === 0) return null;
+  const troubles = [...new Set(held)].map((kind) => machineTroubles[kind]);
+  return `${count(held.length, "recording waits", "recordings wait")}: ${troubles.join(", ")}`;
 }
