@@ -77,7 +77,6 @@ async function workOff(services: PipelineServices, id: string, signal: AbortSign
     }
   }
   await tidy(services, id);
-  services.models.recordingEnded();
 }
 
 /**
@@ -109,14 +108,16 @@ function countEnd(services: PipelineServices, id: string, startedAt: number, fai
 }
 
 /**
- * Removes the files of a recording that has ended, and what the steps have found. Who deletes one removes its files, but not
- * what is written after that.
+ * Removes the files of a recording that has ended and what the steps have found, and has the models freed that it alone
+ * needed. Who deletes one removes its files, but not what is written after that.
  */
-async function tidy({ recordings, dataDirectory, workRoom, dropsAudio }: PipelineServices, id: string): Promise<void> {
+async function tidy(services: PipelineServices, id: string): Promise<void> {
+  const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;
   await dataDirectory.removeWorkAside(id);
   workRoom.ended(id);
   if (dropsAudio() || recordings.get(id) === null) dataDirectory.removeRecording(id);
   await removeWork(recordings, id);
+  models.recordingEnded();
 }
 
 /**

@@ -15,7 +15,7 @@ const unused = () => {
   throw new Error("nothing is left to be transcribed");
 };
 
-test("a recording that is cancelled and deleted while its link is being fetched leaves no file behind", async () => {
+test("a recording that is cancelled and deleted while its link is being fetched leaves no file behind, and no model that it alone needed", async () => {
   using directory = temporaryDirectory();
   const dataDirectory = new DataDirectory(directory.path);
   const store = openDatabase(":memory:");
@@ -40,6 +40,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   });
   const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
   recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
+  let modelsFreed = 0;
   const services = {
     ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
     usage: new Usage(store),
@@ -49,7 +50,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
     },
     models: {
       ...{ current: unused, find: unused, sha256Of: unused, admit: unused },
-      recordingEnded: () => {},
+      recordingEnded: () => void modelsFreed++,
     },
     fetchOptions: () => ({
       allow: parseAllowList(["127.0.0.0/8"]),
@@ -69,4 +70,8 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   expect(recordings.get(id)).toBeNull();
   const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: directory.path }));
   expect(files).toEqual([]);
+  expect(modelsFreed).toBe(1);
+  // One that waits for the machine may be ended by command before its next try begins.
+  await processRecording(services, id, new AbortController().signal);
+  expect(modelsFreed).toBe(2);
 });
