@@ -2,10 +2,11 @@ import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
 import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
+import { secondsOf } from "./seconds-of.ts";
 
 /** An operation that was done, for counting. */
 export interface WorkDone {
-  readonly step: "detect" | "transcribe" | "diarize";
+  readonly step: "detect" | "language" | "transcribe" | "diarize";
   /** `cpu`, or the GPU backend that whisper computes on. */
   readonly device: string;
   /** From when a lane was free for it. */
@@ -27,7 +28,7 @@ const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   detectBlock: { step: "detect", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   planChunks: { step: "detect", byWhisper: false, audioSeconds: none },
-  detectLanguage: { step: "detect", byWhisper: true, audioSeconds: none },
+  detectLanguage: { step: "language", byWhisper: true, audioSeconds: ({ span }) => secondsOf(span) },
   transcribe: {
     step: "transcribe",
     byWhisper: true,

@@ -38,7 +38,7 @@ export async function transcript(
   recording: Recording,
   signal: AbortSignal,
 ): Promise<PackedSegment[]> {
-  const { recordings } = services;
+  const { recordings, metrics, now } = services;
   const { id } = recording;
   const step = stepsOf(services, recording, signal);
   const tracks = await decodeAndCount(services, step("decode"));
@@ -65,8 +65,12 @@ export async function transcript(
   const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
     track.wordCount === 0 ? { heard: [], turns: [] } : speakersOf(context, track),
   );
-  const said = await eachTrack(step("finalize"), told, () => 1, segmentsOf);
+  const finalizing = step("finalize");
+  const since = now();
+  const said = await eachTrack(finalizing, told, () => 1, segmentsOf);
   const segments = mergeTracks(said.map((track) => track.segments));
+  const seconds = (now() - since) / 1000;
+  metrics.engine.stepDone({ step: "finalize", device: "cpu", seconds, audioSeconds: secondsOfAudio(tracks) });
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
   return segments;
 }
@@ -95,7 +99,7 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   const { recording } = context;
   const since = now();
   const tracks = await decode(context, { ...services.decodeOptions(), room: services.workRoom });
-  const durationSeconds = Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
+  const durationSeconds = secondsOfAudio(tracks);
   // One that was decoded before a restart was counted then.
   if (recording.durationSeconds === null) {
     const seconds = (now() - since) / 1000;
@@ -105,6 +109,10 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   recordings.describe(recording.id, { durationSeconds });
   usage.chargeAudio(recording.id, durationSeconds);
   return tracks;
+}
+
+function secondsOfAudio(tracks: readonly Track[]): number {
+  return Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
 }
 
 /** The turns as they were heard first, by which it is known where somebody speaks, and as they are by the sentences. */

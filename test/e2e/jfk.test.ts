@@ -44,11 +44,11 @@ describe.if(ready)("one speaker", () => {
     const received = figureOf("transcribe_audio_received_seconds_total");
     expect(received).toBeGreaterThan(10.5);
     expect(figureOf("transcribe_audio_completed_seconds_total")).toBe(received);
-    for (const step of ["decode", "detect", "diarize"]) {
+    for (const step of ["decode", "detect", "diarize", "finalize"]) {
       const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu"\\}`;
       expect([step, figureOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
     }
-    for (const step of ["decode", "detect", "transcribe", "diarize"]) {
+    for (const step of ["decode", "detect", "language", "transcribe", "diarize", "finalize"]) {
       expect([step, text.match(`transcribe_step_seconds_total{step="${step}",device=`) !== null]).toEqual([step, true]);
     }
     expect(text).toContain('transcribe_recordings_completed_total{language="en"}');

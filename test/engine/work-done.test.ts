@@ -26,9 +26,9 @@ describe("work is counted", () => {
       audioSeconds: 5.5,
     });
     expect(workOf("detectLanguage", { pcm, span, model: "/" }, "vulkan")).toEqual({
-      step: "detect",
+      step: "language",
       device: "vulkan",
-      audioSeconds: 0,
+      audioSeconds: 5.5,
     });
     expect(workOf("clusterSpeakers", { pcm, ...directories }, "cuda")).toEqual({
       step: "diarize",

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CommandError } from "../../../src/models/index.ts";
+import { messageOf } from "../../../src/wording/index.ts";
+import { circumstances } from "../circumstances.ts";
+import { benchmarksPagePath, circumstancesIn, runsOf, withFigures } from "./benchmarks-page.ts";
+import type { Competitor, Entry, Run, Terms } from "./competitor.ts";
+import { fasterWhisper } from "./faster-whisper.ts";
+import { readRuns } from "./kept-runs.ts";
+import { readOptions, refuse } from "./options.ts";
+import { makeRecording } from "./recordings.ts";
+import { asText, overview, stepsTable } from "./show-table.ts";
+import { rowsOf } from "./table.ts";
+import { ourName, transcribe } from "./transcribe.ts";
+import { whisperCpp } from "./whisper-cpp.ts";
+import { wordErrorsOf } from "./word-errors.ts";
+
+/** Who takes part, by make. */
+const entries: Readonly<Record<string, Entry>> = {
+  transcribe,
+  "whisper-cli": whisperCpp,
+  "faster-whisper": fasterWhisper,
+};
+
+type Recording = Awaited<ReturnType<typeof makeRecording>>;
+
+const { rounds, runs: times, only, threads, language, json, add, write, audio } = readOptions(process.argv.slice(2));
+const bench = { ...(await circumstances(Date.now())), threads, language };
+const runs: Run[] = await readRuns(add, bench).catch((error: unknown) => refuse(messageOf(error)));
+if (!existsSync(join(audio, "manifest.json"))) refuse(`${audio} holds no manifest.json`);
+
+const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
+try {
+  const names = [...new Set(rounds.map(({ recording }) => recording))];
+  const recordings = await Promise.all(names.map((name) => makeRecording(name, audio, folder)));
+  if (times > 0) {
+    const competitors = await competitorsFor({ threads, language });
+    for (let turn = 0; turn < times; turn++) await runAll(competitors, turn, recordings);
+  }
+  await report(recordings);
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error;
+  console.error(`bench: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+/** Those that are wanted and can be had; the others are named. */
+async function competitorsFor(terms: Terms): Promise<Competitor[]> {
+  const found: Competitor[] = [];
+  for (const [make, enter] of Object.entries(entries)) {
+    try {
+      found.push(...(await enter(terms)));
+    } catch (error) {
+      console.error(`bench: ${make} takes no part: ${messageOf(error)}`);
+    }
+  }
+  const wanted = found.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
+  if (wanted.length === 0) throw new CommandError(`nobody is left of ${found.map(({ name }) => name).join("; ")}`);
+  return wanted;
+}
+
+/** Everybody once; who begins changes from turn to turn. */
+async function runAll(
+  competitors: readonly Competitor[],
+  turn: number,
+  recordings: readonly Recording[],
+): Promise<void> {
+  const first = turn % competitors.length;
+  const inTurn = [...competitors.slice(first), ...competitors.slice(0, first)];
+  for (const { recording: name, atOnce } of rounds) {
+    const file = recordings.find((recording) => recording.name === name)?.file ?? "";
+    for (const competitor of inTurn) {
+      const say = (what: string) =>
+        console.error(`run ${turn + 1}, ${name}, ${atOnce} at once, ${competitor.name}: ${what}`);
+      try {
+        const figures = await competitor.run(Array.from({ length: atOnce }, () => file));
+        runs.push({ recording: name, atOnce, by: competitor.name, figures });
+        say(`${figures.seconds.toFixed(1)} s`);
+      } catch (error) {
+        say(`failed: ${messageOf(error)}`);
+      }
+    }
+  }
+}
+
+async function report(recordings: readonly Recording[]): Promise<void> {
+  if (runs.length === 0) throw new CommandError("there is nothing to print a table of");
+  const errorsIn = await wordErrorsOf(recordings, runs).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    console.error(`bench: wrong words are not counted: ${error.message}`);
+    return () => null;
+  });
+  const rows = rowsOf(runs, { recordings, ours: ourName, errorsIn });
+  console.log(`${circumstancesIn(bench)}, medians of ${runsOf(rows)}`);
+  for (const { name, seconds, contents } of recordings) console.log(`${name}: ${Math.round(seconds)} s, ${contents}`);
+  console.log(`\n${asText(overview(rows))}\n\n${asText(stepsTable(rows))}`);
+  if (json !== undefined) await Bun.write(json, `${JSON.stringify({ ...bench, recordings, rows, runs }, null, 2)}\n`);
+  if (write) await Bun.write(benchmarksPagePath, withFigures(await Bun.file(benchmarksPagePath).text(), bench, rows));
+}

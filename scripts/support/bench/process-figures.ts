@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+/** The kernel counts in hundredths of a second, whatever its own clock is. */
+const ticksPerSecond = 100;
+const lookMilliseconds = 20;
+
+/** CPU time that a process has taken, with that of its children that have ended, in seconds; 0 where it is gone. */
+export function cpuSecondsOf(pid: number): number {
+  // The name, which may hold anything, ends with the last parenthesis; fields from the third on follow.
+  const fields = read(`/proc/${pid}/stat`)
+    .replace(/^.*\)\s/s, "")
+    .split(" ");
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return ticks / ticksPerSecond;
+}
+
+/** The most resident memory that a process has had, in bytes; 0 where it is gone. */
+export function peakBytesOf(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+/** What a process has held before counts no more. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+}
+
+/** The children of a process, whichever of its threads started them. */
+export function childrenOf(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`)
+      .split(" ")
+      .filter((child) => child.trim() !== "")
+      .map(Number),
+  );
+}
+
+/** Watches the memory of processes that come and go, until it is disposed of. */
+export class PeakWatch implements Disposable {
+  /** The most of any process, by its name. */
+  readonly peakBytes: Record<string, number> = {};
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  /** @param processes those that are there, each with a name */
+  constructor(processes: () => readonly (readonly [name: string, pid: number])[]) {
+    this.#timer = setInterval(() => {
+      for (const [name, pid] of processes()) {
+        this.peakBytes[name] = Math.max(this.peakBytes[name] ?? 0, peakBytesOf(pid));
+      }
+    }, lookMilliseconds);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** The name of a process' program: `ffmpeg`. */
+export function programOf(pid: number): string {
+  return read(`/proc/${pid}/comm`).trim();
+}
+
+/** The arguments that a process was started with. */
+export function commandOf(pid: number): string[] {
+  return read(`/proc/${pid}/cmdline`).split("\0");
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** Processes come and go. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

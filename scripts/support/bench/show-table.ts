@@ -1,0 +1,61 @@
+import type { Row } from "./table.ts";
+
+const mib = 1024 ** 2;
+
+/** A heading and lines of cells. */
+export interface Cells {
+  readonly head: readonly string[];
+  readonly lines: readonly (readonly string[])[];
+}
+
+/** Who took how long, with what, and how well it heard. */
+export function overview(rows: readonly Row[]): Cells {
+  return {
+    head: ["recording", "at once", "by", "seconds", "× real time", "beside ours", "CPU s", "peak MiB", "words wrong"],
+    lines: rows.map((row) => [
+      ...[row.recording, String(row.atOnce), row.by, row.seconds.toFixed(1), row.timesRealTime.toFixed(1)],
+      ...[row.besideOurs === null ? "" : row.besideOurs.toFixed(2), row.cpuSeconds.toFixed(1), peaksOf(row)],
+      row.wordErrors === null ? "" : `${((100 * row.wordErrors.errors) / row.wordErrors.length).toFixed(1)} %`,
+    ]),
+  };
+}
+
+/** Where the time of each goes that tells it, one recording at a time. */
+export function stepsTable(rows: readonly Row[]): Cells {
+  return {
+    head: ["recording", "by", "step", "times", "seconds", "of the whole"],
+    lines: rows
+      .filter(({ atOnce }) => atOnce === 1)
+      .flatMap(({ recording, by, seconds: whole, steps }) =>
+        steps.map(({ name, count, seconds }) => [
+          ...[recording, by, name, count === null ? "" : String(count), seconds.toFixed(1)],
+          `${((100 * seconds) / whole).toFixed(0)} %`,
+        ]),
+      ),
+  };
+}
+
+function peaksOf({ peakBytes }: Row): string {
+  return Object.entries(peakBytes)
+    .map(([name, bytes]) => `${name} ${Math.round(bytes / mib)}`)
+    .join(", ");
+}
+
+/** For a terminal. */
+export function asText({ head, lines }: Cells): string {
+  const widths = head.map((name, column) => Math.max(name.length, ...lines.map((line) => line[column]?.length ?? 0)));
+  return [head, ...lines]
+    .map((line) => {
+      const cells = line.map((cell, column) => {
+        const isNumber = lines.every((one) => /^[\d.]*( %)?$/.test(one[column] ?? ""));
+        return isNumber ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+      });
+      return cells.join("  ").trimEnd();
+    })
+    .join("\n");
+}
+
+/** For a page. */
+export function asMarkdown({ head, lines }: Cells): string {
+  return [head, head.map(() => "---"), ...lines].map((line) => `| ${line.join(" | ")} |`).join("\n");
+}

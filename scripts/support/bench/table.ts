@@ -1,0 +1,88 @@
+import { type Rate, sum } from "../evaluate/measure-words.ts";
+import type { Figures, Run } from "./competitor.ts";
+
+/** One competitor's runs of one recording, so many at once. */
+export interface Row {
+  readonly recording: string;
+  readonly atOnce: number;
+  readonly by: string;
+  readonly runs: number;
+  /** Medians. */
+  readonly seconds: number;
+  readonly timesRealTime: number;
+  readonly cpuSeconds: number;
+  /** Seconds, in parts of ours; null where ours was not measured. */
+  readonly besideOurs: number | null;
+  /** The most of all runs, by kind of process. */
+  readonly peakBytes: Figures["peakBytes"];
+  /** Over all runs; null where nobody wrote down what is said. */
+  readonly wordErrors: Rate | null;
+  /** Medians. */
+  readonly steps: Figures["steps"];
+}
+
+export interface TableOptions {
+  readonly recordings: readonly { readonly name: string; readonly seconds: number }[];
+  /** The competitor that the others are held beside. */
+  readonly ours: string;
+  /** Errors of a text in a recording; null where nobody wrote down what is said. */
+  readonly errorsIn: (recording: string, text: string) => Rate | null;
+}
+
+/** The table of some runs: recordings in order, one at a time before several, the quickest first. */
+export function rowsOf(runs: readonly Run[], { recordings, ours, errorsIn }: TableOptions): Row[] {
+  const placeOf = (wanted: string) => recordings.findIndex(({ name }) => name === wanted);
+  const kinds = [...Map.groupBy(runs, ({ recording, atOnce }) => `${recording} ${atOnce}`).values()];
+  const rows = kinds.flatMap((ofKind) => {
+    const competitors = Map.groupBy(ofKind, ({ by }) => by);
+    const own = competitors.get(ours);
+    return [...competitors].map(([by, its]): Row => {
+      const { recording, atOnce } = its[0] as Run;
+      const figures = its.map((run) => run.figures);
+      const seconds = secondsOf(its);
+      const length = (recordings[placeOf(recording)]?.seconds ?? Number.NaN) * atOnce;
+      const errors = figures.flatMap(({ texts }) => texts.map((text) => errorsIn(recording, text)));
+      return {
+        ...{ recording, atOnce, by, runs: its.length, seconds },
+        timesRealTime: length / seconds,
+        cpuSeconds: median(figures.map(({ cpuSeconds }) => cpuSeconds)),
+        besideOurs: own === undefined ? null : seconds / secondsOf(own),
+        peakBytes: greatest(figures),
+        wordErrors: errors.every((one) => one !== null) ? sum(errors) : null,
+        steps: mediansOfSteps(figures),
+      };
+    });
+  });
+  return rows.toSorted(
+    (a, b) => placeOf(a.recording) - placeOf(b.recording) || a.atOnce - b.atOnce || a.seconds - b.seconds,
+  );
+}
+
+function secondsOf(runs: readonly Run[]): number {
+  return median(runs.map(({ figures }) => figures.seconds));
+}
+
+function greatest(figures: readonly Figures[]): Record<string, number> {
+  const peaks: Record<string, number> = {};
+  for (const [name, bytes] of figures.flatMap(({ peakBytes }) => Object.entries(peakBytes))) {
+    peaks[name] = Math.max(peaks[name] ?? 0, bytes);
+  }
+  return peaks;
+}
+
+function mediansOfSteps(figures: readonly Figures[]): Figures["steps"] {
+  const steps = Map.groupBy(
+    figures.flatMap((one) => one.steps),
+    ({ name }) => name,
+  );
+  return [...steps].map(([name, its]) => ({
+    ...{ name, seconds: median(its.map(({ seconds }) => seconds)), count: its[0]?.count ?? null },
+  }));
+}
+
+/** The one in the middle, or what lies halfway between the two there. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}

@@ -1,0 +1,100 @@
+import type { TestClient } from "../../../test/support/client.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import type { Competitor, Figures, Terms } from "./competitor.ts";
+import {
+  childrenOf,
+  commandOf,
+  cpuSecondsOf,
+  forgetPeak,
+  PeakWatch,
+  peakBytesOf,
+  programOf,
+} from "./process-figures.ts";
+
+const pollMilliseconds = 50;
+/** In the order of a recording's way; what a server does not tell of is left out. */
+const stepNames: Readonly<Record<string, string>> = {
+  decode: "decode",
+  detect: "find speech",
+  language: "find the language",
+  transcribe: "transcribe",
+  diarize: "tell speakers apart",
+  finalize: "give words to speakers, build segments",
+};
+
+/** What it is called beside the others. */
+export const ourName = "transcribe, with speakers";
+
+/** Ours: sent to a server over HTTP as anybody would, until it is completed, speakers and all. */
+export async function transcribe(terms: Terms): Promise<Competitor[]> {
+  return [{ name: ourName, run: (files) => sendAll(files, terms) }];
+}
+
+async function sendAll(files: readonly string[], { threads, language }: Terms): Promise<Figures> {
+  await using server = new TestServer({
+    TRANSCRIBE_LOG_LEVEL: "info",
+    TRANSCRIBE_ENGINE_THREADS: String(threads),
+  });
+  // Who stops this early leaves no server behind.
+  const stop = () => void server[Symbol.asyncDispose]().finally(() => process.exit(1));
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.once(signal, stop);
+  try {
+    await server.start();
+    return await measure(server, files, language === null ? {} : { language });
+  } finally {
+    for (const signal of signals) process.removeListener(signal, stop);
+  }
+}
+
+async function measure(
+  server: TestServer,
+  files: readonly string[],
+  fields: Readonly<Record<string, string>>,
+): Promise<Figures> {
+  const client = await server.client("bench");
+  const { pid } = server;
+  const worker = childrenOf(pid).find((child) => commandOf(child).includes("__worker"));
+  if (worker === undefined) throw new Error("the server has no worker");
+  const cpuSeconds = () => cpuSecondsOf(pid) + cpuSecondsOf(worker);
+  for (const each of [pid, worker]) forgetPeak(each);
+  using others = new PeakWatch(() =>
+    childrenOf(pid)
+      .filter((child) => child !== worker)
+      .map((child) => [programOf(child), child]),
+  );
+  const cpuBefore = cpuSeconds();
+  const startedAt = performance.now();
+  const ids = await Promise.all(files.map(async (file) => (await client.create(file, fields)).id));
+  await Promise.all(ids.map((id) => untilCompleted(server, client, id)));
+  const seconds = (performance.now() - startedAt) / 1000;
+  return {
+    seconds,
+    cpuSeconds: cpuSeconds() - cpuBefore,
+    peakBytes: { server: peakBytesOf(pid), worker: peakBytesOf(worker), ...others.peakBytes },
+    steps: stepsOf(await (await fetch(`${server.origin}/metrics`)).text()),
+    texts: await Promise.all(ids.map(async (id) => (await client.segments(id)).map(({ text }) => text).join(" "))),
+  };
+}
+
+async function untilCompleted(server: TestServer, client: TestClient, id: string): Promise<void> {
+  for (;;) {
+    const { status } = await client.get(id);
+    if (status === "completed") return;
+    if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
+    await Bun.sleep(pollMilliseconds);
+  }
+}
+
+/** Seconds of each step, from the server's metrics, over all devices. */
+export function stepsOf(metrics: string): Figures["steps"] {
+  const told = [...metrics.matchAll(/^transcribe_step_seconds_total\{([^}]*)\} (\S+)$/gm)].map(([, labels, value]) => ({
+    step: /step="(\w+)"/.exec(labels ?? "")?.[1] ?? "",
+    seconds: Number(value),
+  }));
+  return Object.entries(stepNames).flatMap(([step, name]) => {
+    const own = told.filter((one) => one.step === step);
+    if (own.length === 0) return [];
+    return [{ name, seconds: own.reduce((sum, { seconds }) => sum + seconds, 0), count: null }];
+  });
+}

@@ -1,0 +1,33 @@
+import { cpus } from "node:os";
+import { CommandError, runCommand } from "../../src/models/index.ts";
+import { root } from "./checkout.ts";
+
+/** When, of what and on what figures were had. */
+export interface Circumstances {
+  /** Day, in UTC: 2026-11-21. */
+  readonly date: string;
+  /** The commit, and whether the checkout held more than it. */
+  readonly commit: string;
+  readonly machine: string;
+}
+
+export async function circumstances(now: number): Promise<Circumstances> {
+  return {
+    date: new Date(now).toISOString().slice(0, 10),
+    commit: await currentCommit(),
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown processor"}`,
+  };
+}
+
+/** A checkout may have come without its history. */
+async function currentCommit(): Promise<string> {
+  const git = (...args: readonly string[]) => runCommand(["git", "-C", root, ...args]);
+  try {
+    const commit = (await git("rev-parse", "--short=10", "HEAD")).trim();
+    const changed = await git("status", "--porcelain", "--", "src", "native", "models", "scripts");
+    return changed === "" ? commit : `${commit} with changes`;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return "unknown";
+  }
+}

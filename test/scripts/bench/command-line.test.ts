@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { withFigures } from "../../../scripts/support/bench/benchmarks-page.ts";
+import { readRuns } from "../../../scripts/support/bench/kept-runs.ts";
+import { pageNamed } from "../../docs/pages.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const script = join(import.meta.dir, "../../../scripts/bench");
+
+async function run(...args: readonly string[]) {
+  const child = Bun.spawn([script, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { output, errors, exitCode: child.exitCode };
+}
+
+describe("scripts/bench", () => {
+  test("says what there is, the parts by themselves among it", async () => {
+    const { output, exitCode } = await run("--help");
+    expect(exitCode).toBe(0);
+    for (const word of ["--runs", "--at-once", "--write", "scripts/bench api", "scripts/bench exports"]) {
+      expect(output).toContain(word);
+    }
+  });
+
+  test.each([
+    [["nothing"], "Unexpected argument 'nothing'"],
+    [["--runs", "some"], "--runs is a whole number from 0, not some"],
+    [["--threads", "0"], "--threads is a whole number from 1, not 0"],
+    [["--at-once", "3"], "there is no 3"],
+    [["--recording", "songs"], "there is no songs"],
+    [["--audio", "/nowhere"], "/nowhere holds no manifest.json"],
+    [["--add", "/nowhere.json"], "/nowhere.json is not what --json has written"],
+  ])("refuses %p before it measures anything", async (args, reason) => {
+    const { output, errors, exitCode } = await run(...args);
+    expect([output, exitCode]).toEqual(["", 2]);
+    expect(errors).toStartWith("bench: ");
+    expect(errors).toContain(reason);
+    expect(errors.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("runs that were kept", () => {
+  const now = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
+  const figures = { seconds: 1, cpuSeconds: 2, peakBytes: { server: 3 }, steps: [], texts: ["a"] };
+  const kept = { recording: "meetings", atOnce: 1, by: "ours", figures };
+
+  async function keep(values: object) {
+    const folder = temporaryDirectory();
+    const path = join(folder.path, "kept.json");
+    await Bun.write(path, JSON.stringify({ ...now, date: "2026-11-21", runs: [kept], ...values }));
+    return { path, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+  }
+
+  test("count, on whichever day they were had", async () => {
+    using file = await keep({});
+    expect(await readRuns([file.path, file.path], now)).toEqual([kept, kept]);
+  });
+
+  test.each([
+    [{ commit: "def" }, "another commit"],
+    [{ machine: "64 × CPU" }, "another machine"],
+    [{ threads: 1 }, "another threads"],
+    [{ language: "en" }, "another language"],
+    [{ runs: [{ ...kept, figures: {} }] }, "not what --json has written"],
+  ])("don't count where they are of %p", async (values, reason) => {
+    using file = await keep(values);
+    expect(readRuns([file.path], now)).rejects.toThrow(reason);
+  });
+});
+
+describe("docs/benchmarks.md", () => {
+  const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
+
+  test("takes figures in the place of those it has", () => {
+    const { text } = pageNamed("docs/benchmarks.md");
+    const page = withFigures(withFigures(text, { ...bench, commit: "old" }, []), bench, []);
+    expect(page).toContain("commit abc, 2 × CPU, 2 threads, the language not told");
+    expect(page).not.toContain("commit old");
+    expect(page).toContain("## See it again");
+  });
+
+  test("nothing is written where there is no place for them", () => {
+    expect(() => withFigures("# Another page", bench, [])).toThrow("no place");
+  });
+});

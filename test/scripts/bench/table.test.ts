@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import type { Run } from "../../../scripts/support/bench/competitor.ts";
+import { asMarkdown, asText, overview, stepsTable } from "../../../scripts/support/bench/show-table.ts";
+import { median, rowsOf } from "../../../scripts/support/bench/table.ts";
+
+const recordings = [
+  { name: "meetings", seconds: 400 },
+  { name: "dialogues", seconds: 300 },
+];
+/** Each text is as many wrong words, of ten. */
+const errorsIn = (recording: string, text: string) =>
+  recording === "meetings" ? null : { errors: Number(text), length: 10 };
+const options = { recordings, ours: "ours", errorsIn };
+
+function run(by: string, seconds: number, values: Partial<Omit<Run, "figures">> & { figures?: Partial<Run["figures"]> } = {}): Run {
+  const figures = { seconds, cpuSeconds: 2 * seconds, peakBytes: {}, steps: [], texts: ["0"], ...values.figures };
+  return { recording: "dialogues", atOnce: 1, by, ...values, figures };
+}
+
+describe("the table", () => {
+  test("has medians of runs that were taken in turns, the quickest first, each beside ours", () => {
+    const rows = rowsOf([run("ours", 30), run("peer", 9), run("ours", 10), run("peer", 5), run("ours", 20)], options);
+    const shown = rows.map(({ by, runs, seconds, timesRealTime, besideOurs, cpuSeconds }) => {
+      return { by, runs, seconds, timesRealTime, besideOurs, cpuSeconds };
+    });
+    expect(shown).toEqual([
+      { by: "peer", runs: 2, seconds: 7, timesRealTime: 300 / 7, besideOurs: 0.35, cpuSeconds: 14 },
+      { by: "ours", runs: 3, seconds: 20, timesRealTime: 15, besideOurs: 1, cpuSeconds: 40 },
+    ]);
+  });
+
+  test("keeps recordings and their number at once apart, in order", () => {
+    const rows = rowsOf(
+      [
+        run("ours", 3),
+        run("ours", 50, { recording: "meetings", atOnce: 5 }),
+        run("ours", 9, { recording: "meetings" }),
+      ],
+      options,
+    );
+    expect(rows.map(({ recording, atOnce, timesRealTime }) => [recording, atOnce, timesRealTime])).toEqual([
+      ["meetings", 1, 400 / 9],
+      ["meetings", 5, 40],
+      ["dialogues", 1, 100],
+    ]);
+  });
+
+  test("counts wrong words over all runs, and none where nobody wrote down what is said", () => {
+    const rows = rowsOf(
+      [
+        run("ours", 3, { figures: { texts: ["1", "2"] } }),
+        run("ours", 3, { figures: { texts: ["3"] } }),
+        run("ours", 3, { recording: "meetings" }),
+      ],
+      options,
+    );
+    expect(rows.map(({ wordErrors }) => wordErrors)).toEqual([null, { errors: 6, length: 30 }]);
+  });
+
+  test("has the most memory that any run took, by process, and the steps of who tells them", () => {
+    const step = (seconds: number) => [{ name: "encoder", seconds, count: 19 }];
+    const [row] = rowsOf(
+      [
+        run("ours", 4, { figures: { peakBytes: { server: 5e7, worker: 1e8 }, steps: step(1) } }),
+        run("ours", 4, { figures: { peakBytes: { server: 6e7, ffmpeg: 1e7 }, steps: step(3) } }),
+      ],
+      options,
+    );
+    expect(row?.peakBytes).toEqual({ server: 6e7, worker: 1e8, ffmpeg: 1e7 });
+    expect(row?.steps).toEqual([{ name: "encoder", seconds: 2, count: 19 }]);
+    expect(stepsTable(row === undefined ? [] : [row]).lines).toEqual([
+      ["dialogues", "ours", "encoder", "19", "2.0", "50 %"],
+    ]);
+  });
+
+  test("says nothing of ours where ours was not run", () => {
+    const rows = rowsOf([run("peer", 4)], options);
+    expect(rows.map(({ besideOurs }) => besideOurs)).toEqual([null]);
+    expect(asText(overview(rows))).not.toMatch(/null|NaN|undefined/);
+    expect(asMarkdown(overview(rows))).toEndWith("| dialogues | 1 | peer | 4.0 | 75.0 |  | 8.0 |  | 0.0 % |");
+  });
+});
+
+test.each([
+  [[3], 3],
+  [[4, 1], 2.5],
+  [[10, 1, 2], 2],
+])("the median of %p is %p", (numbers, expected) => {
+  expect(median(numbers)).toBe(expected);
+});
