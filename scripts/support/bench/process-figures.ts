@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 /** The kernel counts in hundredths of a second, whatever its own clock is. */
 const ticksPerSecond = 100;
-const lookMilliseconds = 20;
+/** Looking oftener takes time from what is looked at. */
+const lookMilliseconds = 100;
 
 /** CPU time that a process has taken, with that of its children that have ended, in seconds; 0 where it is gone. */
 export function cpuSecondsOf(pid: number): number {
@@ -24,14 +25,12 @@ export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
-/** The children of a process, whichever of its threads started them. */
+/** The children that a process' main thread has started. */
 export function childrenOf(pid: number): number[] {
-  return threadsOf(pid).flatMap((thread) =>
-    read(`/proc/${pid}/task/${thread}/children`)
-      .split(" ")
-      .filter((child) => child.trim() !== "")
-      .map(Number),
-  );
+  return read(`/proc/${pid}/task/${pid}/children`)
+    .split(" ")
+    .filter((child) => child.trim() !== "")
+    .map(Number);
 }
 
 /** Watches the memory of processes that come and go, until it is disposed of. */
@@ -62,14 +61,6 @@ export function programOf(pid: number): string {
 /** The arguments that a process was started with. */
 export function commandOf(pid: number): string[] {
   return read(`/proc/${pid}/cmdline`).split("\0");
-}
-
-function threadsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`);
-  } catch {
-    return [];
-  }
 }
 
 /** Processes come and go. */

@@ -11,7 +11,8 @@ import {
   programOf,
 } from "./process-figures.ts";
 
-const pollMilliseconds = 50;
+/** Asking oftener would take time from what is asked for. */
+const pollMilliseconds = 100;
 /** In the order of a recording's way; what a server does not tell of is left out. */
 const stepNames: Readonly<Record<string, string>> = {
   decode: "decode",
@@ -60,8 +61,9 @@ async function measure(
   for (const each of [pid, worker]) forgetPeak(each);
   using others = new PeakWatch(() =>
     childrenOf(pid)
-      .filter((child) => child !== worker)
-      .map((child) => [programOf(child), child]),
+      .map((child) => [programOf(child), child] as const)
+      // What the server has just split off is not itself yet, and has the server's memory.
+      .filter(([name, child]) => child !== worker && name !== programOf(pid)),
   );
   const cpuBefore = cpuSeconds();
   const startedAt = performance.now();
