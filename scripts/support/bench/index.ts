@@ -12,6 +12,7 @@ import { readRuns } from "./kept-runs.ts";
 import { readOptions, refuse } from "./options.ts";
 import { makeRecording } from "./recordings.ts";
 import { asText, overview, stepsTable } from "./show-table.ts";
+import { beforeStop } from "./stopping.ts";
 import { rowsOf } from "./table.ts";
 import { ourName, transcribe } from "./transcribe.ts";
 import { whisperCpp } from "./whisper-cpp.ts";
@@ -32,6 +33,8 @@ const runs: Run[] = await readRuns(add, bench).catch((error: unknown) => refuse(
 if (!existsSync(join(audio, "manifest.json"))) refuse(`${audio} holds no manifest.json`);
 
 const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
+const removeFolder = () => rm(folder, { recursive: true });
+beforeStop(removeFolder);
 try {
   const names = [...new Set(rounds.map(({ recording }) => recording))];
   const recordings = await Promise.all(names.map((name) => makeRecording(name, audio, folder)));
@@ -45,7 +48,7 @@ try {
   console.error(`bench: ${error.message}`);
   process.exitCode = 1;
 } finally {
-  await rm(folder, { recursive: true });
+  await removeFolder();
 }
 
 /** Those that are wanted and can be had; the others are named. */

@@ -10,6 +10,7 @@ import {
   peakBytesOf,
   programOf,
 } from "./process-figures.ts";
+import { beforeStop } from "./stopping.ts";
 
 /** Asking oftener would take time from what is asked for. */
 const pollMilliseconds = 100;
@@ -36,16 +37,9 @@ async function sendAll(files: readonly string[], { threads, language }: Terms): 
     TRANSCRIBE_LOG_LEVEL: "info",
     TRANSCRIBE_ENGINE_THREADS: String(threads),
   });
-  // Who stops this early leaves no server behind.
-  const stop = () => void server[Symbol.asyncDispose]().finally(() => process.exit(1));
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.once(signal, stop);
-  try {
-    await server.start();
-    return await measure(server, files, language === null ? {} : { language });
-  } finally {
-    for (const signal of signals) process.removeListener(signal, stop);
-  }
+  using _stop = beforeStop(() => server[Symbol.asyncDispose]());
+  await server.start();
+  return await measure(server, files, language === null ? {} : { language });
 }
 
 async function measure(

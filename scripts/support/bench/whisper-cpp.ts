@@ -6,6 +6,7 @@ import { runCommand } from "../../../src/models/index.ts";
 import { root } from "../checkout.ts";
 import type { Competitor, Figures, Terms } from "./competitor.ts";
 import { PeakWatch } from "./process-figures.ts";
+import { beforeStop } from "./stopping.ts";
 
 const model = join(root, "build/models/ggml-base.bin");
 const ways = [
@@ -43,6 +44,7 @@ async function transcribe(
       ],
       { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
     );
+    using _stop = beforeStop(() => child.kill());
     using watch = new PeakWatch(() => [["whisper-cli", child.pid]]);
     const [told] = await Promise.all([child.stderr.text(), child.exited]);
     if (child.exitCode !== 0) throw new Error(`whisper-cli failed: ${told.trim().split("\n").slice(-3).join(" / ")}`);

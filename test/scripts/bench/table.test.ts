@@ -12,7 +12,11 @@ const errorsIn = (recording: string, text: string) =>
   recording === "meetings" ? null : { errors: Number(text), length: 10 };
 const options = { recordings, ours: "ours", errorsIn };
 
-function run(by: string, seconds: number, values: Partial<Omit<Run, "figures">> & { figures?: Partial<Run["figures"]> } = {}): Run {
+function run(
+  by: string,
+  seconds: number,
+  values: Partial<Omit<Run, "figures">> & { figures?: Partial<Run["figures"]> } = {},
+): Run {
   const figures = { seconds, cpuSeconds: 2 * seconds, peakBytes: {}, steps: [], texts: ["0"], ...values.figures };
   return { recording: "dialogues", atOnce: 1, by, ...values, figures };
 }

@@ -1,0 +1,22 @@
+import { describe, expect, test } from "bun:test";
+import { makeRecording } from "../../../scripts/support/bench/recordings.ts";
+import { available, corpusPath, ffmpegPath } from "../../support/checkout.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const audio = corpusPath("");
+const ready = available("the recordings of scripts/bench", corpusPath("manifest.json"), ffmpegPath);
+
+describe.if(ready)("the recordings that are measured with", () => {
+  test.each([
+    ["meetings", 420, "9 excerpts of AMI meetings in a row, begun again till there are 14", false],
+    ["dialogues", 392, "the first 5 dialogues that were built of read sentences", true],
+  ] as const)("%s are %p s of what lies beside the checkout", async (name, seconds, contents, isToldWhatIsSaid) => {
+    using directory = temporaryDirectory();
+    const made = await makeRecording(name, audio, directory.path);
+    expect([made.name, made.contents, Math.round(made.seconds)]).toEqual([name, contents, seconds]);
+    expect(made.text !== null).toBe(isToldWhatIsSaid);
+    // FLAC keeps the number of samples in the last 36 bits before its MD5 sum.
+    const header = new DataView(await Bun.file(made.file).slice(0, 42).arrayBuffer());
+    expect(Number(header.getBigUint64(18) & 0xfffffffffn) / 16_000).toBeCloseTo(made.seconds, 1);
+  });
+});
