@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { recordingNameSchema } from "./recordings.ts";
 
 const seconds = Type.Number({ minimum: 0 });
 
@@ -25,8 +26,7 @@ const figuresSchema = Type.Object({
 export type Figures = Static<typeof figuresSchema>;
 
 export const runSchema = Type.Object({
-  /** Name of the recording. */
-  recording: Type.String(),
+  recording: recordingNameSchema,
   /** How often it was sent at once. */
   atOnce: Type.Integer({ minimum: 1 }),
   /** The competitor's name. */

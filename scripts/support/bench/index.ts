@@ -36,7 +36,7 @@ const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
 const removeFolder = () => rm(folder, { recursive: true });
 beforeStop(removeFolder);
 try {
-  const names = [...new Set(rounds.map(({ recording }) => recording))];
+  const names = [...new Set([...rounds, ...runs].map(({ recording }) => recording))];
   const recordings = await Promise.all(names.map((name) => makeRecording(name, audio, folder)));
   if (times > 0) {
     const competitors = await competitorsFor({ threads, language });
@@ -85,6 +85,7 @@ async function runAll(
         say(`${figures.seconds.toFixed(1)} s`);
       } catch (error) {
         say(`failed: ${messageOf(error)}`);
+        process.exitCode = 1;
       }
     }
   }

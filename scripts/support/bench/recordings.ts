@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
 import { type Reference, readCorpus } from "../evaluate/corpus.ts";
 import { joinParts } from "../evaluate/made-audio.ts";
 
 /** A recording that all competitors are given. */
 export interface BenchRecording {
-  readonly name: string;
+  readonly name: RecordingName;
   readonly file: string;
   readonly seconds: number;
   /** What it is made of, in words. */
@@ -13,9 +14,11 @@ export interface BenchRecording {
   readonly text: string | null;
 }
 
-/** Names of the recordings, and how often at once each is sent: words are told once, nothing is learnt of them with more. */
-export const plan = { meetings: [1, 2, 5], dialogues: [1] } as const;
-export type RecordingName = keyof typeof plan;
+export const recordingNameSchema = Type.Union([Type.Literal("meetings"), Type.Literal("dialogues")]);
+export type RecordingName = Static<typeof recordingNameSchema>;
+
+/** How often at once each is sent: words are told once, nothing is learnt of them with more. */
+export const plan: Readonly<Record<RecordingName, readonly number[]>> = { meetings: [1, 2, 5], dialogues: [1] };
 
 const wholeSeconds = 420;
 

@@ -1,9 +1,10 @@
 import { type Rate, sum } from "../evaluate/measure-words.ts";
 import type { Figures, Run } from "./competitor.ts";
+import type { RecordingName } from "./recordings.ts";
 
 /** One competitor's runs of one recording, so many at once. */
 export interface Row {
-  readonly recording: string;
+  readonly recording: RecordingName;
   readonly atOnce: number;
   readonly by: string;
   readonly runs: number;
@@ -22,16 +23,16 @@ export interface Row {
 }
 
 export interface TableOptions {
-  readonly recordings: readonly { readonly name: string; readonly seconds: number }[];
+  readonly recordings: readonly { readonly name: RecordingName; readonly seconds: number }[];
   /** The competitor that the others are held beside. */
   readonly ours: string;
   /** Errors of a text in a recording; null where nobody wrote down what is said. */
-  readonly errorsIn: (recording: string, text: string) => Rate | null;
+  readonly errorsIn: (recording: RecordingName, text: string) => Rate | null;
 }
 
 /** The table of some runs: recordings in order, one at a time before several, the quickest first. */
 export function rowsOf(runs: readonly Run[], { recordings, ours, errorsIn }: TableOptions): Row[] {
-  const placeOf = (wanted: string) => recordings.findIndex(({ name }) => name === wanted);
+  const placeOf = (wanted: RecordingName) => recordings.findIndex(({ name }) => name === wanted);
   const kinds = [...Map.groupBy(runs, ({ recording, atOnce }) => `${recording} ${atOnce}`).values()];
   const rows = kinds.flatMap((ofKind) => {
     const competitors = Map.groupBy(ofKind, ({ by }) => by);

@@ -2,7 +2,7 @@ import { countErrors } from "../../../test/support/wer.ts";
 import { type Rate, unitsOf } from "../evaluate/measure-words.ts";
 import { Scorer } from "../evaluate/scorer.ts";
 import type { Run } from "./competitor.ts";
-import type { BenchRecording } from "./recordings.ts";
+import type { BenchRecording, RecordingName } from "./recordings.ts";
 
 const language = "en";
 
@@ -13,12 +13,13 @@ const language = "en";
 export async function wordErrorsOf(recordings: readonly BenchRecording[], runs: readonly Run[]) {
   const said = new Map(recordings.map(({ name, text }) => [name, text]));
   const heard = runs.filter(({ recording }) => said.get(recording) !== null).flatMap(({ figures }) => figures.texts);
+  if (heard.length === 0) return () => null;
   const scorer = await Scorer.install();
   const normalise = await scorer.normalise(
     [...said.values(), ...heard].filter((text) => typeof text === "string").map((text) => [language, text] as const),
   );
   const counted = new Map<string, Rate>();
-  return (recording: string, text: string): Rate | null => {
+  return (recording: RecordingName, text: string): Rate | null => {
     const reference = said.get(recording) ?? null;
     if (reference === null) return null;
     const key = `${recording} ${text}`;

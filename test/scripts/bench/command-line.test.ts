@@ -42,7 +42,7 @@ describe("scripts/bench", () => {
 describe("runs that were kept", () => {
   const now = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
   const figures = { seconds: 1, cpuSeconds: 2, peakBytes: { server: 3 }, steps: [], texts: ["a"] };
-  const kept = { recording: "meetings", atOnce: 1, by: "ours", figures };
+  const kept = { recording: "meetings" as const, atOnce: 1, by: "ours", figures };
 
   async function keep(values: object) {
     const folder = temporaryDirectory();
@@ -62,6 +62,7 @@ describe("runs that were kept", () => {
     [{ threads: 1 }, "another threads"],
     [{ language: "en" }, "another language"],
     [{ runs: [{ ...kept, figures: {} }] }, "not what --json has written"],
+    [{ runs: [{ ...kept, recording: "songs" }] }, "not what --json has written"],
   ])("don't count where they are of %p", async (values, reason) => {
     using file = await keep(values);
     expect(readRuns([file.path], now)).rejects.toThrow(reason);

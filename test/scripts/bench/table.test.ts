@@ -6,7 +6,7 @@ import { median, rowsOf } from "../../../scripts/support/bench/table.ts";
 const recordings = [
   { name: "meetings", seconds: 400 },
   { name: "dialogues", seconds: 300 },
-];
+] as const;
 /** Each text is as many wrong words, of ten. */
 const errorsIn = (recording: string, text: string) =>
   recording === "meetings" ? null : { errors: Number(text), length: 10 };
