@@ -44,7 +44,11 @@ async function transcribe(
       ],
       { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
     );
-    using _stop = beforeStop(() => child.kill());
+    using _stop = beforeStop(async () => {
+      child.kill();
+      await child.exited;
+      await rm(folder, { recursive: true });
+    });
     using watch = new PeakWatch(() => [["whisper-cli", child.pid]]);
     const [told] = await Promise.all([child.stderr.text(), child.exited]);
     if (child.exitCode !== 0) throw new Error(`whisper-cli failed: ${told.trim().split("\n").slice(-3).join(" / ")}`);
