@@ -33,7 +33,7 @@ export class NoCpuLibraryError extends Error {
  * @throws {NoCpuLibraryError} where none works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, without: readonly string[] = []): Promise<CpuChoice> {
-  const known = await readVerdicts(options.verdictsPath);
+  const known = readVerdicts(options.verdictsPath);
   const findings: Finding[] = [];
   for (const [library, key] of await verdictKeys(options)) {
     if (without.includes(library)) continue;
@@ -57,7 +57,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, without: readonl
     }
   }
   if (Object.keys(fresh).length > 0) {
-    await addVerdicts(options.verdictsPath, fresh);
+    addVerdicts(options.verdictsPath, fresh);
   }
   if (cpuLibrary === undefined) {
     throw new NoCpuLibraryError(options.nativeDirectory, leftOut);
@@ -71,6 +71,6 @@ export async function leaveOutCpuLibrary(options: CpuTestOptions, library: strin
   if (key === undefined) {
     return;
   }
-  const score = (await readVerdicts(options.verdictsPath))[key]?.score ?? 0;
-  await addVerdicts(options.verdictsPath, { [key]: { library, score, state: "failed", reason } });
+  const score = readVerdicts(options.verdictsPath)[key]?.score ?? 0;
+  addVerdicts(options.verdictsPath, { [key]: { library, score, state: "failed", reason } });
 }

@@ -29,7 +29,7 @@ export interface CpuSurvey {
  * finds: best first until one works that the server doesn't leave out, or all of them that this CPU can run.
  */
 export async function surveyCpuLibraries(options: CpuTestOptions & { readonly all: boolean }): Promise<CpuSurvey> {
-  const kept = await readVerdicts(options.verdictsPath);
+  const kept = readVerdicts(options.verdictsPath);
   const rated: { verdict: Verdict; leftOut: string | null }[] = [];
   for (const [library, key] of await verdictKeys(options)) {
     const { verdict } = await rate(options, library);

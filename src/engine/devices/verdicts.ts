@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -23,9 +23,9 @@ const fileSchema = Type.Object({
 });
 
 /** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
-export async function readVerdicts(path: string): Promise<Record<string, Verdict>> {
+export function readVerdicts(path: string): Record<string, Verdict> {
   try {
-    return parse(await readFile(path, "utf8")) ?? {};
+    return parse(readFileSync(path, "utf8")) ?? {};
   } catch {
     return {};
   }
@@ -45,12 +45,15 @@ function parse(text: string): Record<string, Verdict> | null {
   }
 }
 
-/** Adds verdicts to those that the file holds by now; a reader never sees half of it. */
-export async function addVerdicts(path: string, verdicts: Record<string, Verdict>): Promise<void> {
-  const all = { ...(await readVerdicts(path)), ...verdicts };
+/**
+ * Adds verdicts to those that the file holds by now. A reader never sees half of it, and of several models that are tried at
+ * once none comes in between.
+ */
+export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
+  const all = { ...readVerdicts(path), ...verdicts };
   const content: Static<typeof fileSchema> = { version: 1, verdicts: all };
-  await mkdir(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, `${JSON.stringify(content, null, 2)}\n`);
-  await rename(temporary, path);
+  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`);
+  renameSync(temporary, path);
 }

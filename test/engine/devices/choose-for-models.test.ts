@@ -42,6 +42,16 @@ describe("the CPU variant of a worker that serves several models", () => {
     expect(choice.leftOut.map((each) => each.library)).not.toContain(library);
   });
 
+  test("is found for several recordings at once, and what was found out for each is kept", async () => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const models = Array.from({ length: 8 }, (_, index) => model(`small-${index}`));
+    const choose = (how: typeof options) => Promise.all(models.map((path) => chooseCpuLibraryFor(how, [path])));
+    const best = models.map(() => expect.objectContaining({ cpuLibrary: "libggml-cpu-best.so" }));
+    expect(await choose(options)).toEqual(best);
+    expect(await choose({ ...options, command: ["false"] })).toEqual(best);
+  });
+
   test("is none where one of them works with none, and each says why", async () => {
     using directory = temporaryDirectory();
     const { options, model } = made(directory.path);
