@@ -1,6 +1,8 @@
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { BlockActivity } from "../../src/engine/diarization/activity.ts";
+import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../src/engine/diarization/grid.ts";
 import { writeSentenceVoices } from "../../src/engine/diarization/index.ts";
 import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
@@ -50,10 +52,14 @@ export async function prepareLastStep(
     );
     enter("sentences", block, { spans: some.map(heardSpan) });
   }
+  for (let block = 0; block < blockCount(sampleCount); block++) {
+    const { first, end } = blockWindows(sampleCount, block);
+    const nobody = new Float32Array((end - first) * WINDOW_FRAMES * LOCAL_SPEAKERS);
+    await BlockActivity.fromProbabilities(first, nobody).write(directories.activity, block);
+  }
   database.transaction(() => {
     enter("decode", 0, { sampleCount, tracks: 1 });
     for (let block = 0; block < blockCount(sampleCount); block++) {
-      writeFileSync(join(directories.activity, `${String(block).padStart(6, "0")}.block`), new Uint8Array(16));
       enter("activity", block, {});
     }
     const chunks = chunksOf(turns);
