@@ -48,7 +48,8 @@ export async function brokenDisk({ say }: PartOptions): Promise<Row[]> {
     }
     const { status } = await client.send(samplePath("jfk.mp3"));
     await server.killHard();
-    run("umount", server.dataDirectory);
+    // The worker ends a moment after its server, and ffmpeg with it.
+    await server.until(() => Bun.spawnSync(["umount", server.dataDirectory]).exitCode === 0);
     Bun.spawnSync(["e2fsck", "-fy", image]);
     mount();
     say("the disk is mended");
