@@ -14,20 +14,23 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const noEngine = { run: () => Promise.reject(new Error("nothing is asked of the engine")) };
 
-/** A recording whose decoding ended before the server did, with this checkpoint and files of this many bytes. */
-async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
+/** A recording that is entered in a database of its own. */
+function entered() {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const id = Bun.randomUUIDv7();
-  recordings.create(newRecording(id, accountId));
-  const recording = recordings.get(id);
-  if (recording === null) throw new Error("it is gone");
-  store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [id, checkpoint]);
+  const recording = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+  return { store, recording, checkpoints: new Checkpoints(store, recording.id) };
+}
+
+/** A recording whose decoding ended before the server did, with this checkpoint and files of this many bytes. */
+async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
+  const { store, recording, checkpoints } = entered();
+  store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [recording.id, checkpoint]);
   for (const [name, size] of Object.entries(files)) await Bun.write(join(directory, name), new Uint8Array(size));
   const context: StepContext = {
     ...{ recording, workDirectory: directory, uploadPath: join(directory, "upload"), log: createLogger("silent") },
-    checkpoints: new Checkpoints(store, id),
+    checkpoints,
     engine: noEngine,
     signal: new AbortController().signal,
     progress: () => {},
@@ -109,18 +112,12 @@ describe.if(
         uploadPath,
       );
     }
-    const store = openDatabase(":memory:");
-    const recordings = new Recordings(store, Date.now);
-    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-    const recordingId = Bun.randomUUIDv7();
-    recordings.create(newRecording(recordingId, accountId));
-    const recording = recordings.get(recordingId);
-    if (recording === null) throw new Error("it is gone");
+    const { recording, checkpoints } = entered();
     const lines: string[] = [];
     const [track] = await decode(
       {
         ...{ recording, workDirectory: directory.path, uploadPath, engine: noEngine },
-        ...{ checkpoints: new Checkpoints(store, recordingId), signal: new AbortController().signal },
+        ...{ checkpoints, signal: new AbortController().signal },
         log: pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) }),
         progress: () => {},
       },
@@ -128,7 +125,7 @@ describe.if(
     );
     expect(track?.pcm.sampleCount).toBeGreaterThan(16_000);
     expect(lines.map((line) => JSON.parse(line))).toEqual(
-      expected.map((line) => ({ level: 40, ...line, recordingId })),
+      expected.map((line) => ({ level: 40, ...line, recordingId: recording.id })),
     );
   });
 });

@@ -1,22 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
-import { parseAllowList } from "../../src/media/index.ts";
 import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { quietServices, unused } from "./services.ts";
 
 const jfk = samplePath("jfk.mp3");
-const unused = () => {
-  throw new Error("it does not come to that");
-};
 
 describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath, jfk))("a recording", () => {
   let parent: ReturnType<typeof temporaryDirectory>;
@@ -42,22 +38,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     let tries = 0;
     // Whatever it answers, nobody speaks: planChunks finds no chunk.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));
-    services = {
-      ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
-      usage: new Usage(store),
-      metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
-      engine: { run } as unknown as PipelineServices["engine"],
-      models: { current: unused, find: unused, sha256Of: unused, admit: unused, recordingEnded: () => {} },
-      fetchOptions: () => ({
-        ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
-        claimRoom: (bytes) => room.claim(bytes, "intake"),
-      }),
-      decodeOptions: () => ({ ffmpegPath, maxSeconds: 60 }),
-      workRoom: new WorkRoom(room),
-      audioAllowanceSeconds: () => 1000,
-      dropsAudio: () => false,
-      waitsForMachine: true,
-    };
+    services = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
     detects = () => ({});
   });
   afterEach(() => {

@@ -2,24 +2,20 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
-import { parseAllowList } from "../../src/media/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
 import { type PipelineServices, processRecording, takeOverWork } from "../../src/pipeline/index.ts";
 import { RecordingQueue } from "../../src/queue/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { metricsWithoutEngine } from "../support/metrics.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { quietServices, unused } from "./services.ts";
 
 const jfk = samplePath("jfk.mp3");
-const unused = () => {
-  throw new Error("it does not come to that");
-};
 
 /** A pipeline on a small disk of its own. Nobody speaks in its recordings, so that they end when speech was looked for. */
 class Workplace implements Disposable {
@@ -58,22 +54,8 @@ class Workplace implements Disposable {
       await Bun.sleep(20);
       return {};
     };
-    return {
-      ...{ store, recordings, dataDirectory, log, now: Date.now },
-      usage: new Usage(store),
-      metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
-      engine: { run } as unknown as PipelineServices["engine"],
-      models: { current: unused, find: unused, sha256Of: unused, admit: unused, recordingEnded: () => {} },
-      fetchOptions: () => ({
-        ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
-        claimRoom: unused,
-      }),
-      decodeOptions: () => ({ ffmpegPath, maxSeconds: 3600 }),
-      workRoom: new WorkRoom(new DiskRoom(dataDirectory.root, () => 0)),
-      audioAllowanceSeconds: () => 1_000_000,
-      dropsAudio: () => false,
-      waitsForMachine: true,
-    };
+    const room = new DiskRoom(dataDirectory.root, () => 0);
+    return quietServices({ store, recordings, dataDirectory, log, run, room });
   }
 
   /** Silence, as a file on another disk. */

@@ -1,0 +1,34 @@
+import { Usage } from "../../src/accounts/index.ts";
+import { parseAllowList } from "../../src/media/index.ts";
+import type { PipelineServices } from "../../src/pipeline/index.ts";
+import { type DiskRoom, WorkRoom } from "../../src/storage/index.ts";
+import { ffmpegPath } from "../support/checkout.ts";
+import { metricsWithoutEngine } from "../support/metrics.ts";
+
+/** For what a test does not come to. */
+export function unused(): never {
+  throw new Error("it does not come to that");
+}
+
+/** The services of a pipeline that has just started, in which nobody speaks: no model is asked for, no link is fetched. */
+export function quietServices(
+  given: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "log"> & { run: unknown; room: DiskRoom },
+): PipelineServices {
+  const { run, room, ...stored } = given;
+  const { store, recordings, dataDirectory } = stored;
+  return {
+    ...{ ...stored, now: Date.now, usage: new Usage(store) },
+    metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
+    engine: { run } as PipelineServices["engine"],
+    models: { current: unused, find: unused, sha256Of: unused, admit: unused, recordingEnded: () => {} },
+    fetchOptions: () => ({
+      ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
+      claimRoom: (bytes) => room.claim(bytes, "intake"),
+    }),
+    decodeOptions: () => ({ ffmpegPath, maxSeconds: 3600 }),
+    workRoom: new WorkRoom(room),
+    audioAllowanceSeconds: () => 1_000_000,
+    dropsAudio: () => false,
+    waitsForMachine: true,
+  };
+}
