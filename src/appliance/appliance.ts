@@ -117,10 +117,10 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   });
   taken.defer(() => endServer(server));
 
-  const clean = () => {
+  const clean = async () => {
     const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
-    applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
     pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), now(), upgrade_backup_days);
+    await applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
   };
   const origin = originOf({ ...settings.server, port: server.port });
   const announcement = new Announcement(dataDirectory, log);
@@ -145,9 +145,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
   chores.every(60 * minute, "retention", clean);
   chores.run("retention", clean);
-  const removeWork = () => removeWorkOfEnded(recordings);
-  chores.every(60 * minute, "work of ended recordings", removeWork);
-  chores.run("work of ended recordings", removeWork);
+  const removeLeft = async () => {
+    await recordings.rows.removeAllDeleted();
+    await removeWorkOfEnded(recordings);
+  };
+  chores.every(60 * minute, "rows of ended recordings", removeLeft);
+  chores.run("rows of ended recordings", removeLeft);
 
   announce();
   log.info({ event: "server.listening", origin, recovered });

@@ -21,6 +21,8 @@ export function exportRoutes({ store, recordings, dataDirectory }: Transcription
     const document = recordingDocument(store, recording);
     const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
     const bytes = await exportTranscript(format, document, options);
+    // Of one that was deleted meanwhile it is not whole.
+    requireRecording(recordings, request, recording.id);
     const { mediaType, extension } = exportFormats[format];
     return new Response(new Uint8Array(bytes), {
       headers: {

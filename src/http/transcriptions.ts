@@ -77,7 +77,8 @@ export function transcriptionRoutes(services: TranscriptionServices) {
       requireScope(request, "transcriptions:delete");
       const { id } = requireRecording(recordings, request, params.id);
       if (!recordings.delete(id)) throw undeletable(recordings, id);
-      dataDirectory.removeRecording(id);
+      await dataDirectory.removeRecordingAside(id);
+      await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);
       return new Response(null, { status: 204 });
     })

@@ -15,10 +15,10 @@ export async function complete(
   segments: readonly PackedSegment[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  while (recordings.removeSegments(id, rowsAtOnce)) await othersTurn(signal);
+  while (recordings.rows.removeSegments(id, rowsAtOnce)) await othersTurn(signal);
   let from = 0;
   for (; segments.length - from > rowsAtOnce; from += rowsAtOnce) {
-    if (!recordings.addSegments(id, segments.slice(from, from + rowsAtOnce))) return false;
+    if (!recordings.rows.addSegments(id, segments.slice(from, from + rowsAtOnce))) return false;
     await othersTurn(signal);
   }
   return recordings.complete(id, segments.slice(from));
@@ -26,10 +26,10 @@ export async function complete(
 
 /** Removes from the database what is left of the work on a recording that has ended, some rows at a time. */
 export async function removeWork(recordings: Recordings, id: string): Promise<void> {
-  while (recordings.removeWork(id, rowsAtOnce)) await othersTurn();
+  while (recordings.rows.removeWork(id, rowsAtOnce)) await othersTurn();
 }
 
 /** The same for all whose servers were killed before it was done. */
 export async function removeWorkOfEnded(recordings: Recordings): Promise<void> {
-  for (const id of recordings.endedWithWork()) await removeWork(recordings, id);
+  for (const id of recordings.rows.endedWithWork()) await removeWork(recordings, id);
 }

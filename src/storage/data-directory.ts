@@ -74,6 +74,12 @@ export class DataDirectory extends DataPaths {
     rmSync(this.uploadPath(recordingId), { force: true });
   }
 
+  /** The same where others wait meanwhile. */
+  async removeRecordingAside(recordingId: string): Promise<void> {
+    await this.removeWorkAside(recordingId);
+    await rm(this.uploadPath(recordingId), { force: true });
+  }
+
   /**
    * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
    * @param isOpen whether a recording is queued or processing

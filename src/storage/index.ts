@@ -10,6 +10,7 @@ export {
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
 export { becomeOwner } from "./become-owner.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
+export { cutLog } from "./cut-log.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
 export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";

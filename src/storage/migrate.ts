@@ -5,6 +5,7 @@ import first from "./migrations/0001-first.sql" with { type: "text" };
 import models from "./migrations/0002-models.sql" with { type: "text" };
 import versions from "./migrations/0003-versions.sql" with { type: "text" };
 import vocabulary from "./migrations/0004-vocabulary.sql" with { type: "text" };
+import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -17,6 +18,7 @@ const migrations: readonly Migration[] = [
   { name: "0002-models", sql: models },
   { name: "0003-versions", sql: versions },
   { name: "0004-vocabulary", sql: vocabulary },
+  { name: "0005-deleted", sql: deleted },
 ];
 
 /** The first version; it did not write down which it was. */

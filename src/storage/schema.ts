@@ -1,3 +1,4 @@
+import { isNotNull } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /** Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation. */
@@ -93,6 +94,8 @@ export const recordings = sqliteTable(
     speechModelSha256: text(),
     /** The account's vocabulary when it was created; all of it is transcribed with that. */
     vocabulary: text(),
+    /** Since when it is being removed; nobody sees it then. */
+    deletedAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -100,6 +103,7 @@ export const recordings = sqliteTable(
     index("recordings_account_id").on(table.accountId, table.id),
     index("recordings_account_status").on(table.accountId, table.status, table.id),
     index("recordings_status").on(table.status, table.id),
+    index("recordings_deleted").on(table.deletedAt).where(isNotNull(table.deletedAt)),
   ],
 );
 

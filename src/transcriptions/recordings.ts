@@ -1,8 +1,9 @@
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { forgetAnswer } from "./kept-answers.ts";
-import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
-import { type Failure, isOpen, type Status, type Step } from "./states.ts";
+import { RecordingRows } from "./recording-rows.ts";
+import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
+import type { Failure, Status, Step } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
 
@@ -44,15 +45,18 @@ export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
 export class Recordings {
   readonly #store: Store;
   readonly #now: () => number;
+  /** What belongs to the recordings beside their records. */
+  readonly rows: RecordingRows;
 
   /** @param now milliseconds since the epoch */
   constructor(store: Store, now: () => number) {
     this.#store = store;
     this.#now = now;
+    this.rows = new RecordingRows(store);
   }
 
   get(id: string): Recording | null {
-    return this.#store.select().from(tables.recordings).where(eq(tables.recordings.id, id)).get() ?? null;
+    return this.#store.select().from(tables.recordings).where(isThere(id)).get() ?? null;
   }
 
   /** How many recordings are in hand, by state. */
@@ -143,6 +147,7 @@ export class Recordings {
       .from(recordings)
       .where(
         and(
+          isNull(recordings.deletedAt),
           filter.accountId === undefined ? undefined : eq(recordings.accountId, filter.accountId),
           filter.workspaceId === undefined ? undefined : eq(recordings.workspaceId, filter.workspaceId),
           filter.statuses === undefined ? undefined : inArray(recordings.status, [...filter.statuses]),
@@ -181,18 +186,18 @@ export class Recordings {
   }
 
   /**
-   * Removes a recording that has ended, with its text. Nothing of it stays in the database's files; its own files are the
-   * caller's to remove.
+   * Deletes a recording that has ended: from now on nobody sees it. Its text and its record are removed by
+   * `rows.removeDeleted`, after this or by the next server; its files are the caller's to remove.
    * @returns false when it is open, held or not there
    */
   delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
-    const deleted = this.#store.transaction((transaction) => {
+    return this.#store.transaction((transaction) => {
+      const hasEnded = inArray(recordings.status, ["completed", "failed"]);
       const row = transaction
-        .delete(recordings)
-        .where(
-          and(eq(recordings.id, id), inArray(recordings.status, ["completed", "failed"]), isNull(recordings.heldAt)),
-        )
+        .update(recordings)
+        .set({ deletedAt: this.#now() })
+        .where(and(isThere(id), hasEnded, isNull(recordings.heldAt)))
         .returning({ id: recordings.id })
         .get();
       if (row === undefined) return false;
@@ -200,9 +205,6 @@ export class Recordings {
       also(transaction);
       return true;
     });
-    // What was deleted is overwritten in the database file; the log of earlier writes still holds it until it is cut.
-    if (deleted) this.#store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    return deleted;
   }
 
   /** Keeps a recording from being deleted, or lets go of it. False when that is how it was. */
@@ -212,7 +214,7 @@ export class Recordings {
       const row = transaction
         .update(recordings)
         .set({ heldAt: held ? this.#now() : null })
-        .where(and(eq(recordings.id, id), held ? isNull(recordings.heldAt) : isNotNull(recordings.heldAt)))
+        .where(and(isThere(id), held ? isNull(recordings.heldAt) : isNotNull(recordings.heldAt)))
         .returning({ id: recordings.id })
         .get();
       if (row !== undefined) also(transaction);
@@ -273,33 +275,6 @@ export class Recordings {
       .run();
   }
 
-  /**
-   * Stores some of the segments of a recording that is to be completed. They are nobody's to see before it is: those of days
-   * take seconds to write, in which nothing else could be done in this process. False when it is not being processed.
-   */
-  addSegments(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
-    return this.#store.transaction((transaction) => {
-      const isProcessed = and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing"));
-      if (
-        transaction.select({ id: tables.recordings.id }).from(tables.recordings).where(isProcessed).get() === undefined
-      )
-        return false;
-      writeSegments(transaction, id, segments);
-      return true;
-    });
-  }
-
-  /** Removes up to so many segments of a recording that is not completed. @returns whether there may be more */
-  removeSegments(id: string, most: number): boolean {
-    const { recordings } = tables;
-    return this.#store.transaction((transaction) => {
-      const isCompleted = and(eq(recordings.id, id), eq(recordings.status, "completed"));
-      if (transaction.select({ id: recordings.id }).from(recordings).where(isCompleted).get() !== undefined)
-        return false;
-      return removeSegments(transaction, id, most) === most;
-    });
-  }
-
   /** `processing` → `completed`, with the last of its segments, in one transaction. False when it is not being processed. */
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     return this.#store.transaction((transaction) => {
@@ -340,42 +315,9 @@ export class Recordings {
       return true;
     });
   }
+}
 
-  /**
-   * Removes up to so many rows of what the work on a recording has left that has ended: checkpoints, and before them the
-   * segments of one that did not complete. So one that has no checkpoints has nothing left.
-   * @returns whether there may be more
-   */
-  removeWork(id: string, most: number): boolean {
-    const { checkpoints } = tables;
-    const recording = this.get(id);
-    if (recording === null || isOpen(recording.status)) return false;
-    if (this.removeSegments(id, most)) return true;
-    const some = this.#store
-      .select({ step: checkpoints.step, part: checkpoints.part })
-      .from(checkpoints)
-      .where(eq(checkpoints.recordingId, id))
-      .limit(most);
-    const removed = this.#store
-      .delete(checkpoints)
-      .where(and(eq(checkpoints.recordingId, id), sql`(${checkpoints.step}, ${checkpoints.part}) IN ${some}`))
-      .returning({ part: checkpoints.part })
-      .all();
-    return removed.length === most;
-  }
-
-  /**
-   * Ids of recordings that have ended, and of whose work something is left: whoever ended them was killed in that moment, or
-   * was an earlier version.
-   */
-  endedWithWork(): string[] {
-    const { recordings, checkpoints } = tables;
-    const withWork = this.#store.selectDistinct({ id: checkpoints.recordingId }).from(checkpoints);
-    return this.#store
-      .select({ id: recordings.id })
-      .from(recordings)
-      .where(and(inArray(recordings.id, withWork), inArray(recordings.status, ["completed", "failed"])))
-      .all()
-      .map(({ id }) => id);
-  }
+function isThere(id: string) {
+  const { recordings } = tables;
+  return and(eq(recordings.id, id), isNull(recordings.deletedAt));
 }

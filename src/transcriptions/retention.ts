@@ -13,27 +13,30 @@ export interface RetentionRules {
 const day = 86_400_000;
 
 /** Removes what has been kept long enough. A recording under an operator's hold stays whole. */
-export function applyRetention(
+export async function applyRetention(
   recordings: Recordings,
   dataDirectory: DataDirectory,
   rules: RetentionRules,
   now: number,
-): void {
+): Promise<void> {
   for (const id of readdirSync(dataDirectory.uploads)) {
     const recording = recordings.get(id);
     if (recording === null || recording.heldAt !== null) continue;
     if (!isOpen(recording.status) && recording.updatedAt <= now - rules.audioDays * day)
-      dataDirectory.removeRecording(id);
+      await dataDirectory.removeRecordingAside(id);
   }
   if (rules.completedDays === 0) return;
   const createdBefore = now - rules.completedDays * day;
   const batch = 500;
   for (let beforeId: string | undefined; ; ) {
     const old = recordings.list({ statuses: ["completed", "failed"], createdBefore, beforeId }, batch);
+    const deleted: string[] = [];
     for (const recording of old) {
-      if (recording.updatedAt < createdBefore && recordings.delete(recording.id))
-        dataDirectory.removeRecording(recording.id);
+      if (recording.updatedAt >= createdBefore || !recordings.delete(recording.id)) continue;
+      await dataDirectory.removeRecordingAside(recording.id);
+      deleted.push(recording.id);
     }
+    await recordings.rows.removeDeleted(...deleted);
     beforeId = old.at(-1)?.id;
     if (old.length < batch) return;
   }

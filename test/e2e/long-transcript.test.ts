@@ -39,7 +39,7 @@ describe.if(ready)("the segments of hours", () => {
     const recordings = new Recordings(store, Date.now);
     recordings.claim(id);
     const left = { startSeconds: 0, endSeconds: 1, speaker: 0, text: leftText, words: [] };
-    recordings.addSegments(
+    recordings.rows.addSegments(
       id,
       Array.from({ length: 250 }, (_, index) => ({ ...left, index: index * 20 })),
     );

@@ -71,15 +71,44 @@ describe("DELETE /transcriptions/{id}", () => {
     expect(page.split(marker)).toHaveLength(301);
   });
 
-  test("what a crash in the middle leaves, files without their record, is gone at the next start", async () => {
-    const id = server.enterCompleted(client.accountId, 1);
-    fill(id);
+  test("what a crash in the middle leaves is nobody's to see, and gone at the next start", async () => {
+    const id = server.enterProcessing(client.accountId, { sourceName: `talk of ${marker}` });
+    server.recordings.complete(id, fill(id));
     server.recordings.delete(id);
+    await server.restart();
+    expect(await refusalOf(await client.fetch(`/transcriptions/${id}`))).toBe("404 not_found");
     server.dataDirectory.sweep(
       () => false,
       (known) => server.recordings.get(known) !== null,
     );
+    await server.recordings.rows.removeAllDeleted();
     expect(server.filesHolding(marker)).toEqual([]);
+  });
+
+  test("of hours takes a while, in which it is not there and others are answered", async () => {
+    const other = server.enterCompleted(client.accountId, 1);
+    const id = server.enterCompleted(client.accountId, 8000);
+    let isRemoved = false;
+    const removed = remove(id).then((response) => {
+      isRemoved = true;
+      return response.status;
+    });
+    const seen = new Set<string>();
+    while (!isRemoved) {
+      const [first, second] = await Promise.all([id, other].map((each) => client.fetch(`/transcriptions/${each}`)));
+      if (!isRemoved) seen.add(`${first?.status} ${second?.status}`);
+    }
+    expect(await removed).toBe(204);
+    expect([...seen]).toContain("404 200");
+    expect([...seen].every((statuses) => /^(200|404) 200$/.test(statuses))).toBe(true);
+  });
+
+  test("while it is exported: the export is not there, in place of half of it", async () => {
+    const id = server.enterCompleted(client.accountId, 3000);
+    const exported = client.fetch(`/transcriptions/${id}/export?format=pdf`);
+    await Bun.sleep(20);
+    expect((await remove(id)).status).toBe(204);
+    expect(await refusalOf(await exported)).toBe("404 not_found");
   });
 
   test.if(available("deleting a recording that was created", ffmpegPath, jfk))(

@@ -81,7 +81,7 @@ describe("a transcript that is not there yet", () => {
   test("nor is one there of which some segments are stored", async () => {
     const processing = server.enterProcessing(client.accountId);
     const text = "said before it was completed";
-    server.recordings.addSegments(processing, [
+    server.recordings.rows.addSegments(processing, [
       { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text, words: [] },
     ]);
     for (const path of ["segments", "export?format=txt", "export?format=docx"]) {

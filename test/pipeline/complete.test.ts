@@ -5,6 +5,7 @@ import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/comp
 import { takeOverWork } from "../../src/pipeline/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, type Store, WorkRoom } from "../../src/storage/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/transcriptions/index.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -27,23 +28,6 @@ beforeEach(() => {
 const stored = () => readSegments(store, id, 0, 10_000);
 const never = new AbortController().signal;
 
-/** Calls `look` whenever all else has its turn, until `work` is done. @returns how often that was */
-async function meanwhile(work: Promise<unknown>, look: () => void = () => {}): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  const next = () => {
-    if (isDone) return;
-    turns++;
-    look();
-    setImmediate(next);
-  };
-  setImmediate(next);
-  await work.finally(() => {
-    isDone = true;
-  });
-  return turns;
-}
-
 test("all else has its turn while the segments of hours are stored, and sees a recording in work till all are", async () => {
   const seen = new Set<string>();
   const turns = await meanwhile(complete(recordings, id, segmentsOfHours, never), () => {
@@ -62,7 +46,7 @@ test("what a try has stored whose server was killed is replaced, however much it
     index,
     text: "Of another try.",
   }));
-  recordings.addSegments(id, others as typeof segmentsOfHours);
+  recordings.rows.addSegments(id, others as typeof segmentsOfHours);
   expect(await complete(recordings, id, segmentsOfHours.slice(0, 150), never)).toBe(true);
   expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.slice(0, 150).map(({ text }) => text));
 });
@@ -98,7 +82,7 @@ test("one that is parked meanwhile stays in work, and is stored whole at its nex
 test("segments of one that failed, whose removal was cut off, are removed when the next server has started", async () => {
   using directory = temporaryDirectory();
   new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
-  recordings.addSegments(id, segmentsOfHours.slice(0, 250));
+  recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));
   recordings.fail(id, { reason: "internal", cause: "cancelled" });
   const workRoom = new WorkRoom(new DiskRoom(directory.path, () => 0));
   takeOverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workRoom });

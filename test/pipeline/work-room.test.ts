@@ -214,7 +214,7 @@ test("of a recording that has ended nothing is noted, though what was under way 
     checkpoints.write("tries", 0, nothing, {});
     expect(rows()).toEqual([["tries"]]);
     recordings.fail(id, { reason: "internal", cause: "cancelled" });
-    while (recordings.removeWork(id, 10));
+    while (recordings.rows.removeWork(id, 10));
     if (end === "delete") recordings.delete(id);
     checkpoints.write("tries", 0, nothing, {});
     checkpoints.write("activity", 1, nothing, {});

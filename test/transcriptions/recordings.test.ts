@@ -106,20 +106,20 @@ describe("a recording", () => {
     expect(checkpoints.read("detect", 1, schema)).toBeNull();
     expect(checkpoints.read("detect", 0, Type.Object({ y: Type.String() }))).toBeNull();
     recordings.complete(id, [segment]);
-    while (recordings.removeWork(id, 1));
+    while (recordings.rows.removeWork(id, 1));
     expect(checkpoints.finished("detect")).toEqual(new Set());
     expect(readSegments(store, id, 0, 10)).toHaveLength(1);
   });
 
   test("takes segments before it is completed, while it is processed and no longer", () => {
     const { id } = create();
-    expect(recordings.addSegments(id, [segment])).toBe(false);
+    expect(recordings.rows.addSegments(id, [segment])).toBe(false);
     recordings.claim(id);
-    expect(recordings.addSegments(id, [segment, { ...segment, index: 1 }])).toBe(true);
+    expect(recordings.rows.addSegments(id, [segment, { ...segment, index: 1 }])).toBe(true);
     expect(recordings.get(id)?.status).toBe("processing");
     expect(recordings.complete(id, [{ ...segment, index: 2 }])).toBe(true);
-    expect(recordings.addSegments(id, [{ ...segment, index: 3 }])).toBe(false);
-    expect(recordings.removeSegments(id, 1)).toBe(false);
+    expect(recordings.rows.addSegments(id, [{ ...segment, index: 3 }])).toBe(false);
+    expect(recordings.rows.removeSegments(id, 1)).toBe(false);
     expect(readSegments(store, id, 0, 10).map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
@@ -128,16 +128,16 @@ describe("a recording", () => {
     for (const id of ids) {
       recordings.claim(id);
       new Checkpoints(store, id).write("turns", 0, Type.Object({}), {});
-      for (let index = 0; index < 5; index++) recordings.addSegments(id, [{ ...segment, index }]);
+      for (let index = 0; index < 5; index++) recordings.rows.addSegments(id, [{ ...segment, index }]);
     }
     recordings.fail(ids[0], { reason: "internal", cause: "cancelled" });
     recordings.complete(ids[1], []);
-    expect(recordings.endedWithWork().toSorted()).toEqual([ids[0], ids[1]]);
+    expect(recordings.rows.endedWithWork().toSorted()).toEqual([ids[0], ids[1]]);
     let slices = 0;
-    while (recordings.removeWork(ids[0], 2)) slices++;
+    while (recordings.rows.removeWork(ids[0], 2)) slices++;
     expect(slices).toBe(2);
-    for (const id of [ids[1], ids[2], Bun.randomUUIDv7()]) while (recordings.removeWork(id, 2));
-    expect(recordings.endedWithWork()).toEqual([]);
+    for (const id of [ids[1], ids[2], Bun.randomUUIDv7()]) while (recordings.rows.removeWork(id, 2));
+    expect(recordings.rows.endedWithWork()).toEqual([]);
     expect(ids.map((id) => readSegments(store, id, 0, 10).length)).toEqual([0, 5, 5]);
     expect(new Checkpoints(store, ids[2]).finished("turns").size).toBe(1);
   });

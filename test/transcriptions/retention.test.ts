@@ -52,11 +52,11 @@ describe("what is kept", () => {
       .filter(([, id]) => isThere(id))
       .map(([name]) => name);
 
-  test("is the audio for its days after the end, and the text for ever, unless told otherwise", () => {
+  test("is the audio for its days after the end, and the text for ever, unless told otherwise", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
-    applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
+    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
     expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
       "waiting",
       "running",
@@ -66,11 +66,11 @@ describe("what is kept", () => {
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(Object.keys(ids));
   });
 
-  test("is the text for its days too, where the operator set them; never one that is held or in hand", () => {
+  test("is the text for its days too, where the operator set them; never one that is held or in hand", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
-    applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
+    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
     expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
       "waiting",
@@ -80,7 +80,7 @@ describe("what is kept", () => {
     ]);
   });
 
-  test("goes on time: not a moment before, across restarts, and what was held when it is released", () => {
+  test("goes on time: not a moment before, across restarts, and what was held when it is released", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const open = () => new Recordings(openDatabase(directory.databasePath), () => now);
@@ -98,20 +98,20 @@ describe("what is kept", () => {
     };
     const [free, held] = [enter(false), enter(true)];
     const endedAt = now;
-    const stay = (at: number, audioDays: number, completedDays: number) => {
+    const stay = async (at: number, audioDays: number, completedDays: number) => {
       now = at;
       // As a server does that starts at that time.
       const restarted = open();
-      applyRetention(restarted, directory, { audioDays, completedDays }, now);
+      await applyRetention(restarted, directory, { audioDays, completedDays }, now);
       return [free, held].map((id) => [existsSync(directory.uploadPath(id)), restarted.get(id) !== null]);
     };
     const all = [true, true];
-    expect(stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);
-    expect(stay(endedAt + 7 * day, 7, 30)).toEqual([[false, true], all]);
-    expect(stay(endedAt + 30 * day, 7, 30)).toEqual([[false, true], all]);
-    expect(stay(endedAt + 30 * day + 1, 7, 30)).toEqual([[false, false], all]);
+    expect(await stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);
+    expect(await stay(endedAt + 7 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(await stay(endedAt + 30 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(await stay(endedAt + 30 * day + 1, 7, 30)).toEqual([[false, false], all]);
     open().setHold(held, false);
-    expect(stay(endedAt + 31 * day, 7, 30)).toEqual([
+    expect(await stay(endedAt + 31 * day, 7, 30)).toEqual([
       [false, false],
       [false, false],
     ]);

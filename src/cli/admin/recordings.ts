@@ -87,23 +87,23 @@ interface Change {
   readonly recordings: Recordings;
   readonly recording: Recording;
   readonly by: Auditor;
-  readonly removeFiles: () => void;
+  readonly removeFiles: () => Promise<void>;
 }
 
 /** A command that changes one recording; `act` says what it did, or throws. */
-function change(name: string, description: string, act: (change: Change) => string): Command {
+function change(name: string, description: string, act: (change: Change) => string | Promise<string>): Command {
   return addSettingsOptions(new Command(name), ["storage.data_dir"])
     .description(description)
     .argument("<id>")
     .option("--json", "print the recording as JSON")
-    .action((id: string, options: { json?: boolean }, command: Command) => {
+    .action(async (id: string, options: { json?: boolean }, command: Command) => {
       // Root may not read the settings any more once the database is open.
       const directory = dataDirectoryOf(command);
       const store = openStoreOf(command);
       const recordings = new Recordings(store, Date.now);
       const recording = requireRecording(recordings, id);
-      const removeFiles = () => directory.removeRecording(id);
-      const done = act({ store, recordings, recording, by: auditor(), removeFiles });
+      const removeFiles = () => directory.removeRecordingAside(id);
+      const done = await act({ store, recordings, recording, by: auditor(), removeFiles });
       print(options.json === true, toJson(recordings.get(id) ?? recording), () => done);
     });
 }
@@ -125,17 +125,18 @@ function cancel({ store, recordings, recording: { id, status }, by }: Change): s
   });
   if (!cancelled) throw new CommandError(`recording ${id} has ended: it is ${status}`);
   // Some at a time: a server at work waits for the database as long as this writes.
-  while (recordings.removeWork(id, 100));
+  while (recordings.rows.removeWork(id, 100));
   return `recording ${id} is cancelled; a server that is at it stops within a second or two`;
 }
 
-function remove({ recordings, recording: { id, status, heldAt }, by, removeFiles }: Change): string {
+async function remove({ recordings, recording: { id, status, heldAt }, by, removeFiles }: Change): Promise<string> {
   const deleted = recordings.delete(id, (writer) => audit(writer, by, "recordings.delete", id, {}));
   if (!deleted) {
     const next = heldAt === null ? `it is ${status}; cancel it first` : "it is held; release it first";
     throw new CommandError(`recording ${id} can't be deleted: ${next}`);
   }
-  removeFiles();
+  await removeFiles();
+  await recordings.rows.removeDeleted(id);
   return `recording ${id} is deleted`;
 }
 
