@@ -85,9 +85,11 @@ export class TranscriptionCreator {
     const limits = this.#services.limits();
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
-    const maxBodyBytes = limits.upload_bytes + bodyAllowanceBytes;
+    // What can't ever be stored here is more than this server takes: a 503 would have it sent again and again.
+    const maxBodyBytes = Math.min(limits.upload_bytes + bodyAllowanceBytes, this.#services.room.mostBytes("intake"));
     const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
-    if (announcedBytes > maxBodyBytes) throw toUploadError({ kind: "body_too_large" }, limits.upload_bytes);
+    if (announcedBytes > maxBodyBytes)
+      throw toUploadError({ kind: "body_too_large" }, Math.min(limits.upload_bytes, maxBodyBytes));
     using room = this.#claimRoom(announcedBytes);
     const caller = callerOf(request);
     using idempotent = this.#idempotency.begin(request, caller);
@@ -165,7 +167,7 @@ export class TranscriptionCreator {
       onBytes: (count) => this.#services.metrics.http.received(count),
     });
     if (!upload.ok) {
-      const error = toUploadError(upload.failure, limits.upload_bytes);
+      const error = toUploadError(upload.failure, Math.min(limits.upload_bytes, maxBodyBytes));
       // Such a body has no bytes to compare by: its fault is what a second one has in common with it.
       return this.#refuse(idempotent, JSON.stringify(upload.failure), error);
     }
@@ -236,7 +238,7 @@ export class TranscriptionCreator {
   }
 
   /**
-   * @throws 422 under `file` for what is no recording, or is too long; 503 when this machine is too busy to find out, or where
+   * @throws 422 under `file` for what is no recording, or is too long; 413 for what the disk can never hold decoded; 503 when this machine is too busy to find out, or where
    * there is no room to decode it
    */
   async #examine(
@@ -259,7 +261,11 @@ export class TranscriptionCreator {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
     }
     const soundBytes = roomToDecode(probed, sizeBytes, limits.recording_seconds);
-    if (room.lack(soundBytes + roomForResults(soundBytes), "intake") !== null) {
+    const workBytes = soundBytes + roomForResults(soundBytes);
+    if (sizeBytes + workBytes > room.mostBytes("work")) {
+      throw new ApiError("file_too_large", "The recording takes more room to work on than this server's disk has.");
+    }
+    if (room.lack(workBytes, "intake") !== null) {
       throw noRoom("There is no room to work on this recording now.");
     }
   }

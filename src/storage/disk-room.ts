@@ -82,13 +82,13 @@ export class DiskRoom {
     };
   }
 
-  /** Whether so much would fit on the disk if it held nothing else. */
-  couldHold(bytes: number, use: RoomUse): boolean {
+  /** How much would fit on the disk if it held nothing else; infinite when it does not say. */
+  mostBytes(use: RoomUse): number {
     const disk = this.#disk();
-    if (disk === null) return true;
+    if (disk === null) return Number.POSITIVE_INFINITY;
     const total = disk.blocks * disk.bsize;
     // A reserve that leaves next to nothing is a mistake in the settings, which can be mended.
-    return total - Math.min(this.#reserve(use), total * workShare) >= bytes;
+    return Math.floor(total - Math.min(this.#reserve(use), total * workShare));
   }
 
   #disk(): StatsFs | null {

@@ -86,7 +86,7 @@ export class WorkRoom {
 
   /** Whether the disk has so much room if all that can go from it goes. */
   couldHold(bytes: number): boolean {
-    return this.#disk.couldHold(bytes, "work");
+    return bytes <= this.#disk.mostBytes("work");
   }
 
   /** What those asked for that asked before a recording, and for whom there would be room if only those who have some ended. */

@@ -42,20 +42,31 @@ const refusedForRoom = async (response: Response) => {
 
 describe("a create that would eat into the reserve of the disk", () => {
   let freeBytes = 0;
+  let diskBytes = 0;
+  let reserveBytes = 0;
   let moreFiles = 1_000_000;
   const real = statfsSync("/");
   const look = (): StatsFs => ({
     ...real,
     bsize: 1,
+    blocks: diskBytes,
     bavail: freeBytes - sizeOf(server.dataDirectory.incoming),
     files: 2_000_000,
     ffree: moreFiles,
   });
-  const server = new ApiServer({ disk: { look, reserveBytes: 100 * megabyte } });
+  const disk = {
+    look,
+    get reserveBytes() {
+      return reserveBytes;
+    },
+  };
+  const server = new ApiServer({ disk });
   const client = server.client("acme");
   afterAll(() => server[Symbol.dispose]());
   beforeEach(() => {
     freeBytes = 1000 * megabyte;
+    diskBytes = 2000 * megabyte;
+    reserveBytes = 100 * megabyte;
     moreFiles = 1_000_000;
   });
 
@@ -104,12 +115,41 @@ describe("a create that would eat into the reserve of the disk", () => {
     nothingIsLeft();
   });
 
+  test("and that the whole disk can't hold is answered 413, however it comes, and the next passes", async () => {
+    [diskBytes, freeBytes, reserveBytes] = [8 * megabyte, 8 * megabyte, 200_000];
+    const form = new FormData();
+    form.set("file", new Blob([Buffer.alloc(9 * megabyte)]), "talk.mp3");
+    for (const init of [{ method: "POST", body: form }, chunkedForm(9 * megabyte)]) {
+      const response = await client.fetch("/transcriptions", init);
+      const { error, message } = await errorOf(response, 413);
+      expect([error, response.headers.get("retry-after")]).toEqual(["file_too_large", null]);
+      expect(message).not.toContain(String(server.limits.upload_bytes));
+      nothingIsLeft();
+    }
+    const response = await client.send(jfk);
+    expect(response.status).toBe(201);
+    server.recordings.fail(server.queued.splice(0)[0] ?? "", { reason: "no_speech" });
+    const { id } = (await response.json()) as { id: string };
+    server.dataDirectory.removeRecording(id);
+  });
+
+  test("and whose sound the whole disk can't hold is answered 413, though the file fits", async () => {
+    [diskBytes, freeBytes, reserveBytes] = [400_000, 400_000, 0];
+    const response = await client.send(jfk);
+    expect([(await errorOf(response, 413)).error, response.headers.get("retry-after")]).toEqual([
+      "file_too_large",
+      null,
+    ]);
+    nothingIsLeft();
+  });
+
   test("spends no allowance, and holds no place", async () => {
+    const remaining = () =>
+      server.usage.creates(client.accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now()).remaining;
+    const before = remaining();
     freeBytes = 0;
     for (let count = 0; count < 7; count++) await refusedForRoom(await client.send(jfk));
-    expect(
-      server.usage.creates(client.accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now()).remaining,
-    ).toBe(8);
+    expect([before > 0, remaining()]).toEqual([true, before]);
   });
 });
 

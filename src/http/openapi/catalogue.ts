@@ -101,7 +101,7 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
     message: "The transcription is queued.",
   },
   file_too_large: {
-    meaning: "The whole request is larger than the server takes.",
+    meaning: "The whole request is larger than the server takes, or what it decodes to than its disk can ever hold.",
     advice: "Send a smaller file.",
     message: "The request is larger than this server takes; a file may have 536870912 bytes.",
   },
