@@ -5,6 +5,8 @@ import { messageOf } from "../wording/index.ts";
 export class Chores {
   readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
+  /** Names of those that go on. */
+  readonly #begun = new Set<string>();
   #isStopped = false;
 
   constructor(log: Logger) {
@@ -16,14 +18,19 @@ export class Chores {
     this.#timers.push(setInterval(() => this.run(name, chore), milliseconds));
   }
 
+  /** Does it now, unless it is at it still. */
   run(name: string, chore: () => void | Promise<void>): void {
+    if (this.#begun.has(name)) return;
     const failed = (error: unknown) => {
       const trouble = messageOf(error);
       this.#log.error({ event: "server.chore_failed", chore: name, trouble });
     };
     try {
+      const rest = chore();
+      if (rest === undefined) return;
+      this.#begun.add(name);
       // One that is still at it when the server stops meets a closed database.
-      chore()?.catch((error: unknown) => this.#isStopped || failed(error));
+      void rest.catch((error: unknown) => this.#isStopped || failed(error)).finally(() => this.#begun.delete(name));
     } catch (error) {
       failed(error);
     }

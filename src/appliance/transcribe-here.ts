@@ -5,7 +5,7 @@ import { type ExportFormat, exportTranscript, recordingDocument } from "../expor
 import { type SegmentResource, toSegment } from "../http/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
-import { type Recording, readSegments } from "../transcriptions/index.ts";
+import { newRecordingId, type Recording, readSegments } from "../transcriptions/index.ts";
 import { StartError } from "./start-error.ts";
 
 /** One recording to be transcribed here. */
@@ -45,7 +45,7 @@ export async function transcribeHere(
   parts: WorkshopParts,
   transcription: LocalTranscription,
 ): Promise<LocalTranscript> {
-  const { store, recordings, dataDirectory } = parts.services;
+  const { store, recordings, dataDirectory, now } = parts.services;
   const { file, signal, onProgress } = transcription;
   const pinnedLanguage = pinned(parts.languages, transcription.language);
   onProgress("open", null);
@@ -54,7 +54,7 @@ export async function transcribeHere(
   const probed = await probeRecording(parts.ffmpegPath, path, signal);
   if (!probed.ok) throw new StartError(`${file}: ${probed.reason}`);
   await untilReady(parts.engine, signal);
-  const id = Bun.randomUUIDv7();
+  const id = newRecordingId(now());
   // The recording stays where it is; what is removed in the end is the link.
   symlinkSync(path, dataDirectory.uploadPath(id));
   recordings.create({

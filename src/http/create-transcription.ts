@@ -12,7 +12,7 @@ import {
   syncDirectoryNow,
 } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
-import type { KeptAnswers, Recording, Recordings } from "../transcriptions/index.ts";
+import { type KeptAnswers, newRecordingId, type Recording, type Recordings } from "../transcriptions/index.ts";
 import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField, noRoom } from "./errors.ts";
@@ -213,7 +213,7 @@ export class TranscriptionCreator {
     // order in which recordings are entered.
     if (!this.#services.isAccount(account.id)) throw invalidKey();
     this.#requireCreates(request, caller);
-    const id = Bun.randomUUIDv7();
+    const id = newRecordingId(now());
     const values = {
       id,
       accountId: account.id,

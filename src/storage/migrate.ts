@@ -6,6 +6,7 @@ import models from "./migrations/0002-models.sql" with { type: "text" };
 import versions from "./migrations/0003-versions.sql" with { type: "text" };
 import vocabulary from "./migrations/0004-vocabulary.sql" with { type: "text" };
 import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
+import growth from "./migrations/0006-growth.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -19,6 +20,7 @@ const migrations: readonly Migration[] = [
   { name: "0003-versions", sql: versions },
   { name: "0004-vocabulary", sql: vocabulary },
   { name: "0005-deleted", sql: deleted },
+  { name: "0006-growth", sql: growth },
 ];
 
 /** The first version; it did not write down which it was. */

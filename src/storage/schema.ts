@@ -60,7 +60,11 @@ export const apiKeys = sqliteTable(
     /** The key that it was rotated into; it ends when the overlap does. */
     replacedBy: text(),
   },
-  (table) => [uniqueIndex("api_keys_hash").on(table.hash), index("api_keys_account").on(table.accountId)],
+  (table) => [
+    uniqueIndex("api_keys_hash").on(table.hash),
+    index("api_keys_account").on(table.accountId),
+    index("api_keys_workspace").on(table.workspaceId).where(isNotNull(table.workspaceId)),
+  ],
 );
 
 export const recordings = sqliteTable(
@@ -103,6 +107,7 @@ export const recordings = sqliteTable(
     index("recordings_account_id").on(table.accountId, table.id),
     index("recordings_account_status").on(table.accountId, table.status, table.id),
     index("recordings_status").on(table.status, table.id),
+    index("recordings_workspace").on(table.workspaceId, table.status, table.id).where(isNotNull(table.workspaceId)),
     index("recordings_deleted").on(table.deletedAt).where(isNotNull(table.deletedAt)),
   ],
 );
@@ -134,7 +139,10 @@ export const keptAnswers = sqliteTable(
 export const creates = sqliteTable(
   "creates",
   { accountId: accountReference(), createdAt: integer().notNull() },
-  (table) => [index("creates_account").on(table.accountId, table.createdAt)],
+  (table) => [
+    index("creates_account").on(table.accountId, table.createdAt),
+    index("creates_created").on(table.createdAt),
+  ],
 );
 
 /** Audio an account was charged for, by UTC day. */

@@ -1,5 +1,6 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
+export { newRecordingId } from "./recording-ids.ts";
 export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export {

@@ -1,9 +1,10 @@
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
+import { and, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { forgetAnswer } from "./kept-answers.ts";
+import { idsCreatedBetween } from "./recording-ids.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import type { Failure, Status, Step } from "./states.ts";
+import { type Failure, type Status, type Step, statusSchema } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
 
@@ -34,6 +35,8 @@ export interface RecordingFilter {
   /** Only those that were created before this one. */
   readonly beforeId?: string | undefined;
 }
+
+const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
 
 /** What a statement in the same transaction writes with. */
 export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
@@ -141,24 +144,15 @@ export class Recordings {
 
   /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
   list(filter: RecordingFilter, limit: number): Recording[] {
-    const { recordings } = tables;
-    return this.#store
-      .select()
-      .from(recordings)
-      .where(
-        and(
-          isNull(recordings.deletedAt),
-          filter.accountId === undefined ? undefined : eq(recordings.accountId, filter.accountId),
-          filter.workspaceId === undefined ? undefined : eq(recordings.workspaceId, filter.workspaceId),
-          filter.statuses === undefined ? undefined : inArray(recordings.status, [...filter.statuses]),
-          filter.createdAfter === undefined ? undefined : gt(recordings.createdAt, filter.createdAfter),
-          filter.createdBefore === undefined ? undefined : lt(recordings.createdAt, filter.createdBefore),
-          filter.beforeId === undefined ? undefined : lt(recordings.id, filter.beforeId),
-        ),
-      )
-      .orderBy(desc(recordings.id))
-      .limit(limit)
-      .all();
+    // Recordings of one state lie in the order of their ids in an index; those of several are put together of such lists.
+    const states = filter.statuses ?? (filter.workspaceId === undefined ? [undefined] : allStatuses);
+    // In one transaction: what goes from one state to the next meanwhile would be in both lists, or in none.
+    return this.#store.transaction((transaction) =>
+      [...new Set(states)]
+        .flatMap((status) => listInState(transaction, filter, status, limit))
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit),
+    );
   }
 
   /**
@@ -320,4 +314,37 @@ export class Recordings {
 function isThere(id: string) {
   const { recordings } = tables;
   return and(eq(recordings.id, id), isNull(recordings.deletedAt));
+}
+
+/** @param status undefined: of every one */
+function listInState(
+  store: Pick<Store, "select">,
+  { accountId, workspaceId, createdAfter, createdBefore, beforeId }: Omit<RecordingFilter, "statuses">,
+  status: Status | undefined,
+  limit: number,
+): Recording[] {
+  const { recordings } = tables;
+  const ids = idsCreatedBetween(createdAfter, createdBefore);
+  // The nearer of the two: of several bounds the index is searched by one.
+  const belowId = [ids.below, beforeId].filter((id) => id !== undefined).sort()[0];
+  // A workspace is one account's: its index finds fewer than the account's, which the plus keeps from being taken.
+  const account = workspaceId === undefined ? sql`${recordings.accountId}` : sql`+${recordings.accountId}`;
+  return store
+    .select()
+    .from(recordings)
+    .where(
+      and(
+        isNull(recordings.deletedAt),
+        accountId === undefined ? undefined : eq(account, accountId),
+        workspaceId === undefined ? undefined : eq(recordings.workspaceId, workspaceId),
+        status === undefined ? undefined : eq(recordings.status, status),
+        createdAfter === undefined ? undefined : gt(recordings.createdAt, createdAfter),
+        createdBefore === undefined ? undefined : lt(recordings.createdAt, createdBefore),
+        ids.above === undefined ? undefined : gte(recordings.id, ids.above),
+        belowId === undefined ? undefined : lt(recordings.id, belowId),
+      ),
+    )
+    .orderBy(desc(recordings.id))
+    .limit(limit)
+    .all();
 }

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import type { DataDirectory } from "../storage/index.ts";
 import type { Recordings } from "./recordings.ts";
 import { isOpen } from "./states.ts";
@@ -11,6 +12,8 @@ export interface RetentionRules {
 }
 
 const day = 86_400_000;
+/** Records that are looked at in one go: a few milliseconds' work. */
+const looksAtOnce = 50;
 
 /** Removes what has been kept long enough. A recording under an operator's hold stays whole. */
 export async function applyRetention(
@@ -19,7 +22,8 @@ export async function applyRetention(
   rules: RetentionRules,
   now: number,
 ): Promise<void> {
-  for (const id of readdirSync(dataDirectory.uploads)) {
+  for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
+    if (count % looksAtOnce === 0) await othersTurn();
     const recording = recordings.get(id);
     if (recording === null || recording.heldAt !== null) continue;
     if (!isOpen(recording.status) && recording.updatedAt <= now - rules.audioDays * day)
@@ -39,5 +43,6 @@ export async function applyRetention(
     await recordings.rows.removeDeleted(...deleted);
     beforeId = old.at(-1)?.id;
     if (old.length < batch) return;
+    await othersTurn();
   }
 }

@@ -48,3 +48,18 @@ test("one that fails after a while is logged, but not once they have been stoppe
   expect(made.log).toHaveLength(1);
   expect(made.log[0]).toMatchObject({ event: "server.chore_failed", chore: "work of ended recordings" });
 });
+
+test("one that goes on when its next time comes is not begun twice, and is begun again after its end", async () => {
+  const made = chores();
+  let ends: (() => void)[] = [];
+  const long = () => new Promise<void>((resolve) => void ends.push(resolve));
+  made.chores.run("retention", long);
+  made.chores.run("retention", long);
+  made.chores.run("other", long);
+  expect(ends).toHaveLength(2);
+  for (const end of ends) end();
+  ends = [];
+  await Bun.sleep(0);
+  made.chores.run("retention", long);
+  expect(ends).toHaveLength(1);
+});

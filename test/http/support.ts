@@ -25,7 +25,13 @@ import {
 } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
-import { KeptAnswers, type NewRecording, Recordings, type Segment } from "../../src/transcriptions/index.ts";
+import {
+  KeptAnswers,
+  type NewRecording,
+  newRecordingId,
+  Recordings,
+  type Segment,
+} from "../../src/transcriptions/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
@@ -139,7 +145,7 @@ export class ApiServer implements Disposable {
 
   /** Enters a recording that waits. @returns its id */
   enterQueued(accountId: string, values: Partial<NewRecording> = {}): string {
-    const id = Bun.randomUUIDv7();
+    const id = newRecordingId(this.now());
     return this.recordings.create(newRecording(id, accountId, values)).id;
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createAccount } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { applyRetention, Recordings } from "../../src/transcriptions/index.ts";
+import { applyRetention, newRecordingId, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -23,7 +23,7 @@ describe("what is kept", () => {
   /** Enters recordings in every state, each with its audio, and lets ten days pass. */
   const enterAll = (directory: DataDirectory) => {
     const enter = (move: (id: string) => void) => {
-      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
       move(id);
       writeFileSync(directory.uploadPath(id), "audio");
       mkdirSync(directory.workDirectory(id));
@@ -89,7 +89,7 @@ describe("what is kept", () => {
     store.$client.close();
     const enter = (held: boolean) => {
       const first = open();
-      const { id } = first.create(newRecording(Bun.randomUUIDv7(), owner));
+      const { id } = first.create(newRecording(newRecordingId(now), owner));
       first.claim(id);
       first.complete(id, []);
       first.setHold(id, held);

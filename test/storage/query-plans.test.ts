@@ -1,0 +1,218 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { authenticate, LastUse, Usage } from "../../src/accounts/index.ts";
+import { RecordingQueue } from "../../src/queue/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import {
+  applyRetention,
+  Checkpoints,
+  KeptAnswers,
+  Recordings,
+  readSegments,
+  readWholeSegments,
+  speakersOf,
+} from "../../src/transcriptions/index.ts";
+import { post, someUrl } from "../http/forms.ts";
+import { ApiServer } from "../http/support.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { RecordedStatements, slowSteps } from "../support/recorded-statements.ts";
+
+/** Tables that have a row, or many, for every recording there ever was. */
+const growing = ["recordings", "segments", "kept_answers", "creates", "audio_usage"];
+
+/** The methods of a class, so that none is left out of what is looked at. */
+const methodsOf = (of: { readonly prototype: object }) =>
+  Object.getOwnPropertyNames(of.prototype).filter((name) => name !== "constructor");
+
+/** Does everything that the server does with its database, each method once at least. */
+async function useAll(server: ApiServer): Promise<void> {
+  const { store, recordings, usage } = server;
+  const now = server.now();
+  const account = server.account("first");
+  const workspace = server.workspace("first", "sales");
+  const clients = [server.client("first"), server.client("first", { workspace })];
+  const enter = () => server.enterQueued(account.id);
+  const done = server.enterCompleted(account.id, 3);
+
+  const statuses = ["", "status=completed", "status=completed,failed", "status=queued,processing,completed,failed"];
+  const times = [
+    "",
+    "created_after=2026-01-01",
+    "created_before=2036-01-01",
+    "created_after=2026-01-01&created_before=2036-01-01",
+  ];
+  for (const client of clients) {
+    const page = await client.fetch("/transcriptions?limit=1");
+    const { next_cursor: cursor } = (await page.json()) as { next_cursor: string };
+    const cursors = [
+      "",
+      cursor === "" ? `cursor=${Buffer.from(`r${done}`).toString("base64url")}` : `cursor=${cursor}`,
+    ];
+    for (const status of statuses)
+      for (const time of times)
+        for (const from of cursors) {
+          const answer = await client.fetch(
+            `/transcriptions?${[status, time, from].filter((part) => part !== "").join("&")}`,
+          );
+          expect(answer.status).toBe(200);
+        }
+  }
+  for (const client of clients) expect((await post(client, { url: someUrl }, "once")).status).toBe(201);
+  const [client] = clients;
+  if (client === undefined) throw new Error("there is no client");
+  expect((await post(client, { url: someUrl }, "once")).status).toBe(201);
+  expect((await client.fetch(`/transcriptions/${done}`)).status).toBe(200);
+  expect((await client.fetch(`/transcriptions/${done}/segments?limit=2`)).status).toBe(200);
+  for (const format of ["txt", "srt", "vtt"])
+    expect((await client.fetch(`/transcriptions/${done}/export?format=${format}`)).status).toBe(200);
+  expect((await fetch(`${server.origin}/metrics`)).status).toBe(200);
+  authenticate(store, client.key, now);
+  const lastUse = new LastUse(store);
+  lastUse.note(client.keyId, now);
+  lastUse.flush();
+
+  const { rows } = recordings;
+  const deleted = () => {
+    const id = server.enterCompleted(account.id, 1);
+    recordings.delete(id);
+    return id;
+  };
+  const payload = Type.Object({});
+  const worked = enter();
+  const checkpoints = new Checkpoints(store, worked);
+  const scope = { accountId: account.id, workspaceId: null, key: "twice" };
+  const answer = { fingerprint: "", status: 422, body: "{}", recordingId: null };
+  const answers = new KeptAnswers(store);
+  const segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Hello.", words: "[]" };
+  const uses: [object, Record<string, () => unknown>][] = [
+    [
+      Recordings,
+      {
+        create: () => recordings.create(newRecording(Bun.randomUUIDv7(), account.id)),
+        get: () => recordings.get(worked),
+        claim: () => recordings.claim(worked),
+        progress: () => recordings.progress(worked, "decode", 5),
+        fetched: () => recordings.fetched(worked, 7),
+        describe: () => recordings.describe(worked, { language: "de" }),
+        complete: () => recordings.complete(worked, [segment]),
+        setHold: () => [true, false].map((held) => recordings.setHold(worked, held)),
+        fail: () => recordings.fail(enter(), { reason: "internal", cause: "unexpected" }),
+        delete: () => recordings.delete(worked),
+        list: () => recordings.list({ statuses: ["failed"], createdBefore: now }, 5),
+        listOpen: () => recordings.listOpen(),
+        countOpen: () => recordings.countOpen(account.id),
+        countsOpen: () => recordings.countsOpen(),
+        countsOpenByPriority: () => recordings.countsOpenByPriority(),
+        oldestQueuedAt: () => recordings.oldestQueuedAt(),
+        modelsOfOpen: () => recordings.modelsOfOpen(),
+        idsOf: () => recordings.idsOf(account.id),
+        requeueAll: () => recordings.requeueAll(),
+      },
+    ],
+    [
+      rows.constructor,
+      {
+        addSegments: () => rows.addSegments(server.enterProcessing(account.id), [segment]),
+        removeSegments: () => rows.removeSegments(enter(), 5),
+        removeWork: () => rows.removeWork(server.enterFailed(account.id), 5),
+        endedWithWork: () => rows.endedWithWork(),
+        removeDeleted: () => rows.removeDeleted(deleted()),
+        removeAllDeleted: () => rows.removeAllDeleted(),
+      },
+    ],
+    [
+      Checkpoints,
+      {
+        ofTrack: () => checkpoints.ofTrack(1),
+        write: () => checkpoints.write("decode", 0, payload, {}),
+        read: () => checkpoints.read("decode", 0, payload),
+        finished: () => checkpoints.finished("decode"),
+        countExcept: () => checkpoints.countExcept(["decode"]),
+        clear: () => checkpoints.clear("decode"),
+      },
+    ],
+    [KeptAnswers, { find: () => answers.find(scope, now), keep: () => answers.keep(scope, answer, now) }],
+    [
+      Usage,
+      {
+        creates: () => [0, 1, 1e6].map((limit) => usage.creates(account.id, { limit, windowMilliseconds: 1e9 }, now)),
+        spendCreate: () => store.transaction((writer) => usage.spendCreate(writer, account.id, now)),
+        audioSeconds: () => usage.audioSeconds(account.id, now),
+        admit: () => usage.admit(account.id, done, 5, now),
+        chargeAudio: () => usage.chargeAudio(done, 5),
+        refundAudio: () => usage.refundAudio(done),
+      },
+    ],
+  ];
+  for (const [of, methods] of uses) {
+    expect(Object.keys(methods).sort()).toEqual(methodsOf(of as { prototype: object }).sort());
+    for (const use of Object.values(methods)) await use();
+  }
+  [readSegments(store, done, 0, 5), [...readWholeSegments(store, done)], speakersOf(store, done)];
+  await applyRetention(recordings, server.dataDirectory, { audioDays: 0, completedDays: 1 }, now + 1e10);
+  const process = async () => null;
+  const queue = new RecordingQueue({
+    recordings,
+    process,
+    slots: 1,
+    priorityOf: () => 0,
+    now: () => now,
+    onFault: () => {},
+  });
+  queue.recover();
+  await queue.stop();
+}
+
+describe("however many recordings there are", () => {
+  let store: Store;
+  let statements: readonly string[];
+  beforeAll(async () => {
+    store = openDatabase(":memory:");
+    using recorded = new RecordedStatements();
+    using server = new ApiServer({ recordingsPerAccount: 1000 });
+    recorded.statements.clear();
+    await useAll(server);
+    statements = [...recorded.statements].filter((sql) => /^\s*(select|insert|update|delete|with)\b/i.test(sql));
+  });
+  afterAll(() => store.$client.close());
+
+  test("no statement of the server goes through all of them, or sorts them", () => {
+    expect(statements.length).toBeGreaterThan(60);
+    const slow = statements
+      .map((sql) => ({ sql, steps: slowSteps(store.$client, sql, growing) }))
+      .filter(({ steps }) => steps.length > 0);
+    expect(slow).toEqual([]);
+  });
+
+  test("what refers to others is found from there by an index: who deletes one looks for it", () => {
+    const { $client } = store;
+    const all = <T>(sql: string) => $client.prepare<T, []>(sql).all();
+    const unfound = all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").flatMap(({ name }) => {
+      const indexed = all<{ name: string }>(`PRAGMA index_list(${name})`).map(
+        (index) => all<{ name: string }>(`PRAGMA index_info(${index.name})`)[0]?.name,
+      );
+      return all<{ from: string }>(`PRAGMA foreign_key_list(${name})`)
+        .filter(({ from }) => !indexed.includes(from))
+        .map(({ from }) => `${name}.${from}`);
+    });
+    expect(unfound).toEqual([]);
+  });
+});
+
+describe("what is looked for", () => {
+  const database = new Database(":memory:");
+  database.run(
+    "CREATE TABLE recordings (id TEXT PRIMARY KEY, status TEXT); CREATE INDEX by_status ON recordings (status)",
+  );
+  const cases: [string, string[]][] = [
+    ["SELECT * FROM recordings WHERE id < ? ORDER BY id DESC LIMIT 5", []],
+    ["SELECT count(*) FROM recordings", ["SCAN recordings USING COVERING INDEX by_status"]],
+    ["SELECT * FROM recordings WHERE status LIKE 'q%'", ["SCAN recordings"]],
+    ["DELETE FROM recordings WHERE status || '' = ?", ["SCAN recordings"]],
+    ["SELECT * FROM recordings WHERE status = ? ORDER BY id", ["USE TEMP B-TREE FOR ORDER BY"]],
+  ];
+  test.each(cases)("%s: %p", (sql, expected) => {
+    expect(slowSteps(database, sql, growing)).toEqual(expected);
+  });
+});
