@@ -43,11 +43,12 @@ export async function transcribeChunk(
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
+  // At once, as long as the state has the window that it encoded for the first.
+  const second = isDoubted(first) ? weigh(await read(samples, secondWay), samples) : null;
   const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, { ...options, signal }) : [];
   const apart = await readEach(state, samples, parts, { ...options, signal });
   if (apart.length > 0 && bestOf([first, weigh(apart, samples)]).utterances === apart) return apart;
-  if (!isDoubted(first)) return withoutInvented(first.utterances);
-  const second = weigh(await read(samples, secondWay), samples);
+  if (second === null) return withoutInvented(first.utterances);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
   const attempts: [Attempt, ...Attempt[]] = [first, second];
   if (isIncomplete(second)) {
