@@ -85,6 +85,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const models = new WorkerModels({
     onWork: (work) => metrics.engine.stepDone(work),
     onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
+    idleMilliseconds: () => running.values.engine.idle_minutes * minute,
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
     verdictsPath: dataDirectory.verdicts,
@@ -100,7 +101,11 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
-    process: (id, signal) => processRecording(services, id, signal),
+    process(id, signal) {
+      // It is there by the time that it is needed.
+      engine.wake();
+      return processRecording(services, id, signal);
+    },
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
     onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),

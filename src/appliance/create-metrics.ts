@@ -40,7 +40,8 @@ export function createMetrics(parts: MeasuredParts): Metrics {
     },
     engine() {
       const { state, trouble, workerPid, gpus } = engine().status();
-      return { ready: state === "ready" && trouble === null, workerPid, gpus };
+      const isThere = state === "ready" || state === "asleep" || state === "waking";
+      return { ready: isThere && trouble === null, asleep: state === "asleep", workerPid, gpus };
     },
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),

@@ -11,6 +11,7 @@ export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisper
   readonly recordings: Recordings;
   readonly onWork: NonNullable<EngineOptions["onWork"]>;
   readonly onWorkerDeath: NonNullable<EngineOptions["onWorkerDeath"]>;
+  readonly idleMilliseconds: NonNullable<EngineOptions["idleMilliseconds"]>;
 }
 
 /**
@@ -40,6 +41,7 @@ export class WorkerModels implements RecordingModels {
       log: options.log,
       onWork: options.onWork,
       onWorkerDeath: options.onWorkerDeath,
+      idleMilliseconds: options.idleMilliseconds,
     });
   }
 

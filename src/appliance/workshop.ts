@@ -51,6 +51,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const models = new WorkerModels({
     // Nobody reads how this command stands.
     ...{ onWork: () => {}, onWorkerDeath: () => {} },
+    idleMilliseconds: () => 0,
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
     verdictsPath: join(cache, "devices.json"),

@@ -20,9 +20,11 @@ export interface EngineOptions {
   readonly onWorkerDeath?: (how: WorkerDeath) => void;
   /** Waits before a worker is started again after one that did not become ready, by number of tries. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
+  /** After how long of nothing to do the worker is ended, until there is something again; asked anew each time, 0: never. */
+  readonly idleMilliseconds?: () => number;
   /** How long a worker may take for what it is told to do. */
   readonly timeLimits?: TimeLimits;
-  /** How often is looked whether it takes longer. */
+  /** How often is looked whether it takes longer, or has nothing to do. */
   readonly lookMilliseconds?: number;
 }
 

@@ -3,6 +3,7 @@ import { messageOf } from "../wording/index.ts";
 import { blame, givenUp } from "./blame.ts";
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
+import { IdleTime } from "./idle-time.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
@@ -23,6 +24,7 @@ export class Engine {
   readonly #lanes: Lanes;
   readonly #times: OperationTimes;
   readonly #worker: WorkerLife;
+  readonly #idleTime: IdleTime;
   #nextId = 1;
 
   constructor(options: EngineOptions) {
@@ -30,8 +32,18 @@ export class Engine {
     this.#options = options;
     this.#lanes = new Lanes(options.lanes);
     this.#times = new OperationTimes(timeLimits, lookMilliseconds);
+    this.#idleTime = new IdleTime({
+      limitMilliseconds: options.idleMilliseconds ?? (() => 0),
+      lookMilliseconds,
+      onIdle: () => {
+        if (this.#lanes.isEmpty) this.#worker.sleep();
+      },
+    });
     this.#worker = new WorkerLife(options, timeLimits, lookMilliseconds, {
-      onReady: () => this.#pump(),
+      onReady: () => {
+        this.#idleTime.used();
+        this.#pump();
+      },
       onAnswer: (answer) => this.#finish(answer),
       isIdle: () => this.#lanes.nothingRuns,
       onGone: () => this.#times.workerGone(),
@@ -53,8 +65,14 @@ export class Engine {
     return this.#worker.ready();
   }
 
+  /** Has a worker that sleeps started: somebody will need it soon. */
+  wake(): void {
+    this.#idleTime.used();
+    this.#worker.wake();
+  }
+
   /**
-   * Runs one operation.
+   * Runs one operation. A worker that sleeps is started for it.
    * @param tries what is known of earlier tries
    * @throws {EngineCrashError} when the worker dies of it again and again
    * @throws {EngineOperationError} when it fails without harming the worker
@@ -87,6 +105,8 @@ export class Engine {
       const tooLate = givenUp(task);
       if (tooLate !== null) return settle({ error: tooLate });
       this.#lanes.add(task);
+      this.#used(operation);
+      this.#worker.wake();
       this.#pump();
     });
   }
@@ -107,6 +127,7 @@ export class Engine {
   async close(): Promise<void> {
     this.#worker.close();
     this.#times[Symbol.dispose]();
+    this.#idleTime[Symbol.dispose]();
     for (const task of this.#lanes.clear()) task.settle({ error: closedError() });
     await this.#worker.ended();
   }
@@ -140,6 +161,7 @@ export class Engine {
     this.#times.ended(answer.id);
     const task = this.#lanes.end(answer.id);
     if (task !== null) {
+      this.#used(task.operation.name);
       if (answer.type === "done") this.#count(task);
       task.settle(
         answer.type === "done"
@@ -149,6 +171,11 @@ export class Engine {
     }
     this.#worker.renewIfIdle();
     this.#pump();
+  }
+
+  /** Whoever tries the worker out now and then keeps it from no sleep. */
+  #used(operation: OperationName): void {
+    if (operation !== "tryOut") this.#idleTime.used();
   }
 
   /** Tells of an operation that was done. */

@@ -37,10 +37,14 @@ export class Trial {
     this.#options = options;
   }
 
-  /** What keeps the worker from its work, as far as is known; null when nothing does. */
+  /**
+   * What keeps the worker from its work, as far as is known; null when nothing does. One that sleeps, or is being woken, is as
+   * able to work as it was when it was put to sleep.
+   */
   known(): string | null {
     const { state, trouble } = this.#options.engine.status();
-    if (state !== "ready") return trouble ?? "the models are being loaded";
+    if (state === "starting" || state === "failing" || state === "closed")
+      return trouble ?? "the models are being loaded";
     return trouble ?? this.#trouble ?? this.#speechTrouble;
   }
 
@@ -48,7 +52,9 @@ export class Trial {
   async trouble(): Promise<string | null> {
     const { engine, now } = this.#options;
     const { state, trouble, busy } = engine.status();
-    if (state !== "ready" || trouble !== null) return this.known();
+    // One that sleeps is woken to find out whether what was the matter with it still is, and let sleep where nothing was.
+    const isTried = state === "ready" || (state === "asleep" && this.known() !== null);
+    if (!isTried || trouble !== null) return this.known();
     const isOld = now() - this.#endedAt >= this.#holds;
     if (this.#running !== null || (!busy && isOld)) {
       await this.#answer();

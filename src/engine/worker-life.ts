@@ -5,7 +5,11 @@ import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-export type EngineState = "starting" | "ready" | "failing" | "closed";
+/**
+ * `asleep`: there is no worker, since nothing was to do for long; `waking`: it is started again, and nothing says that it
+ * could not be.
+ */
+export type EngineState = "starting" | "ready" | "asleep" | "waking" | "failing" | "closed";
 
 /** What the worker says of an operation it was given. */
 export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
@@ -42,6 +46,8 @@ export class WorkerLife {
   #restarts = 0;
   /** The worker shall make room for another as soon as it is idle. */
   #renewal = false;
+  /** The worker there is was ended because nothing was to do. */
+  #dismissed = false;
   /** Of the next start. */
   #restart: NodeJS.Timeout | null = null;
   /** Of the start, which a driver can hang in. */
@@ -100,6 +106,23 @@ export class WorkerLife {
   /** To be called when the worker has become idle. One that is starting has asked what to load already: it goes once it is ready. */
   renewIfIdle(): void {
     if (this.#isReplaceable()) this.#worker?.kill();
+  }
+
+  /** Ends a worker that has nothing to do, with the models that it holds; one that is starting stays. */
+  sleep(): void {
+    if (this.#state !== "ready" || !this.#user.isIdle()) return;
+    this.#state = "asleep";
+    this.#dismissed = true;
+    this.#options.log.info({ event: "engine.asleep" });
+    this.#worker?.kill();
+  }
+
+  /** Starts a worker again that was put to sleep. */
+  wake(): void {
+    if (this.#state !== "asleep") return;
+    this.#state = "waking";
+    // One that is still on its way out is followed by the next.
+    if (this.#worker === null) void this.#start();
   }
 
   /** Ends a worker that comes to no end. */
@@ -180,8 +203,10 @@ export class WorkerLife {
 
   #ended(how: WorkerDeath): void {
     if (this.isClosed) return;
-    const wasAsked = this.#isReplaceable();
+    const wasDismissed = this.#dismissed;
+    const wasAsked = this.#isReplaceable() || wasDismissed;
     const wasReady = this.#state === "ready";
+    this.#dismissed = false;
     this.#gpus = [];
     this.#worker = null;
     this.#watchdog.releaseAll();
@@ -193,8 +218,9 @@ export class WorkerLife {
       this.#trouble ??= `the worker ended with ${how.signal ?? `exit code ${how.exitCode}`}`;
       this.#user.onDeath(how, this.#trouble);
     }
-    if (wasReady) {
-      this.#state = "starting";
+    if (this.#state === "asleep") return;
+    if (wasReady || wasDismissed) {
+      if (wasReady) this.#state = "starting";
       void this.#start();
     } else {
       this.#startLater();

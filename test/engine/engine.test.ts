@@ -7,29 +7,17 @@ import {
   type EngineOptions,
   EngineStalledError,
   type WorkDone,
-  type WorkerStart,
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-
-const start: WorkerStart = {
-  type: "start",
-  nativeDirectory: "/",
-  onnxBinding: "/",
-  cpuLibrary: "",
-  gpuLibraries: [],
-  whisperModel: "/",
-  segmentationModel: "/",
-  embeddingModel: "/",
-  threads: 1,
-};
 
 const engines: Engine[] = [];
 function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
-    prepare: async () => start,
+    prepare: async () => scriptedStart,
     lanes: 2,
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
@@ -139,7 +127,7 @@ describe("the engine", () => {
       prepare: async () => {
         tries += 1;
         if (tries < 5) throw new Error("the model is missing; run scripts/setup");
-        return start;
+        return scriptedStart;
       },
     });
     while (made.status().state !== "failing") await Bun.sleep(5);
@@ -188,7 +176,7 @@ describe("the engine", () => {
       prepare: async () => {
         asked += 1;
         if (asked === 1) made.renewWorker();
-        return start;
+        return scriptedStart;
       },
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
@@ -200,7 +188,7 @@ describe("the engine", () => {
     const made = engine({
       prepare: async (death) => {
         told.push(death?.signal ?? null);
-        return start;
+        return scriptedStart;
       },
     });
     await made.ready();
@@ -265,7 +253,7 @@ describe("the engine", () => {
     const made = engine({
       timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 0.2 }),
       lookMilliseconds: 20,
-      prepare: async () => ({ ...start, whisperModel: join(directory.path, "slow-once") }),
+      prepare: async () => ({ ...scriptedStart, whisperModel: join(directory.path, "slow-once") }),
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(1);

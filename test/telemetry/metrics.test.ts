@@ -11,7 +11,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
     stalledRecordings: () => [{ trouble: "disk_full", count: 1 }],
     oldestWaitingSeconds: () => 61,
-    engine: () => ({ ready: true, workerPid: process.pid, gpus: [gpu] }),
+    engine: () => ({ ready: true, asleep: false, workerPid: process.pid, gpus: [gpu] }),
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
@@ -32,6 +32,7 @@ test("what is asked when the metrics are read is told with its labels", async ()
     'transcribe_recordings_open{status="processing",priority="0"} 0',
     "transcribe_queue_oldest_waiting_seconds 61",
     "transcribe_engine_ready 1",
+    "transcribe_engine_asleep 0",
     'transcribe_gpu_memory_free_bytes{gpu="CUDA0"} 3',
     'transcribe_gpu_memory_total_bytes{gpu="CUDA0"} 8',
     'transcribe_model_info{model="whisper-base"} 1',
@@ -51,7 +52,7 @@ test("what is not there any more is not told any more", async () => {
   const metrics = new Metrics(
     sources({
       openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
-      engine: () => ({ ready: there, workerPid: there ? process.pid : null, gpus: there ? [gpu] : [] }),
+      engine: () => ({ ready: there, asleep: !there, workerPid: there ? process.pid : null, gpus: there ? [gpu] : [] }),
       modelInUse: () => (there ? "whisper-base" : "whisper-large"),
       certificateEndsAt: () => (there ? 1 : null),
     }),
@@ -62,6 +63,7 @@ test("what is not there any more is not told any more", async () => {
   expect(after).not.toMatch(/priority="5"|gpu_memory|whisper-base|worker_resident|tls_certificate/);
   expect(after).toContain('transcribe_model_info{model="whisper-large"} 1');
   expect(after).toContain("transcribe_engine_ready 0");
+  expect(after).toContain("transcribe_engine_asleep 1");
 });
 
 test("a disk that can't be asked leaves out its own figures alone", async () => {

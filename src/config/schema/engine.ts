@@ -1,4 +1,4 @@
-import { group, integer, nameOrPath } from "./kinds.ts";
+import { duration, group, integer, nameOrPath } from "./kinds.ts";
 
 export const engine = group("The inference worker.", {
   threads: integer({
@@ -13,5 +13,13 @@ export const engine = group("The inference worker.", {
     description:
       "The speech model: an id of `transcribe models list`, or the path of a ggml file. Empty takes what `transcribe models use` chose, else the built-in one.",
     reload: false,
+  }),
+  idle_minutes: duration("minutes", {
+    default: 0,
+    minimum: 0,
+    maximum: 525_600,
+    description:
+      "Minutes without work after which the inference worker is ended and the memory of its models is free; the next recording has it started again. 0 keeps it.",
+    reload: true,
   }),
 });

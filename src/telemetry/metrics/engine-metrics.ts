@@ -12,6 +12,8 @@ export interface GpuMemory {
 export interface EngineSource {
   engine(): {
     readonly ready: boolean;
+    /** There is no worker, since nothing was to do for long; it is started when there is. */
+    readonly asleep: boolean;
     readonly workerPid: number | null;
     /** None where the worker computes on the CPU alone. */
     readonly gpus: readonly GpuMemory[];
@@ -62,8 +64,18 @@ export class EngineMetrics {
       },
       [...signals, "none", "other"].map((signal) => ({ signal })),
     );
-    askedGauge(registry, { name: "transcribe_engine_ready", help: "1 while the inference worker takes work" }, () =>
-      source.engine().ready ? 1 : 0,
+    askedGauge(
+      registry,
+      { name: "transcribe_engine_ready", help: "1 while the inference worker takes work, or sleeps and would" },
+      () => (source.engine().ready ? 1 : 0),
+    );
+    askedGauge(
+      registry,
+      {
+        name: "transcribe_engine_asleep",
+        help: "1 while there is no inference worker because nothing was to do for engine.idle_minutes",
+      },
+      () => (source.engine().asleep ? 1 : 0),
     );
     askedGauge(
       registry,

@@ -1,0 +1,14 @@
+import type { WorkerStart } from "../../src/engine/index.ts";
+
+/** What the scripted worker is started with, which loads nothing. */
+export const scriptedStart: WorkerStart = {
+  type: "start",
+  nativeDirectory: "/",
+  onnxBinding: "/",
+  cpuLibrary: "",
+  gpuLibraries: [],
+  whisperModel: "/",
+  segmentationModel: "/",
+  embeddingModel: "/",
+  threads: 1,
+};
