@@ -88,6 +88,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     idleMilliseconds: () => running.values.engine.idle_minutes * minute,
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
+    device: settings.engine.device,
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;

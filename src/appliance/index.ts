@@ -13,5 +13,6 @@ export {
 } from "./running-server.ts";
 export { settingFaults } from "./setting-faults.ts";
 export { currentSpeechModel, speechModelsFor } from "./speech-models-for.ts";
+export { withSpeechSample } from "./speech-sample.ts";
 export { StartError } from "./start-error.ts";
 export { openWorkshop, type Workshop } from "./workshop.ts";

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Settings } from "../config/index.ts";
 import {
   chooseCpuLibraryFor,
-  chooseGpuLibraries,
+  chooseGpuLibrary,
   leaveOutCpuLibrary,
   type WorkerDeath,
   type WorkerStart,
@@ -10,6 +11,8 @@ import {
 import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
+import { GpuRetreat } from "./gpu-retreat.ts";
+import { withSpeechSample } from "./speech-sample.ts";
 
 export interface PrepareWorkerOptions {
   /** What a worker loads. */
@@ -17,29 +20,32 @@ export interface PrepareWorkerOptions {
   /** Paths of the whisper models that it must be able to run, the one to begin with first; by default the program's own. */
   readonly whisperModels?: () => readonly [string, ...string[]];
   readonly threads: number;
-  /** Whether GPUs are used that pass their self-test; true by default. */
-  readonly gpu?: boolean;
+  /** What whisper computes on, see the setting; auto by default. */
+  readonly device?: Settings["engine"]["device"];
   /** Where the verdicts of the CPU variants' self-tests are kept. */
   readonly verdictsPath: string;
   readonly log: Logger;
 }
 
-const noGpu = { gpuLibraries: [], leftOut: [] };
-
 /**
  * Says what a worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
- * backends that pass theirs. A variant that a worker died of by an illegal instruction is left out from then on.
+ * backend that passes its own. A variant that a worker died of by an illegal instruction is left out from then on, and so is,
+ * until the program ends, a GPU backend that fails at work.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<WorkerStart> {
-  const { files, threads, verdictsPath, log } = options;
+  const { files, threads, verdictsPath, log, device = "auto" } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   /** What the last worker was started with, and may have died of. */
   let started = "";
+  const retreat = new GpuRetreat(log);
+  const isCandidate = (library: string) =>
+    (device === "auto" || library === `libggml-${device}.so`) && retreat.allows(library);
   return async (death, signal) => {
+    if (death !== null) retreat.after(death);
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
     const [whisperModel, ...others] = whisperModels();
     for (const path of [segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node"), whisperModel]) {
@@ -63,19 +69,23 @@ export function workerPreparation(
     });
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
     const usable = { ...choice, whisperModel, cpuLibrary };
-    const gpu = options.gpu === false ? noGpu : await chooseGpuLibraries(usable);
+    const gpu = await chooseGpuLibrary({
+      ...{ ...usable, verdictsPath, candidates: isCandidate, mustBeFaster: device === "auto" },
+      withSample: (use) => withSpeechSample(files, use),
+    });
     if (gpu.leftOut.length > 0) log.warn({ event: "engine.gpu_backends_left_out", leftOut: gpu.leftOut });
-    const { gpuLibraries } = gpu;
+    const { library: gpuLibrary, lanes } = retreat.use(gpu.gpuLibrary);
     const models = { whisperModel, segmentationModel, embeddingModel };
     started = cpuLibrary;
     return {
       type: "start",
       nativeDirectory,
       cpuLibrary,
-      gpuLibraries: [...gpuLibraries],
+      gpuLibraries: gpuLibrary === null ? [] : [gpuLibrary],
       onnxBinding,
       ...models,
       threads,
+      lanes,
     };
   };
 }

@@ -54,6 +54,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     idleMilliseconds: () => 0,
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
+    device: settings.engine.device,
     verdictsPath: join(cache, "devices.json"),
   });
   const { engine } = models;

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { workerPreparation } from "../appliance/index.ts";
+import type { Settings } from "../config/index.ts";
 import { blockCount, type Chunk, Engine, type PcmFile, SAMPLE_RATE, secondsOf } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import { createLogger } from "../telemetry/index.ts";
@@ -11,8 +12,8 @@ export interface MeasureOptions {
   /** Path of the whisper model. */
   readonly whisperModel: string;
   readonly threads: number;
-  /** Whether it may use GPUs. */
-  readonly gpu: boolean;
+  /** What whisper computes on, as in the settings. */
+  readonly speechDevice: Settings["engine"]["device"];
   readonly recording: PcmFile;
   /** How long it transcribes, at least one piece. */
   readonly seconds: number;
@@ -57,11 +58,14 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
   for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
   let device = "cpu";
-  const { files, gpu, verdictsPath } = options;
+  const { files, speechDevice, verdictsPath } = options;
   const log = createLogger("silent");
   const engine = new Engine({
     command: ownCommand("__worker"),
-    prepare: workerPreparation({ files, whisperModels: () => [model], threads, gpu, verdictsPath, log }),
+    prepare: workerPreparation({
+      ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
+      device: speechDevice,
+    }),
     lanes: 1,
     log,
     onWork: (work) => {

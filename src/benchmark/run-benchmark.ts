@@ -61,7 +61,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
       const measurement = await measure({
         ...common,
         threads,
-        gpu,
+        speechDevice: gpu ? settings.engine.device : "cpu",
         seconds,
         onStep: (step) => onStep(`${name(threads, gpu)}: ${step}`),
       });

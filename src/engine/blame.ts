@@ -2,7 +2,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
 import type { WorkerDeath } from "./engine-options.ts";
 import { EngineCrashError, EngineKilledError, EngineStalledError } from "./errors.ts";
-import type { Task } from "./task.ts";
+import type { Task, Tries } from "./task.ts";
 
 /**
  * A worker that dies does not say what of. All that it was at have it counted against them, are tried again, and one
@@ -12,22 +12,30 @@ import type { Task } from "./task.ts";
  */
 const mostTries = 3;
 
-/** Counts a worker's end against the operations that are to blame for it. @param interrupted what it was at */
-export function blame(interrupted: readonly Task[], { signal }: WorkerDeath, log: Logger): void {
+/** Counts a worker's end against the operations that are to blame for it: none where the GPU failed. @param interrupted what it was at */
+export function blame(interrupted: readonly Task[], { signal, gpuFailure }: WorkerDeath, log: Logger): void {
   const stalled = interrupted.filter((task) => task.stalled);
   // Where the worker was ended because of one, what ran beside that one did nothing.
   for (const task of stalled.length > 0 ? stalled : interrupted) {
     if (task.abandoned) continue;
+    if (gpuFailure !== undefined) {
+      tell(task, "of the GPU", log);
+      continue;
+    }
     // No code brings this signal upon itself: somebody did, the kernel when memory was short, or the watchdog.
     const wasKilled = signal === "SIGKILL" && !task.stalled;
     if (wasKilled) task.kills += 1;
     else task.deaths += 1;
-    try {
-      task.tries?.died(wasKilled ? "killed" : "of itself");
-    } catch (error) {
-      // It counts here all the same.
-      log.error({ event: "engine.death_not_kept", trouble: messageOf(error) });
-    }
+    tell(task, wasKilled ? "killed" : "of itself", log);
+  }
+}
+
+function tell({ tries }: Task, death: Parameters<Tries["died"]>[0], log: Logger): void {
+  try {
+    tries?.died(death);
+  } catch (error) {
+    // It counts here all the same.
+    log.error({ event: "engine.death_not_kept", trouble: messageOf(error) });
   }
 }
 

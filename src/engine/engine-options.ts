@@ -1,5 +1,5 @@
 import type { Logger } from "../telemetry/index.ts";
-import type { Start } from "./protocol.ts";
+import type { GpuFailure, Start } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import type { WorkDone } from "./work-done.ts";
 
@@ -11,7 +11,7 @@ export interface EngineOptions {
    * out. The signal is aborted when the engine is closed meanwhile.
    */
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start>;
-  /** Operations that run at once. On a CPU they share its cores, and more at once are slower in sum. */
+  /** Operations that run at once, where a start says nothing else. On a CPU they share its cores, and more at once are slower in sum. */
   readonly lanes: number;
   readonly log: Logger;
   /** Told of each operation that was done. */
@@ -32,4 +32,8 @@ export interface EngineOptions {
 export interface WorkerDeath {
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** What the GPU failed with, where the worker was ended for that. */
+  readonly gpuFailure?: GpuFailure;
+  /** It was ended because it came to no end. */
+  readonly stalled?: true;
 }

@@ -40,6 +40,7 @@ export class Engine {
       },
     });
     this.#worker = new WorkerLife(options, timeLimits, lookMilliseconds, {
+      onStart: ({ lanes = options.lanes }) => this.#lanes.setCount(lanes),
       onReady: () => {
         this.#idleTime.used();
         this.#pump();

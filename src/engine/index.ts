@@ -1,7 +1,9 @@
 export {
   areVerdicts,
   chooseCpuLibraryFor,
-  chooseGpuLibraries,
+  chooseGpuLibrary,
+  type GpuTrial,
+  isGpuWithinReach,
   leaveOutCpuLibrary,
   listDevices,
   NoCpuLibraryError,

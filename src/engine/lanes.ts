@@ -3,11 +3,16 @@ import type { Task } from "./task.ts";
 
 /** The operations that wait, in the order they came, and those that run: as many as there are lanes, or one alone. */
 export class Lanes {
-  readonly #count: number;
+  #count: number;
   readonly #waiting: Task[] = [];
   readonly #running = new Map<number, Task>();
 
   constructor(count: number) {
+    this.#count = count;
+  }
+
+  /** So many run at once from now on; more than that end as they would have. */
+  setCount(count: number): void {
     this.#count = count;
   }
 

@@ -164,6 +164,8 @@ const startSchema = Type.Object({
   embeddingModel: path,
   /** Threads of one operation. */
   threads: Type.Integer({ minimum: 1 }),
+  /** Operations that the worker is given at once; the engine's usual number where it is not said. */
+  lanes: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 export type Start = Static<typeof startSchema>;
 
@@ -188,6 +190,9 @@ const gpuMemorySchema = Type.Object({
 });
 export type GpuMemory = Static<typeof gpuMemorySchema>;
 
+const gpuFailureSchema = Type.Object({ message: Type.String(), outOfMemory: Type.Boolean() });
+export type GpuFailure = Static<typeof gpuFailureSchema>;
+
 export const fromWorkerSchema = Type.Union([
   Type.Object({
     type: Type.Literal("ready"),
@@ -198,6 +203,8 @@ export const fromWorkerSchema = Type.Union([
   }),
   /** Now and then, where there are GPUs. */
   Type.Object({ type: Type.Literal("gpuMemory"), gpus: Type.Array(gpuMemorySchema) }),
+  /** The GPU failed, and the worker is to be ended: what it was given at that moment is not answered. */
+  Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),
   /** The worker can't work at all; it ends after this. */
   Type.Object({ type: Type.Literal("unusable"), message: Type.String() }),
   Type.Object({ type: Type.Literal("done"), id: Type.Integer(), result: Type.Unknown() }),

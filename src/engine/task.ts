@@ -9,8 +9,8 @@ export interface Tries {
   readonly deaths: number;
   /** A worker is given it now. @throws what the operation is to fail with */
   begins(): void;
-  /** The worker died of it, or was killed from outside while it was at it. */
-  died(death: "of itself" | "killed"): void;
+  /** The worker died of it, or was killed from outside while it was at it, or was ended because its GPU failed. */
+  died(death: "of itself" | "killed" | "of the GPU"): void;
 }
 
 /** An operation that was asked for and is not done. */

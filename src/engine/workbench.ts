@@ -12,6 +12,7 @@ import {
   WINDOW_SAMPLES,
   writeSentenceVoices,
 } from "./diarization/index.ts";
+import { GpuError } from "./gpu-error.ts";
 import { heardPieces } from "./heard-pieces.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
@@ -19,6 +20,7 @@ import { planChunks } from "./plan-chunks.ts";
 import type { GpuMemory, OperationName, Params, PcmFile, Result, Span, Start } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
 import { secondsOf } from "./seconds-of.ts";
+import { Speech } from "./speech.ts";
 import { transcribeChunk } from "./transcription/index.ts";
 import { loadWhisper, toPrompt } from "./whisper/index.ts";
 
@@ -45,15 +47,20 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
   const models = new ModelPool((path) =>
     whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
   );
-  models.load(start.whisperModel);
+  const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
+  const usesGpu = gpus().length > 0;
+  if (start.gpuLibraries.length > 0 && !usesGpu) {
+    throw new GpuError(new Error(whisper.unusable[0]?.reason ?? "it is not there any more"));
+  }
+  const speech = new Speech(models, usesGpu);
+  speech.begin(start.whisperModel);
   const diarization = await openDiarizationModels({
     onnxBinding: start.onnxBinding,
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
     threads: start.threads,
   });
-  const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
-  const handlers = createHandlers(diarization, models, start.threads);
+  const handlers = createHandlers(diarization, speech, start.threads);
   return {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -74,7 +81,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
 
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
-function createHandlers(diarization: DiarizationModels, models: ModelPool, threads: number): Handlers {
+function createHandlers(diarization: DiarizationModels, speech: Speech, threads: number): Handlers {
   return {
     async detectBlock({ pcm, block, activityDirectory }) {
       await detectBlock(diarization, pcm, block, activityDirectory);
@@ -86,7 +93,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
     },
     async detectLanguage({ pcm, span, model }, signal) {
       const samples = await readSpan(pcm, span);
-      return models.use(model, signal, async (state) => {
+      return speech.use(model, signal, async (state) => {
         const { probabilities } = await state.detectLanguage(samples, threads);
         return { probabilities };
       });
@@ -95,7 +102,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       const pieces = heardPieces(chunk);
       const samples = await readPieces(pcm, pieces);
       const how = { language, mayChangeLanguage, signal, threads, initialPrompt: toPrompt(vocabulary ?? "") };
-      const heard = await models.use(model, signal, (state) => transcribeChunk(state, samples, how));
+      const heard = await speech.use(model, signal, (state) => transcribeChunk(state, samples, how));
       const words = heard.flatMap((utterance) => utterance.words);
       const languages: Record<string, number> = {};
       for (const utterance of heard) {
@@ -127,7 +134,7 @@ function createHandlers(diarization: DiarizationModels, models: ModelPool, threa
       const silence = new Float32Array(SAMPLE_RATE);
       // The whole window, as recordings are read: what a smaller audio context leaves in the state changed their words.
       const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0 };
-      await models.use(model, signal, (state) => state.transcribe(silence, how));
+      await speech.use(model, signal, (state) => state.transcribe(silence, how));
       return {};
     },
   };

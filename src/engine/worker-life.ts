@@ -1,6 +1,6 @@
 import { messageOf } from "../wording/index.ts";
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
-import type { FromWorker, GpuMemory, ToWorker } from "./protocol.ts";
+import type { FromWorker, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
 import { WorkerProcess } from "./worker-process.ts";
@@ -16,6 +16,8 @@ export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
 
 /** Whoever gives the worker its work. */
 export interface WorkerUser {
+  /** A worker is started, and what it is told. */
+  onStart(start: Start): void;
   /** A worker takes work from now on. */
   onReady(): void;
   onAnswer(answer: Answer): void;
@@ -40,6 +42,8 @@ export class WorkerLife {
   #trouble: string | null = null;
   /** What the next start is told; null once it was. */
   #lastDeath: WorkerDeath | null = null;
+  /** Why the worker is being ended, where that is the reason. */
+  #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
   #speechDevice = "cpu";
   #gpus: readonly GpuMemory[] = [];
   #failures = 0;
@@ -128,6 +132,7 @@ export class WorkerLife {
   /** Ends a worker that comes to no end. */
   endStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
+    this.#ending = { stalled: true };
     this.#options.log.error({ event: "engine.stalled", trouble, limitSeconds });
     this.#worker?.kill();
   }
@@ -152,10 +157,12 @@ export class WorkerLife {
       const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
       if (this.isClosed) return;
       this.#lastDeath = null;
+      this.#ending = {};
+      this.#user.onStart(start);
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
-        onExit: (how) => this.#ended(how),
+        onExit: (how) => this.#ended({ ...how, ...this.#ending }),
       });
       const limit = this.#limits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
@@ -177,6 +184,9 @@ export class WorkerLife {
       case "gpuMemory":
         this.#gpus = message.gpus;
         return;
+      case "gpuFailed":
+        this.#endForGpu(message.failure);
+        return;
       case "unusable":
         this.#trouble = message.message;
         return;
@@ -195,6 +205,13 @@ export class WorkerLife {
     this.#whenReady.resolve();
     this.renewIfIdle();
     this.#user.onReady();
+  }
+
+  /** What failed there can't be trusted to compute or to end. The first failure tells most. */
+  #endForGpu(failure: GpuFailure): void {
+    this.#ending = { gpuFailure: failure, ...this.#ending };
+    this.#trouble ??= `the GPU failed: ${failure.message}`;
+    this.#worker?.kill();
   }
 
   #isReplaceable(): boolean {

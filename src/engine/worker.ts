@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
 import { yieldProcessor } from "../program/index.ts";
 import { messageOf } from "../wording/index.ts";
+import { GpuError } from "./gpu-error.ts";
 import { dieWithParent } from "./parent-death.ts";
 import {
   type FromWorker,
@@ -38,6 +39,7 @@ export function runWorker(): void {
       send({ type: "ready", cpuVariant, devices, speechDevice });
       tellGpuMemory(workbench);
     } catch (error) {
+      if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       send({ type: "unusable", message: messageOf(error) });
       process.exit(1);
     }
@@ -52,6 +54,8 @@ export function runWorker(): void {
       faultPoint(operation, params);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
+      // The server ends this process, and has it done elsewhere.
+      if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       const code =
         error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
       send({ type: "failed", id, message: messageOf(error), ...code });

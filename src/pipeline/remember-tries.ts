@@ -72,6 +72,8 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
               isTried = false;
               // A worker that was killed leaves the interruption standing.
               if (death === "of itself") tries.add({ deaths: 1, interruptions: -1 });
+              // That ends by itself: the CPU is what is left.
+              if (death === "of the GPU") tries.add({ interruptions: -1 });
             },
           });
           lastDone = name;

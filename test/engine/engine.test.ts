@@ -7,6 +7,7 @@ import {
   type EngineOptions,
   EngineStalledError,
   type WorkDone,
+  type WorkerDeath,
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -279,6 +280,41 @@ describe("the engine", () => {
     const killed = engine().run("planChunks", script("die"), never, tries);
     await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
     expect(told).toEqual(["killed", "killed", "killed"]);
+  });
+
+  test("what the GPU fails at is done by another worker, however often, and nothing that it was at is to blame", async () => {
+    using directory = temporaryDirectory();
+    const told: string[] = [];
+    const deaths: (WorkerDeath | null)[] = [];
+    const tries = { deaths: 0, begins: () => {}, died: (death: string) => void told.push(death) };
+    const prepare = async (death: WorkerDeath | null) => {
+      deaths.push(death);
+      return scriptedStart;
+    };
+    const made = engine({ prepare });
+    const lost = script(`gpu-until:5:${join(directory.path, "tries")}`);
+    expect(await made.run("planChunks", lost, never, tries)).toEqual({ chunks: [] });
+    expect(told).toEqual(Array.from({ length: 5 }, () => "of the GPU"));
+    const failure = { gpuFailure: { message: "device lost", outOfMemory: false } };
+    expect(deaths).toEqual([null, ...Array.from({ length: 5 }, () => expect.objectContaining(failure))]);
+    expect(deaths[1]?.signal).toBe("SIGKILL");
+  });
+
+  test("gives a worker as much at once as its start says", async () => {
+    let lanes = 1;
+    const running: string[] = [];
+    const made = engine({ prepare: async () => ({ ...scriptedStart, lanes }) });
+    const begin = (name: string) => {
+      const tries = { deaths: 0, begins: () => void running.push(name), died: () => {} };
+      void made.run("planChunks", script("wait"), never, tries).catch(() => {});
+    };
+    await made.ready();
+    for (const name of ["one", "two", "three"]) begin(name);
+    expect(running).toEqual(["one"]);
+    lanes = 2;
+    process.kill(made.status().workerPid ?? 0, "SIGKILL");
+    while (running.length < 3) await Bun.sleep(5);
+    expect(running).toEqual(["one", "one", "two"]);
   });
 
   test("what can't be kept of an operation fails it alone", async () => {

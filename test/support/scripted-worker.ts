@@ -1,7 +1,8 @@
 /**
  * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
  * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
- * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `fail` throws, `wait` never answers. A whisper
+ * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `gpu-until:N:FILE` has its GPU fail
+ * as often, `fail` throws, `wait` never answers. A whisper
  * model that is not there yet makes the start wait for ever, once.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -32,6 +33,9 @@ process.on("message", (message: Message) => {
   else if (what === "die-until" && tries(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.kill(process.pid, "SIGSEGV");
+  } else if (what === "gpu-until" && tries(file ?? "") < Number(times)) {
+    appendFileSync(file ?? "", "x");
+    process.send?.({ type: "gpuFailed", failure: { message: "device lost", outOfMemory: false } });
   } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as told" });
   else if (what === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
   else if (what !== "wait")

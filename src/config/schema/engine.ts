@@ -1,4 +1,4 @@
-import { duration, group, integer, nameOrPath } from "./kinds.ts";
+import { choice, duration, group, integer, nameOrPath } from "./kinds.ts";
 
 export const engine = group("The inference worker.", {
   threads: integer({
@@ -6,6 +6,12 @@ export const engine = group("The inference worker.", {
     minimum: 0,
     maximum: 1024,
     description: "CPU threads that all recordings share for inference; 0 takes one per core.",
+    reload: false,
+  }),
+  device: choice(["auto", "cpu", "vulkan", "cuda"], {
+    default: "auto",
+    description:
+      "What whisper computes on. `auto` takes a GPU where one hears the same words as the CPU, and sooner, with CUDA before Vulkan; `vulkan` and `cuda` take that one even if it is slower; whatever fails, the CPU takes its place.",
     reload: false,
   }),
   whisper_model: nameOrPath({

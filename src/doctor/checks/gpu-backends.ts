@@ -1,6 +1,7 @@
 import { gpuLibraries } from "../../engine/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { filesOf } from "../files-of.ts";
+import { findGpus } from "../gpus.ts";
 import type { Machine } from "../machine.ts";
 
 /** What each backend needs from the system, which no program can bring along. */
@@ -23,6 +24,7 @@ export const gpuBackends: Check = {
     const { machine } = context;
     const libraries = gpuLibraries(filesOf(context).nativeDirectory);
     if (libraries.length === 0) return skipped("this build has no GPU backend");
+    if (findGpus(machine).length === 0) return skipped("there is no GPU");
     const lacking = libraries.filter((name) => {
       const need = needs[name];
       return need !== undefined && !hasLibrary(machine, need.library);

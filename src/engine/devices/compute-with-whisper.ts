@@ -8,8 +8,8 @@ const sampleCount = 8_000;
 const audioContext = 256;
 
 /** Computes a little with the real model, and says how long that took without its loading. @throws where it fails or gives nonsense */
-export async function computeWithWhisper(whisper: WhisperRuntime, modelPath: string, useGpu: boolean): Promise<Timing> {
-  const model = whisper.openModel(modelPath, { useGpu, flashAttention: true, wordTimes: true });
+export async function computeWithWhisper(whisper: WhisperRuntime, modelPath: string): Promise<Timing> {
+  const model = whisper.openModel(modelPath, { useGpu: false, flashAttention: true, wordTimes: true });
   try {
     const start = performance.now();
     await checkNumbers(model);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isCpuLibrary as isVariant } from "../whisper/index.ts";
+import { isGpuLibrary, isCpuLibrary as isVariant } from "../whisper/index.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import type { Verdict } from "./verdicts.ts";
@@ -64,7 +64,7 @@ export async function verdictKeys(options: CpuTestOptions): Promise<Map<string, 
   const common = createHash("sha256");
   common.update(JSON.stringify([options.cpu ?? cpuIdentity(), options.whisperModel, model.size, model.mtimeMs]));
   const names = (await readdir(options.nativeDirectory)).sort();
-  for (const name of names.filter((name) => !isVariant(name))) {
+  for (const name of names.filter((name) => !isVariant(name) && !isGpuLibrary(name))) {
     common.update(await readFile(join(options.nativeDirectory, name)));
   }
   const keys = new Map<string, string>();

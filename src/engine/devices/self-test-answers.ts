@@ -5,6 +5,10 @@ import { Value } from "@sinclair/typebox/value";
 export const timingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }) });
 export type Timing = Static<typeof timingSchema>;
 
+/** What a self-test prints that transcribed a sample: how long it took, models loaded and all, and the words in lower case. */
+export const hearingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }), words: Type.Array(Type.String()) });
+export type Hearing = Static<typeof hearingSchema>;
+
 /** What the look for devices prints. */
 export const deviceListSchema = Type.Object({
   devices: Type.Array(

@@ -4,27 +4,29 @@ import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/ind
 import { computeWithOnnx } from "./compute-with-onnx.ts";
 import { computeWithWhisper } from "./compute-with-whisper.ts";
 import type { DeviceList } from "./self-test-answers.ts";
+import { transcribeSample } from "./transcribe-sample.ts";
 
 type Mode = (...args: string[]) => Promise<unknown>;
 
 /**
  * What can be tried. Each prints its answer as one line of JSON:
  * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
- * `devices DIRECTORY LIBRARY` what there is to compute on; `gpu DIRECTORY LIBRARY MODEL GPU-LIBRARY` computes with a GPU
- * backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
+ * `devices DIRECTORY LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
+ * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
  */
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
   run: async (nativeDirectory = "", library = "", model = "") =>
-    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model, false),
+    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model),
   devices: async (nativeDirectory = "", library = ""): Promise<DeviceList> => {
     const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library });
     return { devices: whisper.devices(), unusable: [...whisper.unusable] };
   },
-  gpu: async (nativeDirectory = "", library = "", model = "", gpuLibrary = "") => {
-    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
-    checkHasGpu(whisper);
-    return computeWithWhisper(whisper, model, true);
+  speech: async (nativeDirectory = "", library = "", model = "", pcm = "", gpuLibrary = "") => {
+    const usesGpu = gpuLibrary !== "";
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: usesGpu ? [gpuLibrary] : [] });
+    if (usesGpu) checkHasGpu(whisper);
+    return await transcribeSample(whisper, model, pcm, usesGpu);
   },
   onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
 };

@@ -17,8 +17,6 @@ export interface DeviceTrialOptions extends TrialOptions {
   readonly cpuLibrary: string;
 }
 
-/** Drivers of GPUs compile their kernels at first use, which takes minutes with some. */
-const gpuTimeoutMilliseconds = 300_000;
 const timeoutMilliseconds = 60_000;
 
 /** What the backends of this build find to compute on. Loads GPU drivers, in another process. */
@@ -26,17 +24,6 @@ export async function listDevices(options: DeviceTrialOptions): Promise<Trial<De
   const { command, nativeDirectory, cpuLibrary, signal } = options;
   const outcome = await attempt([...command, "devices", nativeDirectory, cpuLibrary], timeoutMilliseconds, signal);
   return outcome.ok ? { ok: true, answer: readAnswer(deviceListSchema, outcome.output) } : outcome;
-}
-
-/** Half a second of work with a GPU backend of this build and the real model. @returns the seconds it took */
-export async function tryGpuLibrary(
-  options: DeviceTrialOptions & { readonly whisperModel: string },
-  gpuLibrary: string,
-): Promise<Trial<number>> {
-  const { command, nativeDirectory, cpuLibrary, whisperModel, signal } = options;
-  const line = [...command, "gpu", nativeDirectory, cpuLibrary, whisperModel, gpuLibrary];
-  const outcome = await attempt(line, gpuTimeoutMilliseconds, signal);
-  return outcome.ok ? { ok: true, answer: readAnswer(timingSchema, outcome.output).seconds } : outcome;
 }
 
 /** A little work with the models that tell speakers apart. @returns the seconds it took */

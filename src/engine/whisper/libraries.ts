@@ -24,8 +24,16 @@ export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLi
     .sort((a, b) => b.score - a.score || a.file.localeCompare(b.file));
 }
 
+/** The one that is faster on the same device first. */
+const knownGpuLibraries: readonly string[] = ["libggml-cuda.so", "libggml-vulkan.so"];
+
+/** Whether a file of this name is a GPU backend. */
+export function isGpuLibrary(file: string): boolean {
+  return knownGpuLibraries.includes(file);
+}
+
 /** The GPU backends of the directory, the one that is faster on the same device first. */
 export function gpuLibraries(nativeDirectory: string): string[] {
   const present = new Set(readdirSync(nativeDirectory));
-  return ["libggml-cuda.so", "libggml-vulkan.so"].filter((file) => present.has(file));
+  return knownGpuLibraries.filter((file) => present.has(file));
 }

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** What GPUs are reached through: render nodes, NVIDIA's and AMD's own devices, and that of Windows' Linux. */
+const nodes: readonly (readonly [directory: string, name: RegExp])[] = [
+  ["/dev/dri", /^renderD\d+$/],
+  ["/dev", /^(?:nvidia\d+|nvidiactl|kfd|dxg)$/],
+];
+
+/** Where the system's drivers for Vulkan are registered. */
+const driverFolders = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
+
+/** Variables that name drivers or choose among devices. */
+const choosing =
+  /^(?:VK_(?:DRIVER_FILES|ADD_DRIVER_FILES|ICD_FILENAMES)|(?:GGML_VK|CUDA|NVIDIA)_VISIBLE_DEVICES|GGML_VK_.*)$/;
+
+/** Variables that make other devices visible than those below /dev. */
+const showing = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES"];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether there is anything that a GPU could be reached through. Where there is not, no driver has to be asked. */
+export function isGpuWithinReach(environment: Environment = process.env): boolean {
+  return gpuNodes().length > 0 || showing.some((name) => (environment[name] ?? "") !== "");
+}
+
+/** What tells the GPUs and drivers of this machine from others, as far as it can be seen without asking them. */
+export function gpuIdentity(environment: Environment = process.env): string {
+  const cards = list("/sys/class/drm", /^card\d+$/).map((card) =>
+    ["vendor", "device", "subsystem_device", "driver/module/version"].map((name) =>
+      read(join("/sys/class/drm", card, "device", name)),
+    ),
+  );
+  const drivers = driverFolders.flatMap((folder) =>
+    list(folder, /\.json$/).map((name) => [folder, name, changed(join(folder, name))]),
+  );
+  const variables = Object.entries(environment).filter(([name]) => choosing.test(name));
+  const seen = [gpuNodes(), cards, read("/proc/driver/nvidia/version"), drivers, variables.sort()];
+  return createHash("sha256").update(JSON.stringify(seen)).digest("hex");
+}
+
+function gpuNodes(): string[] {
+  return nodes.flatMap(([directory, name]) => list(directory, name));
+}
+
+function list(directory: string, name: RegExp): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((each) => name.test(each))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function changed(path: string): number {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,50 @@
+import { availableParallelism } from "node:os";
+import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { WhisperModel, WhisperRuntime } from "../whisper/index.ts";
+import type { Hearing } from "./self-test-answers.ts";
+
+/** So much of the sample is heard; a third of the encoder's window, since the largest models take seconds for it on a CPU. */
+const heardSeconds = 10;
+/** Encoder positions that cover it, of 20 ms each. */
+const audioContext = 512;
+
+/**
+ * Transcribes a sample of English with the real model twice, and times the second run: at the first, GPU drivers compile their kernels.
+ * @param pcmPath 16 kHz mono signed 16-bit samples
+ * @throws where it fails
+ */
+export async function transcribeSample(
+  whisper: WhisperRuntime,
+  modelPath: string,
+  pcmPath: string,
+  useGpu: boolean,
+): Promise<Hearing> {
+  const samples = await readSample(pcmPath);
+  const model = whisper.openModel(modelPath, { useGpu, flashAttention: true, wordTimes: true });
+  try {
+    await hear(model, samples);
+    const start = performance.now();
+    const words = await hear(model, samples);
+    return { seconds: (performance.now() - start) / 1000, words };
+  } finally {
+    model.dispose();
+  }
+}
+
+async function hear(model: WhisperModel, samples: Float32Array): Promise<string[]> {
+  const state = model.createState();
+  try {
+    const how = { language: "en", threads: availableParallelism(), beamSize: 1, temperatureIncrement: 0, audioContext };
+    const { segments } = await state.transcribe(samples, how);
+    const text = segments.map((segment) => segment.text).join(" ");
+    return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  } finally {
+    state.dispose();
+  }
+}
+
+async function readSample(path: string): Promise<Float32Array> {
+  const bytes = await Bun.file(path).arrayBuffer();
+  const count = Math.min(Math.floor(bytes.byteLength / 2), heardSeconds * SAMPLE_RATE);
+  return Float32Array.from(new Int16Array(bytes, 0, count), (sample) => sample / 32_768);
+}
