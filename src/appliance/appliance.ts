@@ -5,9 +5,9 @@ import { Trial } from "../engine/index.ts";
 import { processRecording, removeWorkOfEnded, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { backupDirectory, type DataDirectory, DiskRoom, pruneUpgradeBackups } from "../storage/index.ts";
+import { backupDirectory, DiskRoom, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { applyRetention, isOpen, Recordings } from "../transcriptions/index.ts";
+import { applyRetention, Recordings } from "../transcriptions/index.ts";
 import { Announcement } from "./announcement.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
@@ -72,7 +72,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = usableSpeechModel(settings, speech);
-  sweep(dataDirectory, recordings);
+  dataDirectory.sweep((ids) => recordings.areOpen(ids));
 
   const metrics = createMetrics({
     ...{ recordings, now },
@@ -183,15 +183,4 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       log.info({ event: "server.stopped" });
     },
   };
-}
-
-/** Removes what an earlier server left behind of recordings that have ended or are gone. */
-function sweep(dataDirectory: DataDirectory, recordings: Recordings): void {
-  dataDirectory.sweep(
-    (id) => {
-      const recording = recordings.get(id);
-      return recording !== null && isOpen(recording.status);
-    },
-    (id) => recordings.get(id) !== null,
-  );
 }

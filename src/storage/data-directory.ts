@@ -82,15 +82,16 @@ export class DataDirectory extends DataPaths {
 
   /**
    * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
-   * @param isOpen whether a recording is queued or processing
-   * @param isKnown whether there is a record of that id
+   * @param areOpen says of those ids that there are records of whether these are queued or processing
    */
-  sweep(isOpen: (id: string) => boolean, isKnown: (id: string) => boolean): void {
+  sweep(areOpen: (ids: readonly string[]) => ReadonlyMap<string, boolean>): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
-    for (const id of readdirSync(this.work)) if (!isOpen(id)) this.removeWork(id);
-    for (const id of readdirSync(this.uploads)) {
-      if (!isKnown(id)) rmSync(this.uploadPath(id), { force: true });
-    }
+    const worked = readdirSync(this.work);
+    const open = areOpen(worked);
+    for (const id of worked) if (open.get(id) !== true) this.removeWork(id);
+    const uploaded = readdirSync(this.uploads);
+    const known = areOpen(uploaded);
+    for (const id of uploaded) if (!known.has(id)) rmSync(this.uploadPath(id), { force: true });
   }
 
   /**

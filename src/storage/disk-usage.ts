@@ -15,6 +15,8 @@ export interface DiskFigures {
 
 const figuresMilliseconds = 5_000;
 const foldersMilliseconds = 60_000;
+/** Of the time at most one part in so many is spent on looking. */
+const restShare = 50;
 
 /** The figures of a disk, looked up no more often than they are worth: a walk through many files takes its time. */
 export class DiskUsage {
@@ -70,11 +72,21 @@ class Remembered<T> {
   }
 
   get(): Promise<T> {
-    if (this.#answer === null || this.#now() >= this.#until) {
-      this.#until = this.#now() + this.#milliseconds;
+    const now = this.#now();
+    if (this.#answer === null || now >= this.#until) {
+      this.#until = now + this.#milliseconds;
       this.#answer = this.#ask();
+      this.#answer.then(
+        () => this.#rest(this.#now() - now),
+        () => {},
+      );
     }
     return this.#answer;
+  }
+
+  /** @param taken by the last look, in milliseconds */
+  #rest(taken: number): void {
+    this.#until = Math.max(this.#until, this.#now() + restShare * taken);
   }
 }
 

@@ -4,7 +4,7 @@ import { forgetAnswer } from "./kept-answers.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import { type Failure, type Status, type Step, statusSchema } from "./states.ts";
+import { type Failure, isOpen, type Status, type Step, statusSchema } from "./states.ts";
 
 export type Recording = typeof tables.recordings.$inferSelect;
 
@@ -36,6 +36,9 @@ export interface RecordingFilter {
   readonly beforeId?: string | undefined;
 }
 
+/** That one statement looks for. */
+const idsAtOnce = 500;
+
 const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
 
 /** What a statement in the same transaction writes with. */
@@ -60,6 +63,21 @@ export class Recordings {
 
   get(id: string): Recording | null {
     return this.#store.select().from(tables.recordings).where(isThere(id)).get() ?? null;
+  }
+
+  /** Of those ids that there are recordings of, whether these are queued or processing. */
+  areOpen(ids: readonly string[]): Map<string, boolean> {
+    const { recordings } = tables;
+    const found = new Map<string, boolean>();
+    for (let from = 0; from < ids.length; from += idsAtOnce) {
+      const rows = this.#store
+        .select({ id: recordings.id, status: recordings.status })
+        .from(recordings)
+        .where(and(inArray(recordings.id, ids.slice(from, from + idsAtOnce)), isNull(recordings.deletedAt)))
+        .all();
+      for (const { id, status } of rows) found.set(id, isOpen(status));
+    }
+    return found;
   }
 
   /** How many recordings are in hand, by state. */

@@ -78,10 +78,11 @@ describe("the data directory", () => {
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
     for (const id of ["open", "done", "lost"]) mkdirSync(directory.workDirectory(id));
-    directory.sweep(
-      (id) => id === "open",
-      (id) => id !== "lost",
-    );
+    const records = new Map([
+      ["open", true],
+      ["done", false],
+    ]);
+    directory.sweep((ids) => new Map([...records].filter(([id]) => ids.includes(id))));
     expect(
       Object.entries(files)
         .filter(([, file]) => existsSync(file))

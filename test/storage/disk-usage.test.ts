@@ -42,6 +42,22 @@ test("they are looked up anew after five seconds, and the folders after a minute
   expect(await figures()).toEqual([21, 0]);
 });
 
+test("a walk through very many files is made again the later the longer it took", async () => {
+  using folder = temporaryDirectory();
+  let now = 0;
+  const directory = filled(folder.path);
+  const usage = new DiskUsage(directory, () => now);
+  const uploads = async () => (await usage.read()).folders.uploads;
+  const walk = uploads();
+  now = 10_000;
+  expect(await walk).toBe(3000);
+  rmSync(directory.uploadPath("one"));
+  now = 500_000;
+  expect(await uploads()).toBe(3000);
+  now = 510_000;
+  expect(await uploads()).toBe(0);
+});
+
 test("a data directory that is gone is an error, and asked for again later", async () => {
   using folder = temporaryDirectory();
   let now = 0;

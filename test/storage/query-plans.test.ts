@@ -91,6 +91,7 @@ async function useAll(server: ApiServer): Promise<void> {
       {
         create: () => recordings.create(newRecording(Bun.randomUUIDv7(), account.id)),
         get: () => recordings.get(worked),
+        areOpen: () => recordings.areOpen([worked, done]),
         claim: () => recordings.claim(worked),
         progress: () => recordings.progress(worked, "decode", 5),
         fetched: () => recordings.fetched(worked, 7),

@@ -163,6 +163,17 @@ describe("a recording", () => {
     expect(open()).toEqual({ processing: [], queued: ids });
   });
 
+  test("is told open or ended among many more than one statement looks for, and one that is not there is not told", () => {
+    const ids = Array.from({ length: 1201 }, () => create().id);
+    const [ended = "", deleted = ""] = [ids[0], ids[1200]];
+    for (const id of [ended, deleted]) recordings.fail(id, { reason: "no_speech" });
+    recordings.delete(deleted);
+    const areOpen = recordings.areOpen([...ids, Bun.randomUUIDv7(), "no id"]);
+    expect([...areOpen.keys()].sort()).toEqual(ids.slice(0, 1200).sort());
+    expect([...areOpen].filter(([, isOpen]) => !isOpen)).toEqual([[ended, false]]);
+    expect(recordings.areOpen([])).toEqual(new Map());
+  });
+
   test("takes more segments than one statement can hold", () => {
     const { id } = create();
     recordings.claim(id);

@@ -23,6 +23,8 @@ On two cores a run of everything takes a quarter of an hour, most of it for five
 
 Parts by themselves:
   scripts/bench api [--json]   how fast the API answers with 10,000 recordings in the database
+  scripts/bench rows           what a server takes with 1,000, 100,000 and 1,000,000 recordings in its database
+  scripts/bench start          how long a server takes to start, and what it holds when nothing is to do
   scripts/bench exports        what exporting an 18 h transcript takes in every format
   scripts/bench whisper-cli    our whisper addon beside whisper.cpp's own program, the same settings for both`;
 

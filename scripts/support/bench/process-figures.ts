@@ -20,6 +20,21 @@ export function peakBytesOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 }
 
+/** The resident memory of a process, in bytes; 0 where it is gone. */
+export function residentBytesOf(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+/** When a process was started, in milliseconds since the epoch, to a hundredth of a second; null where it is gone. */
+export function startedAt(pid: number): number | null {
+  const ticks = read(`/proc/${pid}/stat`)
+    .replace(/^.*\)\s/s, "")
+    .split(" ")[19];
+  const [uptimeSeconds] = read("/proc/uptime").split(" ");
+  if (ticks === undefined || uptimeSeconds === undefined) return null;
+  return Date.now() - 1000 * (Number(uptimeSeconds) - Number(ticks) / ticksPerSecond);
+}
+
 /** What a process has held before counts no more. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");

@@ -40,7 +40,7 @@ export function registerStorageMetrics(registry: Registry, source: StorageSource
     registry,
     {
       name: "transcribe_stored_bytes",
-      help: "Size of the files in the folders of the data directory; looked up once a minute",
+      help: "Size of the files in the folders of the data directory; looked up once a minute, less often where that takes seconds",
       labelNames: ["folder"],
     },
     async () => Object.entries((await disk())?.folders ?? {}).map(([folder, value]) => ({ labels: { folder }, value })),

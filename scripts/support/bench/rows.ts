@@ -1,0 +1,64 @@
+/**
+ * Whether a server answers as fast with a million recordings in its database as with a thousand:
+ * `scripts/bench rows [--rows N …] [--json] [--write]`. A million takes a minute to make and a gigabyte of the disk for a while.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../../src/wording/index.ts";
+import { circumstances } from "../circumstances.ts";
+import { withKeptTable } from "../kept-table.ts";
+import { benchmarksPagePath } from "./benchmarks-page.ts";
+import { measured, measureRows, type RowFigures } from "./measure-rows.ts";
+import { refuse } from "./options.ts";
+import { asMarkdown, asText, type Cells } from "./show-table.ts";
+
+const defaultCounts = ["1000", "100000", "1000000"];
+
+const { rows, json, write } = readOptions();
+const figures: { readonly count: number; readonly figures: RowFigures }[] = [];
+for (const count of rows) {
+  const say = (what: string) => console.error(`${count.toLocaleString("en")} recordings: ${what}`);
+  figures.push({ count, figures: await measureRows(count, say) });
+}
+const when = await circumstances(Date.now());
+const heading = `${when.date}, commit ${when.commit}, ${when.machine}, medians:`;
+const table = tableOf();
+if (json) console.log(JSON.stringify({ ...when, figures }, null, 2));
+else console.log(`${heading}\n${asText(table)}`);
+if (write) {
+  const page = readFileSync(benchmarksPagePath, "utf8");
+  writeFileSync(
+    benchmarksPagePath,
+    withKeptTable(page, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`),
+  );
+}
+
+function tableOf(): Cells {
+  const names = Object.keys(measured) as (keyof RowFigures)[];
+  return {
+    head: ["recordings", ...figures.map(({ count }) => count.toLocaleString("en"))],
+    lines: names.map((name) => [
+      measured[name],
+      ...figures.map(({ figures }) =>
+        figures[name].toFixed(name === "resident" || name === "database" || name === "listening" ? 0 : 1),
+      ),
+    ]),
+  };
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rows: { type: "string", multiple: true, default: defaultCounts },
+        json: { type: "boolean", default: false },
+        write: { type: "boolean", default: false },
+      },
+    });
+    const wrong = values.rows.find((text) => !/^\d{3,8}$/.test(text));
+    if (wrong !== undefined) refuse(`--rows is a whole number from 100, not ${wrong}`);
+    return { ...values, rows: values.rows.map(Number) };
+  } catch (error) {
+    return refuse(messageOf(error).split(". ")[0] ?? "");
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * How long a server takes until it listens and until it is ready, what it holds when nothing is to do, and what it takes to
+ * wake its worker: `scripts/bench start [--runs N] [--json] [--write]`. A run takes two minutes, most of them idle.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../../src/wording/index.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { root } from "../checkout.ts";
+import { circumstances } from "../circumstances.ts";
+import { withKeptTable } from "../kept-table.ts";
+import { benchmarksPagePath } from "./benchmarks-page.ts";
+import { refuse } from "./options.ts";
+import { childrenOf, commandOf, residentBytesOf, startedAt } from "./process-figures.ts";
+import { asMarkdown, asText, type Cells } from "./show-table.ts";
+import { beforeStop } from "./stopping.ts";
+import { median } from "./table.ts";
+
+/** What is measured, with the unit of its figure. */
+const measured = {
+  firstListening: "first start until it listens, ms",
+  firstReady: "first start until it is ready, which tries the processor's variants, ms",
+  listening: "start until it listens, ms",
+  ready: "start until it is ready, ms",
+  workerReady: "worker, from its process's start until it has its models, ms",
+  idleServer: "server without work, MiB",
+  idleWorker: "worker without work, MiB",
+  usedServer: "server after a recording, MiB",
+  usedWorker: "worker after a recording, MiB",
+  asleepServer: "server whose worker sleeps, MiB",
+  woken: "worker that slept, from its process's start until it has its models, ms",
+} as const;
+type StartFigures = Record<keyof typeof measured, number>;
+
+const mib = 1024 ** 2;
+/** Two probes of a service manager's every five seconds and what follows from them. */
+const settleMilliseconds = 12_000;
+const sample = join(root, "build/samples/sample.wav");
+
+const { runs, json, write } = readOptions();
+const kept: StartFigures[] = [];
+for (let run = 1; run <= runs; run++) {
+  console.error(`run ${run} of ${runs}`);
+  kept.push(await measure());
+}
+const when = await circumstances(Date.now());
+const heading = `${when.date}, commit ${when.commit}, ${when.machine}, medians of ${runs}:`;
+const table: Cells = {
+  head: ["what", "figure"],
+  lines: (Object.keys(measured) as (keyof StartFigures)[]).map((name) => [
+    measured[name],
+    median(kept.map((figures) => figures[name])).toFixed(0),
+  ]),
+};
+if (json) console.log(JSON.stringify({ ...when, runs: kept }, null, 2));
+else console.log(`${heading}\n${asText(table)}`);
+if (write) {
+  const page = readFileSync(benchmarksPagePath, "utf8");
+  writeFileSync(
+    benchmarksPagePath,
+    withKeptTable(page, "scripts/bench start --write", `${heading}\n\n${asMarkdown(table)}`),
+  );
+}
+
+async function measure(): Promise<StartFigures> {
+  await using server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info", TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" });
+  using _stop = beforeStop(() => server[Symbol.asyncDispose]());
+  const first = await start(server);
+  await server.stop();
+  const again = await start(server);
+  await settle(server);
+  const idle = { idleServer: residentBytesOf(server.pid) / mib, idleWorker: residentBytesOf(again.worker) / mib };
+  const client = await server.client("bench");
+  await client.waitUntilEnded((await client.create(sample)).id);
+  await settle(server);
+  const used = { usedServer: residentBytesOf(server.pid) / mib, usedWorker: residentBytesOf(again.worker) / mib };
+  await server.until(() => server.log.some(({ event }) => event === "engine.asleep"), 100);
+  await settle(server);
+  const asleepServer = residentBytesOf(server.pid) / mib;
+  const { id } = await client.create(sample);
+  const woken = await workerStart(server);
+  await client.waitUntilEnded(id);
+  return {
+    ...{ firstListening: first.listening, firstReady: first.ready, listening: again.listening, ready: again.ready },
+    ...{ workerReady: again.workerReady, ...idle, ...used, asleepServer, woken: woken.milliseconds },
+  };
+}
+
+async function start(server: TestServer) {
+  const begun = performance.now();
+  await server.start(false);
+  const listening = performance.now() - begun;
+  await server.until(async () => (await fetch(`${server.origin}/readyz`)).ok, 5);
+  const ready = performance.now() - begun;
+  const { pid: worker, milliseconds: workerReady } = await workerStart(server);
+  return { listening, ready, worker, workerReady };
+}
+
+/** The server's last worker, and how long it took until it had its models. */
+async function workerStart(server: TestServer): Promise<{ pid: number; milliseconds: number }> {
+  for (;;) {
+    const pid = childrenOf(server.pid).find((child) => commandOf(child).includes("__worker"));
+    const begun = pid === undefined ? null : startedAt(pid);
+    const ready = server.log.findLast(({ event }) => event === "engine.ready")?.time;
+    const at = typeof ready === "number" ? ready : Date.parse(String(ready));
+    // The last may be of a worker before this one.
+    if (pid !== undefined && begun !== null && at >= begun) return { pid, milliseconds: at - begun };
+    await Bun.sleep(20);
+  }
+}
+
+/** Waits, and asks now and then whether it is ready, as whoever supervises a server does. */
+async function settle(server: TestServer): Promise<void> {
+  for (let wait = 0; wait < settleMilliseconds; wait += settleMilliseconds / 2) {
+    await Bun.sleep(settleMilliseconds / 2);
+    await (await fetch(`${server.origin}/readyz`)).text();
+  }
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        runs: { type: "string", default: "3" },
+        json: { type: "boolean", default: false },
+        write: { type: "boolean", default: false },
+      },
+    });
+    if (!/^[1-9]\d?$/.test(values.runs)) refuse(`--runs is a whole number from 1, not ${values.runs}`);
+    return { ...values, runs: Number(values.runs) };
+  } catch (error) {
+    return refuse(messageOf(error).split(". ")[0] ?? "");
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { fillDatabase } from "../../../scripts/support/bench/fill-rows.ts";
+import { authenticate } from "../../../src/accounts/index.ts";
+import { openDatabase } from "../../../src/storage/index.ts";
+import { Recordings, readSegments } from "../../../src/transcriptions/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+test("a database is filled with recordings as a server would have made them", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "transcribe.db");
+  const now = Date.UTC(2026, 10, 22);
+  const { secret, pinnedSecret, ids, middle } = fillDatabase(path, 4000, now);
+  const store = openDatabase(path);
+  const recordings = new Recordings(store, () => now);
+  const [key, pinned] = [secret, pinnedSecret].map((text) => authenticate(store, text, now));
+  const list = (filter: Parameters<Recordings["list"]>[0]) => recordings.list(filter, 5000);
+
+  const all = list({});
+  expect(all).toHaveLength(4000);
+  expect(all.map(({ createdAt }) => createdAt)).toEqual(
+    all
+      .map(({ createdAt }) => createdAt)
+      .toSorted()
+      .reverse(),
+  );
+  expect(list({ accountId: key?.accountId })).toHaveLength(3600);
+  expect(list({ statuses: ["failed"] })).toHaveLength(40);
+  expect(list({ workspaceId: pinned?.workspaceId ?? "" })).toHaveLength(4);
+  expect(list({ createdBefore: middle })).toHaveLength(2000);
+  expect(recordings.countsOpen()).toEqual({ queued: 0, processing: 0 });
+  expect(ids.length).toBeGreaterThan(100);
+  for (const id of ids) {
+    expect(recordings.get(id)).toMatchObject({ status: "completed", accountId: key?.accountId });
+    expect(readSegments(store, id, 0, 100)).toHaveLength(10);
+  }
+  expect(store.$client.query("PRAGMA foreign_key_check").all()).toEqual([]);
+  store.$client.close();
+});
