@@ -2,7 +2,7 @@ import {
   cluster,
   type DiarizationModels,
   detectBlock,
-  embed,
+  embedAll,
   embedBlock,
   openDiarizationModels,
   PcmReader,
@@ -120,9 +120,9 @@ function createHandlers(diarization: DiarizationModels, speech: Speech, threads:
       return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
     },
     async embedSentences({ pcm, spans, block, voiceDirectory }) {
-      const voices: Float32Array[] = [];
-      for (const span of spans) voices.push(await embed(diarization, await readSpan(pcm, span)));
-      await writeSentenceVoices(voiceDirectory, block, voices);
+      const sounds: Float32Array[] = [];
+      for (const span of spans) sounds.push(await readSpan(pcm, span));
+      await writeSentenceVoices(voiceDirectory, block, await embedAll(diarization, sounds));
       return {};
     },
     async compareSentences({ voiceDirectory, sentences }) {

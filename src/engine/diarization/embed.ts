@@ -1,22 +1,21 @@
 import type { PcmFile } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { BlockActivity } from "./activity.ts";
-import { type LocalVoice, localVoices, type Stretch } from "./clean-speech.ts";
-import { FRAME_SAMPLES, frameSample, HOP_FRAMES } from "./grid.ts";
-import { type DiarizationModels, embed } from "./models.ts";
+import { localVoices, type Stretch } from "./clean-speech.ts";
+import { frameSample, HOP_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";
+import { KnownPieces } from "./known-pieces.ts";
+import { type DiarizationModels, embedAll } from "./models.ts";
 import { PcmReader } from "./pcm.ts";
-import { type VoicePiece, writeVoices } from "./voices.ts";
+import { writeVoices } from "./voices.ts";
 
 /** The least that is embedded: what is shorter is repeated. */
 const LEAST_SAMPLES = 0.8 * SAMPLE_RATE;
 /** The most that joined scraps are embedded of. */
 const MOST_SAMPLES = 3 * SAMPLE_RATE;
-/** Frames by which the ends of two pieces may differ that are taken for the same one, heard by two windows (0.1 s). */
-const SAME_FRAMES = 6;
 
 /**
  * Embeds the clean speech of every local speaker of one block and keeps it in `embeddingDirectory`, atomically. Needs the
- * block's activity. Takes about 1.2 % of the block's duration on two threads.
+ * block's activity. Takes about 1 % of the block's duration on two threads.
  */
 export async function embedBlock(
   models: DiarizationModels,
@@ -26,39 +25,45 @@ export async function embedBlock(
   embeddingDirectory: string,
 ): Promise<void> {
   const activity = await BlockActivity.read(activityDirectory, block);
-  await using reader = await PcmReader.open(pcm);
-  let known: VoicePiece[] = [];
-  const pieceOf = async ({ start, end }: Stretch): Promise<VoicePiece> => {
-    const same = known.find(
-      (piece) => Math.abs(piece.start - start) <= SAME_FRAMES && Math.abs(piece.end - end) <= SAME_FRAMES,
-    );
-    if (same) return same;
-    const samples = await reader.read(frameSample(start), (end - start) * FRAME_SAMPLES);
-    const piece = { start, end, embedding: await embed(models, atLeast(samples)) };
-    known.push(piece);
-    return piece;
-  };
-  const voices = [];
-  for (let window = 0; window < activity.windows; window++) {
-    const first = (activity.firstWindow + window) * HOP_FRAMES;
-    known = known.filter((piece) => piece.end > first);
-    for (const voice of localVoices(activity, window)) {
-      const pieces: VoicePiece[] = [];
-      for (const stretch of voice.pieces) pieces.push(await pieceOf(stretch));
-      if (pieces.length === 0) {
-        const embedding = await embed(models, await joined(reader, voice));
-        pieces.push({ start: first, end: first, embedding });
-      }
-      voices.push({ window: voice.window, local: voice.local, cleanFrames: voice.cleanFrames, pieces });
-    }
-  }
+  const sound = await soundOf(pcm, activity);
+  const sounds: Float32Array[] = [];
+  const known = new KnownPieces();
+  const heard = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window))
+    .flat()
+    .map(({ pieces, scraps, ...voice }) => {
+      const first = voice.window * HOP_FRAMES;
+      const parts = pieces.map((piece) => ({
+        ...piece,
+        from: known.numberOf(piece) ?? known.add(piece, add(sound(piece))),
+      }));
+      if (parts.length === 0) parts.push({ start: first, end: first, from: add(joined(scraps.map(sound))) });
+      return { ...voice, parts };
+    });
+  const embeddings = await embedAll(models, sounds);
+  const voices = heard.map(({ parts, ...voice }) => ({
+    ...voice,
+    pieces: parts.map(({ start, end, from }) => ({ start, end, embedding: embeddings[from] ?? new Float32Array() })),
+  }));
   await writeVoices(embeddingDirectory, block, activity.firstWindow, voices);
+
+  function add(samples: Float32Array): number {
+    return sounds.push(atLeast(samples)) - 1;
+  }
 }
 
-/** A voice's scraps end to end, or the middle of them where they are long. */
-async function joined(reader: PcmReader, { scraps }: LocalVoice): Promise<Float32Array> {
-  const parts: Float32Array[] = [];
-  for (const { start, end } of scraps) parts.push(await reader.read(frameSample(start), (end - start) * FRAME_SAMPLES));
+/** What is heard in frames of a block's windows. */
+async function soundOf(
+  pcm: PcmFile,
+  { firstWindow, windows }: BlockActivity,
+): Promise<(stretch: Stretch) => Float32Array> {
+  await using reader = await PcmReader.open(pcm);
+  const first = windowSample(firstWindow);
+  const samples = await reader.read(first, windowSample(windows - 1) + WINDOW_SAMPLES);
+  return ({ start, end }) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
+}
+
+/** Scraps of a voice end to end, or the middle of them where they are long. */
+function joined(parts: readonly Float32Array[]): Float32Array {
   const length = parts.reduce((total, part) => total + part.length, 0);
   const speech = new Float32Array(length);
   let at = 0;
@@ -67,7 +72,7 @@ async function joined(reader: PcmReader, { scraps }: LocalVoice): Promise<Float3
     at += part.length;
   }
   const skip = Math.max(0, Math.floor((length - MOST_SAMPLES) / 2));
-  return atLeast(speech.subarray(skip, skip + MOST_SAMPLES));
+  return speech.subarray(skip, skip + MOST_SAMPLES);
 }
 
 /** Repeats what is too short. */

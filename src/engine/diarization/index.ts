@@ -11,7 +11,7 @@ export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
-export { type DiarizationModels, embed, openDiarizationModels, segment } from "./models.ts";
+export { type DiarizationModels, embed, embedAll, openDiarizationModels, segment } from "./models.ts";
 export { PcmReader } from "./pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { speechRegions } from "./speech.ts";

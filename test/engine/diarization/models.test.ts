@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openDiarizationModels } from "../../../src/engine/diarization/index.ts";
+import { embed, embedAll, openDiarizationModels } from "../../../src/engine/diarization/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { available } from "../../support/checkout.ts";
+import { randomNumbers } from "../../support/random-numbers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { openModels } from "./recording.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 
@@ -30,3 +32,23 @@ describe.if(available("damaged speaker models", segmentationModel, embeddingMode
     }
   });
 });
+
+test.if(available("voices embedded together", embeddingModel))(
+  "stretches that are embedded together have the voices that they have by themselves, in their order",
+  async () => {
+    const models = await openModels(1);
+    const next = randomNumbers(1);
+    const noise = (samples: number) => Float32Array.from({ length: samples }, () => 0.2 * (next() - 0.5));
+    const stretches = [12_800, 16_000, 12_800, 12_800, 16_001, 12_800, 12_800, 12_800].map(noise);
+    const together = await embedAll(models, stretches);
+    const apart: Float32Array[] = [];
+    for (const stretch of stretches) apart.push(await embed(models, stretch));
+    expect(await embedAll(models, [])).toEqual([]);
+    await models.dispose();
+    expect(together).toHaveLength(stretches.length);
+    for (const [index, voice] of apart.entries()) {
+      const difference = voice.map((value, at) => Math.abs(value - (together[index]?.[at] ?? 9)));
+      expect([index, Math.max(...difference) < 1e-5]).toEqual([index, true]);
+    }
+  },
+);
