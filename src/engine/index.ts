@@ -11,7 +11,7 @@ export {
   tryGpuLibrary,
   tryOnnx,
 } from "./devices/index.ts";
-export { blockCount, isWholeBlock } from "./diarization/index.ts";
+export { blockCount, heardLength, isWholeBlock } from "./diarization/index.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";

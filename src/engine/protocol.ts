@@ -112,12 +112,13 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
     Type.Object({ turns: Type.Array(turnSchema) }),
   ),
-  /** The voices in one block of sentences, into a file. */
+  /** The voices in one block of sentences, into a file. Goes by the embeddings of the blocks as far as they tell. */
   embedSentences: operation(
     Type.Object({
       pcm: pcmFileSchema,
       spans: Type.Array(spanSchema),
       block: Type.Integer({ minimum: 0 }),
+      embeddingDirectory: path,
       voiceDirectory: path,
     }),
     none,

@@ -2,8 +2,8 @@ import {
   cluster,
   type DiarizationModels,
   detectBlock,
-  embedAll,
   embedBlock,
+  embedSentences,
   openDiarizationModels,
   PcmReader,
   segment,
@@ -119,10 +119,9 @@ function createHandlers(diarization: DiarizationModels, speech: Speech, threads:
     async clusterSpeakers({ pcm, activityDirectory, embeddingDirectory }) {
       return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
     },
-    async embedSentences({ pcm, spans, block, voiceDirectory }) {
-      const sounds: Float32Array[] = [];
-      for (const span of spans) sounds.push(await readSpan(pcm, span));
-      await writeSentenceVoices(voiceDirectory, block, await embedAll(diarization, sounds));
+    async embedSentences({ pcm, spans, block, embeddingDirectory, voiceDirectory }) {
+      const voices = await embedSentences(diarization, pcm, spans, embeddingDirectory);
+      await writeSentenceVoices(voiceDirectory, block, voices);
       return {};
     },
     async compareSentences({ voiceDirectory, sentences }) {

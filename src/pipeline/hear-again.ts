@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { isWholeBlock, spanSchema, type Turn } from "../engine/index.ts";
+import { heardLength, isWholeBlock, type Span, spanSchema, type Turn } from "../engine/index.ts";
+import { embeddingDirectoryOf } from "./diarize.ts";
 import { othersTurn } from "./others-turn.ts";
-import { heardLength, heardSpan, type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
+import { type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
 
 /** Pieces of one checkpoint: about a second's work. */
@@ -12,8 +13,9 @@ const blockPieces = 16;
 const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
 
 /**
- * The turns once more, now that it is known where sentences begin and end: each is heard by itself, and given to another
- * where its voice is clearly that one's. The first hearing goes by windows, in which two voices may be taken for one.
+ * The turns once more, now that it is known where sentences begin and end: each is heard by itself, as far as its voice isn't
+ * known from the windows, and given to another where it is clearly that one's. The first hearing goes by windows, in which two
+ * voices may be taken for one.
  *
  * Voices stay with the worker, which keeps them in files of the work directory and compares them there: those of 18 hours
  * are no load on the server, and voices of people get into no database and no backup.
@@ -29,16 +31,17 @@ export async function hearAgain(
   await othersTurn(signal);
   const pieces = piecesToHear(said);
   if (pieces.length === 0) return turns;
+  const embeddingDirectory = embeddingDirectoryOf(context);
   const voiceDirectory = join(context.workDirectory, "sentences");
   mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });
   const blocks = Math.ceil(pieces.length / blockPieces);
   for (let block = 0; block < blocks; block++) {
     await othersTurn(signal);
-    const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(heardSpan);
+    const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
     // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
     const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
     if (!isHeard || !isWholeBlock(voiceDirectory, block)) {
-      await engine.run("embedSentences", { pcm, spans, block, voiceDirectory }, signal);
+      await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);
       checkpoints.write("sentences", block, blockSchema, { spans });
     }
     context.progress((block + 1) / blocks);
@@ -47,4 +50,8 @@ export async function hearAgain(
   const { speakers } = await engine.run("compareSentences", { voiceDirectory, sentences }, signal);
   await othersTurn(signal);
   return turnsHeardAgain(turns, pieces, speakers);
+}
+
+function spanOf({ startSeconds, endSeconds }: Piece): Span {
+  return { startSeconds, endSeconds };
 }

@@ -1,4 +1,4 @@
-import { Reaching, type Span, secondsOf, type Turn } from "../engine/index.ts";
+import { heardLength, Reaching, type Span, secondsOf, type Turn } from "../engine/index.ts";
 import { boundaryBetween } from "../wording/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
@@ -9,9 +9,8 @@ export interface Piece extends Span {
 }
 
 const pauseSeconds = 0.6;
-/** Pieces in which a voice can be known, and how much of a longer one is heard: its middle. */
+/** Pieces in which a voice can be known. */
 const shortestSeconds = 0.8;
-const mostHeardSeconds = 2.5;
 /** What is said in one go for longer has been heard well enough the first time. */
 const doubtfulSeconds = 20;
 /** Speech of each speaker that the others' voices are compared with. */
@@ -36,18 +35,6 @@ export function piecesToHear(said: readonly Piece[]): Piece[] {
   });
   const wanted = new Set([...known, ...doubtful(pieces)]);
   return pieces.filter((piece) => wanted.has(piece));
-}
-
-/** Where in the recording a piece is heard. */
-export function heardSpan(piece: Piece): Span {
-  const middle = (piece.startSeconds + piece.endSeconds) / 2;
-  const half = heardLength(piece) / 2;
-  return { startSeconds: Math.max(0, middle - half), endSeconds: middle + half };
-}
-
-/** How much of a piece is heard. */
-export function heardLength(piece: Piece): number {
-  return Math.min(secondsOf(piece), mostHeardSeconds);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { heardSpan, type Piece, piecesOf, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
+import { type Piece, piecesOf, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
 import { countedLooks } from "../support/counted-looks.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
@@ -41,11 +41,6 @@ describe("the pieces that are heard again", () => {
     const heard = piecesToHear(piecesOf(words));
     expect(heard.at(-1)?.speaker).toBe(1);
     expect(heard.length).toBeLessThan(20);
-  });
-
-  test("are heard in their middle where they are long", () => {
-    expect(heardSpan(piece(10, 20, 0))).toEqual({ startSeconds: 13.75, endSeconds: 16.25 });
-    expect(heardSpan(piece(10, 11, 0))).toEqual({ startSeconds: 10, endSeconds: 11 });
   });
 });
 

@@ -7,7 +7,7 @@ import { writeSentenceVoices } from "../../src/engine/diarization/index.ts";
 import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
-import { heardSpan, piecesOf, piecesToHear } from "../../src/pipeline/second-hearing.ts";
+import { piecesOf, piecesToHear } from "../../src/pipeline/second-hearing.ts";
 import { DataPaths, openDatabase } from "../../src/storage/index.ts";
 import { Checkpoints } from "../../src/transcriptions/index.ts";
 
@@ -50,7 +50,7 @@ export async function prepareLastStep(
       block,
       some.map(({ speaker }) => voiceOf(speaker)),
     );
-    enter("sentences", block, { spans: some.map(heardSpan) });
+    enter("sentences", block, { spans: some.map(({ startSeconds, endSeconds }) => ({ startSeconds, endSeconds })) });
   }
   for (let block = 0; block < blockCount(sampleCount); block++) {
     const { first, end } = blockWindows(sampleCount, block);

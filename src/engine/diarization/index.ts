@@ -10,6 +10,7 @@ export { packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
+export { embedSentences, heardLength } from "./embed-sentences.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
 export { type DiarizationModels, embed, embedAll, openDiarizationModels, segment } from "./models.ts";
 export { PcmReader } from "./pcm.ts";
