@@ -41,7 +41,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
 
   /** Runs an example in its folder, with an account of its own. */
   async function run(name: string, ...command: readonly string[]) {
-    const { key, baseUrl } = await server.client(name);
+    const { key, baseUrl } = server.client(name);
     const directory = join(folder.path, name);
     const child = Bun.spawn([...command], {
       cwd: directory,

@@ -64,7 +64,7 @@ describe.if(ready)("the CLI beside a running server", () => {
   }, 60_000);
 
   test("submit --wait --json prints the transcription with its segments, and nothing else, on standard output", async () => {
-    const { key } = await server.client("submitting");
+    const { key } = server.client("submitting");
     const args = ["submit", jfk, "--server", server.origin, "--language", "en", "--every", "0.2", "--wait", "--json"];
     const { exitCode, stdout, stderr } = await runCli(args, { TRANSCRIBE_API_KEY: key });
     expect([exitCode, stderr]).toEqual([0, ""]);

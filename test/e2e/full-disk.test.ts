@@ -46,7 +46,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     mkdirSync(work, { mode: 0o700 });
     long = await makeRecordingOfChunks(folder.path);
     await server.start();
-    client = await server.client("disk");
+    client = server.client("disk");
     const { ended, segments } = await client.transcribe(long, { language: "en" });
     expect(ended.status).toBe("completed");
     undisturbed = segments;
@@ -80,6 +80,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
       );
       const link = new FormData();
       link.set("url", `http://127.0.0.1:${host.port}/jfk.mp3`);
+      link.set("language", "en");
       const second = await client.fetch("/transcriptions", { method: "POST", body: link });
       expect(second.status).toBe(201);
       disk.fill();
@@ -147,7 +148,7 @@ describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open fil
   let client: TestClient;
   beforeAll(async () => {
     await server.start();
-    client = await server.client("files");
+    client = server.client("files");
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -163,7 +164,7 @@ describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open fil
       expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "too_many_files" });
       allow(1024);
       expect((await client.waitUntilEnded(id)).status).toBe("completed");
-      expect((await client.transcribe(jfk)).ended.status).toBe("completed");
+      expect((await client.transcribe(jfk, { language: "en" })).ended.status).toBe("completed");
     }),
     180_000,
   );

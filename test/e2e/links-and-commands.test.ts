@@ -27,7 +27,7 @@ describe.if(ready)("links and operator commands", () => {
       },
     });
     await server.start();
-    client = await server.client("links");
+    client = server.client("links");
   }, startTimeout);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -89,7 +89,7 @@ describe.if(ready)("links and operator commands", () => {
   test(
     "an account that is deleted takes its recordings along, those in hand too",
     server.showing(async () => {
-      const other = await server.client("leaving");
+      const other = server.client("leaving");
       const { id } = await other.create(sample);
       await server.until(async () => (await other.get(id)).status === "processing");
       const { exitCode } = await server.cli("accounts", "delete", "leaving", "--yes");

@@ -25,7 +25,7 @@ describe.if(ready)("the segments of hours", () => {
 
   beforeAll(async () => {
     await server.start();
-    const first = await server.client("acme");
+    const first = server.client("acme");
     key = first.key;
     ({ id } = await first.create(samplePath("sample.wav"), { language: "en" }));
     await server.killHard();

@@ -21,7 +21,7 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
   beforeAll(async () => {
     long = await makeRecordingOfChunks(folder.path);
     await server.start();
-    key = (await server.client("lost")).key;
+    key = server.client("lost").key;
     undisturbed = (await client().transcribe(long, { language: "en" })).segments;
     expect(undisturbed.length).toBeGreaterThan(2);
   }, startTimeout * 2);

@@ -46,7 +46,7 @@ describe.if(ready)("models of a running server", () => {
     long = await makeLongRecording(directory.path);
     copyAlteredModel(basePath, join(directory.path, "ggml-loud.bin"), "country");
     await server.start();
-    client = await server.client("acme");
+    client = server.client("acme");
   }, startTimeout);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();

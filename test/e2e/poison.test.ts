@@ -28,7 +28,7 @@ describe.if(ready)("a recording that the worker dies of at one chunk", () => {
     const child = Bun.spawn([ffmpegPath, ...cut], { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
     expect(await child.exited).toBe(0);
     await server.start();
-    key = (await server.client("poison")).key;
+    key = server.client("poison").key;
   }, startTimeout);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();

@@ -58,7 +58,7 @@ describe.if(ready)("what is interrupted goes on", () => {
   beforeAll(async () => {
     long = await makeRecordingOfChunks(directory.path);
     await server.start();
-    key = (await server.client("recovery")).key;
+    key = server.client("recovery").key;
     const { ended, segments } = await client().transcribe(long, { language: "en" });
     expect(ended.status).toBe("completed");
     undisturbed = segments;

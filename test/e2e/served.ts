@@ -14,7 +14,7 @@ export function served(account: string): Served {
   let client: TestClient | undefined;
   beforeAll(async () => {
     await server.start();
-    client = await server.client(account);
+    client = server.client(account);
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
   return {

@@ -25,7 +25,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
 
   beforeAll(async () => {
     await server.start();
-    key = (await server.client("stopping")).key;
+    key = server.client("stopping").key;
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 

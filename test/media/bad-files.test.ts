@@ -19,9 +19,9 @@ const mutatedFiles = 60;
 describe.if(ready)("bad files come to an honest end", () => {
   test("those that are built to cost, to mislead or to confuse", async () => {
     await inFolder(async (folder) => {
-      const files = await specialFiles(folder);
+      const files = specialFiles(folder);
       const wrong: [string, End][] = [];
-      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, () => file.bytes]);
+      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, file.bytes]);
       await lookAtAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
         if (unexpected(end, files[name]?.expected)) wrong.push([name, end]);
       });

@@ -41,7 +41,7 @@ export async function checkConformance(options: readonly string[]): Promise<Conf
 
   await using server = new TestServer(settings);
   await server.start();
-  const client = await server.client("conformance");
+  const client = server.client("conformance");
   const environment = { ...(await prepare(server, client)), PYTHONPATH: packages };
   const document = `${server.origin}/openapi.json`;
   const runs = [

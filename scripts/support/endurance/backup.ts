@@ -20,7 +20,7 @@ export async function backup({ seed, say }: PartOptions): Promise<Row[]> {
   using folder = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_RETENTION_AUDIO_DAYS: "0" });
   await server.start();
-  const client = await server.client("backup");
+  const client = server.client("backup");
   const long = await makeLongRecording(folder.path);
   const create = async (path: string) => (await client.create(path, { language: "en" })).id;
   const ids = [];

@@ -32,7 +32,7 @@ export async function brokenDisk({ say }: PartOptions): Promise<Row[]> {
     }
     mkdirSync(join(server.dataDirectory, "work"), { mode: 0o700 });
     await server.start();
-    const client = await server.client("broken");
+    const client = server.client("broken");
     const { ended, segments } = await client.transcribe(samplePath("sample.wav"));
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) ids.push((await client.create(samplePath("sample.wav"))).id);

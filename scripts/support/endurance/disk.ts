@@ -35,7 +35,7 @@ export async function disk({ seed, say }: PartOptions): Promise<Row[]> {
   const long = await makeLongRecording(folder.path);
   const sources = [long, samplePath("sample.wav"), samplePath("jfk.mp3"), long, samplePath("jfk.mp3")];
   await server.start();
-  const client = await server.client("disk");
+  const client = server.client("disk");
 
   const undisturbed = new Map<string, string>();
   for (const source of new Set(sources)) {

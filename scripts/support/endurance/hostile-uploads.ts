@@ -29,20 +29,21 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
   using lures = await setLures(directory.path);
   const made = join(directory.path, "made");
   mkdirSync(made);
-  const special = await specialFiles(made);
+  const special = specialFiles(made);
   await server.start();
-  const client = await server.client("hostile");
+  const client = server.client("hostile");
   const originals = corpusFiles();
   const random = randomNumbers(seed);
   const built = [
     ...Object.values(special).map(({ bytes }) => bytes),
-    ...Object.values({ ...playlists(lures), ...playlistsInAvi(lures) }),
+    ...Object.values({ ...playlists(lures), ...playlistsInAvi(lures) }).map((bytes) => () => bytes),
   ];
   const step = Math.max(1, built.length / counts.built);
   const all = [
     ...built.filter((_, index) => index % step < 1),
-    ...Array.from({ length: counts.damaged }, () =>
-      mutate(originals[Math.floor(random() * originals.length)] ?? Buffer.alloc(0), originals, random),
+    ...Array.from(
+      { length: counts.damaged },
+      () => () => mutate(originals[Math.floor(random() * originals.length)] ?? Buffer.alloc(0), originals, random),
     ),
   ];
 
@@ -55,7 +56,7 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
     const path = join(directory.path, `upload-${number}.bin`);
     for (const [index, bytes] of rest) {
       say(`file ${index + 1} of ${all.length} at the server`);
-      await Bun.write(path, bytes);
+      await Bun.write(path, bytes());
       const response = await client.send(path, { language: "en" });
       count(statuses, String(response.status));
       if (response.status !== 201) {

@@ -29,13 +29,13 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
   const folder = directory.path;
   using lures = await setLures(folder);
 
-  const special = await specialFiles(folder);
+  const special = specialFiles(folder);
   const bare = playlists(lures);
   const inAvi = playlistsInAvi(lures);
   const originals = corpusFiles();
   const random = randomNumbers(seed);
   const groups = {
-    "built to cost or to mislead": Object.entries(special).map(([name, { bytes }]) => lazy(name, () => bytes)),
+    "built to cost or to mislead": Object.entries(special).map(([name, { bytes }]) => lazy(name, bytes)),
     "cut off at every kilobyte": Object.entries(await truncatedMp4s(folder)).map(([name, bytes]) =>
       lazy(name, () => bytes),
     ),

@@ -14,10 +14,12 @@ export interface KillsWanted {
   readonly wanted: number;
   /** The longest time between two. */
   readonly pauseMilliseconds: number;
+  /** Recordings that are sent with their language, which is not looked for then. */
+  readonly pinned: readonly SmallRecording[];
 }
 
 /** Of the part of scripts/endurance: so far apart that the recordings come to their ends in between. */
-const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000 };
+const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000, pinned: [] };
 
 /** What may lie in a data directory. */
 const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|models|state|backups)$/;
@@ -28,7 +30,7 @@ const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|m
  */
 export async function kills(
   { seed, say }: Pick<PartOptions, "seed" | "say">,
-  { wanted, pauseMilliseconds } = manyKills,
+  { wanted, pauseMilliseconds, pinned } = manyKills,
 ): Promise<Row[]> {
   using directory = temporaryDirectory();
   await makeSmallRecordings(directory.path);
@@ -37,9 +39,9 @@ export async function kills(
   await using host = linkHost(directory.path);
   await using server = new TestServer({ TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32", TMPDIR: temporary });
   await server.start();
-  const { key } = await server.client("kills");
+  const { key } = server.client("kills");
   const client = () => new TestClient(server.baseUrl, key);
-  const round = new Round(client, directory.path, host.origin);
+  const round = new Round({ client, pinned, directory: directory.path, links: host.origin });
   const random = randomNumbers(seed);
 
   const undisturbed = await round.run(async () => {});
@@ -123,18 +125,22 @@ interface Outcome {
   readonly segments: ReadonlyMap<SmallRecording, string>;
 }
 
+interface RoundOptions extends Pick<KillsWanted, "pinned"> {
+  readonly client: () => TestClient;
+  /** Where the recordings lie. */
+  readonly directory: string;
+  /** Where those come from that are sent as links. */
+  readonly links: string;
+}
+
 /** Five recordings, sent at once by clients that don't give up, and followed to their ends. */
 class Round {
-  readonly #client: () => TestClient;
-  readonly #directory: string;
-  readonly #links: string;
+  readonly #options: RoundOptions;
   /** Ids of all recordings that the server has answered with. */
   readonly entered = new Set<string>();
 
-  constructor(client: () => TestClient, directory: string, links: string) {
-    this.#client = client;
-    this.#directory = directory;
-    this.#links = links;
+  constructor(options: RoundOptions) {
+    this.#options = options;
   }
 
   /** @param disturb runs meanwhile */
@@ -147,7 +153,7 @@ class Round {
       this.entered.add(id);
       ids?.set(name, id);
       const ended = await again(async () => {
-        const { status } = await this.#client().get(id);
+        const { status } = await this.#options.client().get(id);
         if (status === "queued" || status === "processing") throw new Error("it has not ended");
         return status;
       });
@@ -160,16 +166,18 @@ class Round {
   }
 
   async #create(name: SmallRecording, key: string) {
+    const { client, directory, links, pinned } = this.#options;
     const body = new FormData();
-    if (name === "linked.mp3") body.set("url", `${this.#links}/${name}`);
-    else body.set("file", Bun.file(join(this.#directory, name)), name);
+    if (name === "linked.mp3") body.set("url", `${links}/${name}`);
+    else body.set("file", Bun.file(join(directory, name)), name);
+    if (pinned.includes(name)) body.set("language", "en");
     const headers = { "Idempotency-Key": key };
-    const response = await this.#client().fetch("/transcriptions", { method: "POST", body, headers });
+    const response = await client().fetch("/transcriptions", { method: "POST", body, headers });
     return bodyOf(response, 201, transcriptionContract);
   }
 
   async #segments(id: string): Promise<string> {
-    const response = await this.#client().fetch(`/transcriptions/${id}/segments?limit=1000`);
+    const response = await this.#options.client().fetch(`/transcriptions/${id}/segments?limit=1000`);
     if (!response.ok) throw new Error(`${response.status}`);
     return response.text();
   }

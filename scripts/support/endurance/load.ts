@@ -25,7 +25,7 @@ const cuts = 100;
 export async function load(options: PartOptions): Promise<Row[]> {
   await using server = new TestServer();
   await server.start();
-  const client = await server.client("load");
+  const client = server.client("load");
   const { ended } = await client.transcribe(samplePath("jfk.mp3"), { language: "en" });
   const paths = [`/transcriptions/${ended.id}`, "/transcriptions", `/transcriptions/${ended.id}/segments`];
   return [
@@ -143,7 +143,7 @@ async function slowClients(
 async function cutOff(server: TestServer, { seed, say }: PartOptions): Promise<Row[]> {
   say("uploads are cut off");
   const random = randomNumbers(seed);
-  const client = await server.client("cut-off");
+  const client = server.client("cut-off");
   const uploads = filesIn(server, "uploads");
   const file = readFileSync(samplePath("jfk.mp3"));
   const idempotencyKey = crypto.randomUUID();

@@ -45,7 +45,7 @@ export async function processHours(
     TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "1000000",
   });
   await server.start();
-  let client = await server.client("hours");
+  let client = server.client("hours");
   const diskBefore = sizeOf(server.dataDirectory);
   using watch = new ServerWatch(server);
   const { took, timed } = phasesOf(watch, say);

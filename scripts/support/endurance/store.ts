@@ -50,7 +50,7 @@ async function finishPrepared(seconds: number, random: () => number, say: (text:
   const hours = `${(seconds / 3600).toFixed(2)} h`;
   await using server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info" });
   await server.start();
-  const client = await server.client("store");
+  const client = server.client("store");
   const { id } = await client.create(samplePath("sample.wav"), { language: "en" });
   await server.killHard();
   say(`${hours}: prepare`);

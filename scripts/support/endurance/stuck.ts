@@ -12,7 +12,7 @@ export async function stuck(): Promise<Row[]> {
   await makeSmallRecordings(directory.path);
   await using server = new TestServer();
   await server.start();
-  const client = await server.client("stuck");
+  const client = server.client("stuck");
   const path = join(directory.path, "chunks.wav");
   const undisturbed = await client.transcribe(path, { language: "en" });
 

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changeAtom } from "../quicktime.ts";
 import { makeWithFfmpeg } from "../support.ts";
@@ -6,6 +7,7 @@ import { id3 } from "./id3.ts";
 import type { End } from "./look-at.ts";
 import { matroska } from "./matroska.ts";
 import { sealOggPage } from "./ogg.ts";
+import { once } from "./once.ts";
 import { strangeFiles } from "./strange-files.ts";
 import { tone, wave } from "./wave.ts";
 
@@ -19,7 +21,8 @@ export interface Expected {
 }
 
 export interface SpecialFile {
-  readonly bytes: Uint8Array;
+  /** Made when they are asked for: some take a second. */
+  readonly bytes: () => Uint8Array;
   readonly expected: Expected;
 }
 
@@ -30,175 +33,197 @@ const hour = 3600;
  * Files that are built to cost, to mislead or to confuse, by what they are. All are made here, of a tone of two seconds.
  * The longest recording that is taken must be `maxSeconds` of 1800.
  */
-export async function specialFiles(folder: string): Promise<Record<string, SpecialFile>> {
-  const made = async (format: string, ...args: string[]) => {
-    const path = join(folder, `made.${format}`);
-    makeWithFfmpeg("-f", "s16le", "-ar", "16000", "-ch_layout", "mono", "-i", join(folder, "tone"), ...args, path);
-    return Buffer.from(await Bun.file(path).arrayBuffer());
-  };
+export function specialFiles(folder: string): Record<string, SpecialFile> {
+  const made = (format: string, ...args: string[]) =>
+    once(() => {
+      const path = join(folder, `made.${format}`);
+      makeWithFfmpeg("-f", "s16le", "-ar", "16000", "-ch_layout", "mono", "-i", join(folder, "tone"), ...args, path);
+      return readFileSync(path);
+    });
   const sound = tone(2);
-  await Bun.write(join(folder, "tone"), sound);
-  const mp4 = await made("m4a", "-c:a", "aac");
-  const flac = await made("flac");
-  const mp3 = await made("mp3", "-c:a", "libmp3lame");
-  const ogg = await made("ogg", "-c:a", "libopus");
-  const aiff = await made("aiff");
+  writeFileSync(join(folder, "tone"), sound);
+  const mp4 = made("m4a", "-c:a", "aac");
+  const flac = made("flac");
+  const mp3 = made("mp3", "-c:a", "libmp3lame");
+  const ogg = made("ogg", "-c:a", "libopus");
+  const aiff = made("aiff");
   const table = (name: string) => ["moov", "trak", "mdia", "minf", "stbl", name];
   const whole = { seconds: [1.9, 2.2] } as const;
   const anything = { refused: true, seconds: [0, 2.2] } as const;
 
   return {
-    ...(await strangeFiles(folder)),
-    "nothing at all": { bytes: Buffer.alloc(0), expected: { refused: true } },
-    "one byte": { bytes: Buffer.from("R"), expected: { refused: true } },
+    ...strangeFiles(folder),
+    "nothing at all": { bytes: () => Buffer.alloc(0), expected: { refused: true } },
+    "one byte": { bytes: () => Buffer.from("R"), expected: { refused: true } },
 
     "wave that claims a day": {
-      bytes: wave(sound, { rateHz: 8000, bits: 8, claimedBytes: day * 8000 }),
+      bytes: () => wave(sound, { rateHz: 8000, bits: 8, claimedBytes: day * 8000 }),
       expected: { seconds: [7, 9] },
     },
-    "flac that claims a day": { bytes: flacClaiming(flac, day * 16_000), expected: whole },
-    "mp4 that claims a day": { bytes: mp4Claiming(mp4, day), expected: whole },
+    "flac that claims a day": { bytes: () => flacClaiming(flac(), day * 16_000), expected: whole },
+    "mp4 that claims a day": { bytes: () => mp4Claiming(mp4(), day), expected: whole },
     "matroska that claims a day": {
-      bytes: matroska({ durationSeconds: day, blocks: [[0, sound]] }),
+      bytes: () => matroska({ durationSeconds: day, blocks: [[0, sound]] }),
       expected: whole,
     },
-    "mp3 that claims a day": { bytes: mp3Claiming(mp3, (day * 16_000) / 576), expected: whole },
-    "mp3 that claims one frame": { bytes: mp3Claiming(mp3, 1), expected: whole },
-    "ogg that claims a day": { bytes: oggClaiming(ogg, BigInt(day) * 48_000n), expected: { seconds: [1.9, 2.2] } },
-    "matroska that claims a second": { bytes: matroska({ durationSeconds: 1, blocks: [[0, sound]] }), expected: whole },
+    "mp3 that claims a day": { bytes: () => mp3Claiming(mp3(), (day * 16_000) / 576), expected: whole },
+    "mp3 that claims one frame": { bytes: () => mp3Claiming(mp3(), 1), expected: whole },
+    "ogg that claims a day": {
+      bytes: () => oggClaiming(ogg(), BigInt(day) * 48_000n),
+      expected: { seconds: [1.9, 2.2] },
+    },
+    "matroska that claims a second": {
+      bytes: () => matroska({ durationSeconds: 1, blocks: [[0, sound]] }),
+      expected: whole,
+    },
     "matroska whose sound begins after a day": {
-      bytes: matroska({ durationSeconds: 2, blocks: [[day * 1000, sound]] }),
+      bytes: () => matroska({ durationSeconds: 2, blocks: [[day * 1000, sound]] }),
       expected: whole,
     },
     "matroska with a gap of 59 minutes before each second block": {
-      bytes: matroska({
-        durationSeconds: 4,
-        blocks: Array.from({ length: 40 }, (_, at): [number, Buffer] => [at * 3_540_000, sound]),
-      }),
+      bytes: () =>
+        matroska({
+          durationSeconds: 4,
+          blocks: Array.from({ length: 40 }, (_, at): [number, Buffer] => [at * 3_540_000, sound]),
+        }),
       expected: { tooLong: true, seconds: [80, 1801] },
     },
     "mp4 whose samples last days each": {
-      bytes: changeAtom(mp4, table("stts"), (body) => fillWords(body, 8, 0x7fffffff, 8)),
+      bytes: () => changeAtom(mp4(), table("stts"), (body) => fillWords(body, 8, 0x7fffffff, 8)),
       expected: { ...anything, tooLong: true, seconds: [0, 1801] },
     },
 
-    "flac of hours of silence": { bytes: silentFlac(8000, 4000), expected: { tooLong: true } },
+    "flac of hours of silence": { bytes: () => silentFlac(8000, 4000), expected: { tooLong: true } },
     "flac of hours of silence that claims a second": {
-      bytes: silentFlac(8000, 4000, 8000),
+      bytes: () => silentFlac(8000, 4000, 8000),
       expected: { tooLong: true, seconds: [0.9, 2] },
     },
     "flac of 18 hours in one frame of 1 Hz": {
-      bytes: silentFlac(1, 1),
+      bytes: () => silentFlac(1, 1),
       expected: { refused: true, tooLong: true, undecodable: true },
     },
-    "flac of 655 kHz": { bytes: silentFlac(655_350, 40), expected: { seconds: [3.9, 4.1] } },
+    "flac of 655 kHz": { bytes: () => silentFlac(655_350, 40), expected: { seconds: [3.9, 4.1] } },
     "matroska whose blocks unpack to a thousand times their size": {
-      bytes: matroska({ durationSeconds: 2, blocks: [[0, Buffer.alloc(64 << 20)]], compressed: true }),
+      bytes: () => matroska({ durationSeconds: 2, blocks: [[0, Buffer.alloc(64 << 20)]], compressed: true }),
       expected: { tooLong: true, refused: true, seconds: [0, 1801] },
     },
     "matroska of many blocks that unpack": {
-      bytes: matroska({
-        durationSeconds: 2,
-        blocks: Array.from({ length: 100 }, (_, at): [number, Buffer] => [at * 32_000, Buffer.alloc(1_024_000)]),
-        compressed: true,
-      }),
+      bytes: () =>
+        matroska({
+          durationSeconds: 2,
+          blocks: Array.from({ length: 100 }, (_, at): [number, Buffer] => [at * 32_000, Buffer.alloc(1_024_000)]),
+          compressed: true,
+        }),
       expected: { tooLong: true },
     },
     "mp3 behind a tag that unpacks to 200 MiB": {
-      bytes: Buffer.concat([id3([["TXXX", packedFrame()]]), mp3]),
+      bytes: () => Buffer.concat([id3([["TXXX", packedFrame()]]), mp3()]),
       expected: whole,
     },
 
-    "wave of 64 channels": { bytes: wave(tone(1, 16_000, 64), { channels: 64 }), expected: { seconds: [0.9, 1.1] } },
+    "wave of 64 channels": {
+      bytes: () => wave(tone(1, 16_000, 64), { channels: 64 }),
+      expected: { seconds: [0.9, 1.1] },
+    },
     "wave of 64 channels at 192 kHz": {
-      bytes: wave(tone(0.2, 192_000, 64), { channels: 64, rateHz: 192_000 }),
+      bytes: () => wave(tone(0.2, 192_000, 64), { channels: 64, rateHz: 192_000 }),
       expected: { seconds: [0.1, 0.3] },
     },
-    "wave of 65535 channels": { bytes: wave(sound, { channels: 65_535, blockBytes: 65_534 }), expected: anything },
-    "wave of no channel": { bytes: wave(sound, { channels: 0 }), expected: anything },
-    "wave of 4 GHz": { bytes: wave(sound, { rateHz: 0xffffffff }), expected: { ...anything, undecodable: true } },
-    "wave of 2 GHz": { bytes: wave(sound, { rateHz: 0x7fffffff }), expected: { ...anything, undecodable: true } },
-    "wave of 1 Hz": { bytes: wave(sound.subarray(0, 2000), { rateHz: 1 }), expected: { seconds: [990, 1010] } },
-    "wave of 1 Hz, too long": { bytes: wave(sound, { rateHz: 1 }), expected: { tooLong: true } },
-    "wave of 0 Hz": { bytes: wave(sound, { rateHz: 0 }), expected: anything },
-    "wave of 0 bits": { bytes: wave(sound, { bits: 0 }), expected: { refused: true, seconds: [0, 5] } },
-    "wave of 65535 bits": { bytes: wave(sound, { bits: 65_535 }), expected: anything },
-    "wave with blocks of no byte": { bytes: wave(sound, { blockBytes: 0xffff }), expected: { ...anything } },
-    "aiff of no finite rate": { bytes: aiffRate(aiff, "7fff8000000000000000"), expected: anything },
-    "aiff of a rate that is no number": { bytes: aiffRate(aiff, "7fffc000000000000000"), expected: anything },
-    "aiff of a vanishing rate": { bytes: aiffRate(aiff, "00000000000000000001"), expected: anything },
+    "wave of 65535 channels": {
+      bytes: () => wave(sound, { channels: 65_535, blockBytes: 65_534 }),
+      expected: anything,
+    },
+    "wave of no channel": { bytes: () => wave(sound, { channels: 0 }), expected: anything },
+    "wave of 4 GHz": { bytes: () => wave(sound, { rateHz: 0xffffffff }), expected: { ...anything, undecodable: true } },
+    "wave of 2 GHz": { bytes: () => wave(sound, { rateHz: 0x7fffffff }), expected: { ...anything, undecodable: true } },
+    "wave of 1 Hz": { bytes: () => wave(sound.subarray(0, 2000), { rateHz: 1 }), expected: { seconds: [990, 1010] } },
+    "wave of 1 Hz, too long": { bytes: () => wave(sound, { rateHz: 1 }), expected: { tooLong: true } },
+    "wave of 0 Hz": { bytes: () => wave(sound, { rateHz: 0 }), expected: anything },
+    "wave of 0 bits": { bytes: () => wave(sound, { bits: 0 }), expected: { refused: true, seconds: [0, 5] } },
+    "wave of 65535 bits": { bytes: () => wave(sound, { bits: 65_535 }), expected: anything },
+    "wave with blocks of no byte": { bytes: () => wave(sound, { blockBytes: 0xffff }), expected: { ...anything } },
+    "aiff of no finite rate": { bytes: () => aiffRate(aiff(), "7fff8000000000000000"), expected: anything },
+    "aiff of a rate that is no number": { bytes: () => aiffRate(aiff(), "7fffc000000000000000"), expected: anything },
+    "aiff of a vanishing rate": { bytes: () => aiffRate(aiff(), "00000000000000000001"), expected: anything },
 
     "mp4 with an edit list of four billion entries that aren't there": {
-      bytes: changeAtom(mp4, ["moov", "trak", "edts", "elst"], (body) => fillWords(body, 4, 0xffffffff, 4)),
+      bytes: () => changeAtom(mp4(), ["moov", "trak", "edts", "elst"], (body) => fillWords(body, 4, 0xffffffff, 4)),
       expected: anything,
     },
     "mp4 with an edit list of a million entries": {
-      bytes: changeAtom(mp4, ["moov", "trak", "edts", "elst"], () => editList(1_000_000, 1, 0)),
+      bytes: () => changeAtom(mp4(), ["moov", "trak", "edts", "elst"], () => editList(1_000_000, 1, 0)),
       expected: { ...anything, undecodable: true, tooLong: true, seconds: [0, 1801] },
     },
     "mp4 with an edit of two billion": {
-      bytes: changeAtom(mp4, ["moov", "trak", "edts", "elst"], () => editList(1, 0x7fffffff, 0x7fffffff)),
+      bytes: () => changeAtom(mp4(), ["moov", "trak", "edts", "elst"], () => editList(1, 0x7fffffff, 0x7fffffff)),
       expected: anything,
     },
     "mp4 that plays itself a thousand times": {
-      bytes: changeAtom(mp4, ["moov", "trak", "edts", "elst"], () => editList(1000, 2000, 0)),
+      bytes: () => changeAtom(mp4(), ["moov", "trak", "edts", "elst"], () => editList(1000, 2000, 0)),
       expected: { ...anything, undecodable: true, seconds: [0, 2100], tooLong: true },
     },
     "mp4 that begins with nothing for weeks": {
-      bytes: changeAtom(mp4, ["moov", "trak", "edts", "elst"], () => editList(1, 0x7fffffff, -1)),
+      bytes: () => changeAtom(mp4(), ["moov", "trak", "edts", "elst"], () => editList(1, 0x7fffffff, -1)),
       expected: anything,
     },
     ...Object.fromEntries(
       ["stts", "stsz", "stsc", "stco"].map((name): [string, SpecialFile] => [
         `mp4 with four billion entries in ${name}`,
         {
-          bytes: changeAtom(mp4, table(name), (body) =>
-            fillWords(body, name === "stsz" ? 8 : 4, 0xffffffff, name === "stsz" ? 12 : 8),
-          ),
+          bytes: () =>
+            changeAtom(mp4(), table(name), (body) =>
+              fillWords(body, name === "stsz" ? 8 : 4, 0xffffffff, name === "stsz" ? 12 : 8),
+            ),
           expected: { ...anything, undecodable: true },
         },
       ]),
     ),
-    "mp4 of atoms in atoms": { bytes: nestedAtoms(100_000), expected: { refused: true } },
+    "mp4 of atoms in atoms": { bytes: () => nestedAtoms(100_000), expected: { refused: true } },
     "matroska of 5000 tracks": {
-      bytes: matroska({ durationSeconds: 2, tracks: 5000, blocks: [[0, sound]] }),
+      bytes: () => matroska({ durationSeconds: 2, tracks: 5000, blocks: [[0, sound]] }),
       expected: { ...anything, undecodable: true },
     },
 
     "mp3 behind a tag of 20 MiB": {
-      bytes: Buffer.concat([id3([["COMM", Buffer.alloc(20 << 20, "x")]]), mp3]),
+      bytes: () => Buffer.concat([id3([["COMM", Buffer.alloc(20 << 20, "x")]]), mp3()]),
       expected: { ...whole, refused: true },
     },
     "mp3 behind a picture of 20 MiB": {
-      bytes: Buffer.concat([id3([["APIC", pictureFrame(20 << 20)]]), mp3]),
+      bytes: () => Buffer.concat([id3([["APIC", pictureFrame(20 << 20)]]), mp3()]),
       expected: whole,
     },
     "mp3 behind a tag that claims 256 MiB": {
-      bytes: Buffer.concat([id3([["TIT2", Buffer.from("\x03x")]], 0x0fffffff), mp3]),
+      bytes: () => Buffer.concat([id3([["TIT2", Buffer.from("\x03x")]], 0x0fffffff), mp3()]),
       expected: anything,
     },
     "mp3 behind 2000 tags": {
-      bytes: Buffer.concat([
-        id3(Array.from({ length: 2000 }, (_, at): [string, Buffer] => ["TXXX", Buffer.from(`\x03name ${at}\0value`)])),
-        mp3,
-      ]),
+      bytes: () =>
+        Buffer.concat([
+          id3(
+            Array.from({ length: 2000 }, (_, at): [string, Buffer] => ["TXXX", Buffer.from(`\x03name ${at}\0value`)]),
+          ),
+          mp3(),
+        ]),
       expected: { ...whole, refused: true },
     },
     "flac with a comment of 15 MiB": {
-      bytes: withMetadata(flac, [4, vorbisComment(Buffer.alloc(15 << 20, "x"))]),
+      bytes: () => withMetadata(flac(), [4, vorbisComment(Buffer.alloc(15 << 20, "x"))]),
       expected: { ...whole, refused: true },
     },
     "flac with a comment that claims four billion entries": {
-      bytes: withMetadata(flac, [4, Buffer.concat([Buffer.alloc(4), Buffer.alloc(4, 0xff)])]),
+      bytes: () => withMetadata(flac(), [4, Buffer.concat([Buffer.alloc(4), Buffer.alloc(4, 0xff)])]),
       expected: whole,
     },
     "flac with a picture that claims four billion bytes": {
-      bytes: withMetadata(flac, [6, Buffer.alloc(64, 0xff)]),
+      bytes: () => withMetadata(flac(), [6, Buffer.alloc(64, 0xff)]),
       expected: { ...whole, refused: true },
     },
-    "ogg of a hundred recordings": { bytes: Buffer.concat(Array(100).fill(ogg)), expected: { seconds: [1.9, 210] } },
+    "ogg of a hundred recordings": {
+      bytes: () => Buffer.concat(Array(100).fill(ogg())),
+      expected: { seconds: [1.9, 210] },
+    },
     "wave of an hour with nothing in it": {
-      bytes: wave(new Uint8Array(1000), { claimedBytes: hour * 32_000 }),
+      bytes: () => wave(new Uint8Array(1000), { claimedBytes: hour * 32_000 }),
       expected: { seconds: [0.01, 0.1] },
     },
   };

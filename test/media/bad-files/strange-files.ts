@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomNumbers } from "../../support/random-numbers.ts";
 import { makeWithFfmpeg } from "../support.ts";
 import { element, matroska } from "./matroska.ts";
 import { oggWithSerial } from "./ogg.ts";
+import { once } from "./once.ts";
 import type { SpecialFile } from "./special-files.ts";
 import { tone, wave } from "./wave.ts";
 
@@ -10,100 +12,96 @@ import { tone, wave } from "./wave.ts";
  * Files whose structure is strange: what contains itself, comes a thousand times over, or changes its kind on the way. All are
  * made here, of tones of two seconds at `folder/tone`.
  */
-export async function strangeFiles(folder: string): Promise<Record<string, SpecialFile>> {
-  const made = async (format: string, ...args: string[]) => {
+export function strangeFiles(folder: string): Record<string, SpecialFile> {
+  const made = (format: string, ...args: string[]) => {
     const path = join(folder, `strange.${format}`);
     makeWithFfmpeg("-f", "s16le", "-ar", "16000", "-ch_layout", "mono", "-i", join(folder, "tone"), ...args, path);
-    return Buffer.from(await Bun.file(path).arrayBuffer());
+    return readFileSync(path);
   };
   const opus = (channels: number) => made("ogg", "-c:a", "libopus", "-ac", String(channels));
   const adts = (rateHz: number, channels: number) => made("aac", "-ar", String(rateHz), "-ac", String(channels));
   const mp3 = (rateHz: number, channels: number) =>
     made("mp3", "-c:a", "libmp3lame", "-ar", String(rateHz), "-ac", String(channels));
-  const [mono, stereo, surround] = [await opus(1), await opus(2), await opus(6)];
-  const fragmented = await made(
-    "mp4",
-    "-c:a",
-    "aac",
-    "-movflags",
-    "frag_keyframe+empty_moov",
-    "-frag_duration",
-    "500000",
-  );
-  const indexed = await made("mp4", "-c:a", "aac", "-movflags", "dash+global_sidx", "-frag_duration", "500000");
-  const firstFragment = fragmented.indexOf("moof") - 4;
+  const mono = once(() => opus(1));
+  const inParts = ["-c:a", "aac", "-frag_duration", "500000", "-movflags"];
+  const fragmented = once(() => made("mp4", ...inParts, "frag_keyframe+empty_moov"));
+  const firstFragment = () => fragmented().indexOf("moof") - 4;
   const sound = tone(2);
   const whole = { seconds: [1.9, 2.2] } as const;
   const anything = { refused: true, undecodable: true, tooLong: true, seconds: [0, 1801] } as const;
   const random = randomNumbers(11);
 
   return {
-    "a megabyte of 0xff": { bytes: Buffer.alloc(1 << 20, 0xff), expected: { refused: true } },
-    "a megabyte of nothing": { bytes: Buffer.alloc(1 << 20), expected: { refused: true } },
+    "a megabyte of 0xff": { bytes: () => Buffer.alloc(1 << 20, 0xff), expected: { refused: true } },
+    "a megabyte of nothing": { bytes: () => Buffer.alloc(1 << 20), expected: { refused: true } },
     "a megabyte of anything": {
-      bytes: Buffer.from(Uint8Array.from({ length: 1 << 20 }, () => random() * 256)),
+      bytes: () => Buffer.from(Uint8Array.from({ length: 1 << 20 }, () => random() * 256)),
       expected: anything,
     },
 
     "matroska with tags in tags, 10,000 deep": {
-      bytes: Buffer.concat([matroska({ durationSeconds: 2, blocks: [[0, sound]] }), nestedTags(10_000)]),
+      bytes: () => Buffer.concat([matroska({ durationSeconds: 2, blocks: [[0, sound]] }), nestedTags(10_000)]),
       expected: anything,
     },
     "matroska with a segment in its segment": {
-      bytes: selfContained(matroska({ durationSeconds: 2, blocks: [[0, sound]] })),
+      bytes: () => selfContained(matroska({ durationSeconds: 2, blocks: [[0, sound]] })),
       expected: anything,
     },
     "matroska of no size, all of it": {
-      bytes: withoutSizes(matroska({ durationSeconds: 2, blocks: [[0, sound]] })),
+      bytes: () => withoutSizes(matroska({ durationSeconds: 2, blocks: [[0, sound]] })),
       expected: anything,
     },
 
     "mp4 whose fragments come a hundred times": {
-      bytes: Buffer.concat([fragmented, ...Array<Buffer>(100).fill(fragmented.subarray(firstFragment))]),
+      bytes: () => Buffer.concat([fragmented(), ...Array<Buffer>(100).fill(fragmented().subarray(firstFragment()))]),
       expected: { seconds: [160, 170] },
     },
-    "mp4 whose index of fragments leads to itself": { bytes: indexToItself(indexed), expected: anything },
+    "mp4 whose index of fragments leads to itself": {
+      bytes: () => indexToItself(made("mp4", ...inParts, "dash+global_sidx")),
+      expected: anything,
+    },
     "mp4 that lists each fragment at the first one's place": {
-      bytes: fragmentsAt(fragmented, BigInt(firstFragment)),
+      bytes: () => fragmentsAt(fragmented(), BigInt(firstFragment())),
       expected: { ...anything, seconds: [1.9, 2.2] },
     },
 
     // ffmpeg takes no change of channels in Opus, and ends there without a fault.
     "opus whose channels change from recording to recording": {
-      bytes: Buffer.concat([mono, stereo, surround, mono].map(oggWithSerial)),
+      bytes: () => Buffer.concat([mono(), opus(2), opus(6), mono()].map(oggWithSerial)),
       expected: { seconds: [1.9, 8.5] },
     },
     "opus of a thousand streams side by side": {
-      bytes: Buffer.concat([
-        ...Array.from({ length: 1000 }, (_, at) => oggWithSerial(firstPage(mono), at + 1)),
-        oggWithSerial(mono, 5000),
-      ]),
+      bytes: () =>
+        Buffer.concat([
+          ...Array.from({ length: 1000 }, (_, at) => oggWithSerial(firstPage(mono()), at + 1)),
+          oggWithSerial(mono(), 5000),
+        ]),
       expected: anything,
     },
     "opus of a hundred recordings of two seconds": {
-      bytes: Buffer.concat(Array.from({ length: 100 }, (_, at) => oggWithSerial(mono, at + 1))),
+      bytes: () => Buffer.concat(Array.from({ length: 100 }, (_, at) => oggWithSerial(mono(), at + 1))),
       expected: { seconds: [190, 210] },
     },
     // It has no time stamps; those that ffmpeg makes up run at the first part's rate, and what they leave out becomes silence.
     "aac whose rate and channels change": {
-      bytes: Buffer.concat([await adts(16_000, 1), await adts(48_000, 2), await adts(8000, 6), await adts(96_000, 1)]),
+      bytes: () => Buffer.concat([adts(16_000, 1), adts(48_000, 2), adts(8000, 6), adts(96_000, 1)]),
       expected: { seconds: [1.9, 30] },
     },
     "mp3 whose rate and channels change": {
-      bytes: Buffer.concat([await mp3(16_000, 1), await mp3(48_000, 2), await mp3(8000, 1), await mp3(44_100, 2)]),
+      bytes: () => Buffer.concat([mp3(16_000, 1), mp3(48_000, 2), mp3(8000, 1), mp3(44_100, 2)]),
       expected: { seconds: [1.9, 9] },
     },
 
     "wave with 200,000 chunks before its sound": {
-      bytes: withChunks(wave(sound), Buffer.alloc(8 * 200_000, "junk\0\0\0\0", "latin1")),
+      bytes: () => withChunks(wave(sound), Buffer.alloc(8 * 200_000, "junk\0\0\0\0", "latin1")),
       expected: { ...whole, refused: true },
     },
     "wave whose sound comes behind a chunk that claims all that can be": {
-      bytes: withChunks(wave(sound), Buffer.from("junk\xff\xff\xff\xff", "latin1")),
+      bytes: () => withChunks(wave(sound), Buffer.from("junk\xff\xff\xff\xff", "latin1")),
       expected: anything,
     },
     "wave in itself, 1000 deep": {
-      bytes: Buffer.concat(Array<Buffer>(1000).fill(wave(new Uint8Array(0)))),
+      bytes: () => Buffer.concat(Array<Buffer>(1000).fill(wave(new Uint8Array(0)))),
       expected: anything,
     },
   };
