@@ -1,4 +1,5 @@
-import { lstatSync, rmSync, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import {
@@ -55,7 +56,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   }
   context.progress(null);
   // They take room that may be asked for.
-  for (const left of [path, secondPath]) rmSync(left, { force: true });
+  for (const left of [path, secondPath]) await rm(left, { force: true });
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
     inputPath: context.uploadPath,

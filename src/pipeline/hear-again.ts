@@ -40,7 +40,7 @@ export async function hearAgain(
     const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
     // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
     const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
-    if (!isHeard || !isWholeBlock(voiceDirectory, block)) {
+    if (!isHeard || !(await isWholeBlock(voiceDirectory, block))) {
       await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);
       checkpoints.write("sentences", block, blockSchema, { spans });
     }

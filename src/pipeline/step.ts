@@ -47,9 +47,10 @@ export async function forEachMissingPart(
   step: string,
   parts: number,
   doPart: (part: number) => Promise<void>,
-  isThere: (part: number) => boolean = () => true,
+  isThere: (part: number) => Promise<boolean> = async () => true,
 ): Promise<void> {
-  const finished = new Set([...context.checkpoints.finished(step)].filter(isThere));
+  const finished = new Set<number>();
+  for (const part of context.checkpoints.finished(step)) if (await isThere(part)) finished.add(part);
   context.progress(finished.size / parts);
   for (let part = 0; part < parts; part++) {
     if (finished.has(part)) continue;

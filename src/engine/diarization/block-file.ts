@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { type FileHandle, open, rename } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
@@ -70,9 +69,9 @@ export async function readBlockFile(path: string, mark: string): Promise<BlockFi
  * Whether a block's file is there and as it was written, so that it may be relied on after a power cut, or where somebody
  * cleared up. Throws where it can't be looked at, as with too many open files.
  */
-export function isWholeBlock(directory: string, block: number): boolean {
+export async function isWholeBlock(directory: string, block: number): Promise<boolean> {
   try {
-    const bytes = readFileSync(blockPath(directory, block));
+    const bytes = await readFile(blockPath(directory, block));
     return bytes.length >= HEADER_BYTES && partsOf(bytes).isWhole;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;

@@ -16,10 +16,10 @@ describe("a block's file", () => {
 
   test("is read as it was written", async () => {
     await withBlock(async (path, directory) => {
-      expect(isWholeBlock(directory, 3)).toBe(true);
+      expect(await isWholeBlock(directory, 3)).toBe(true);
       const read = await readBlockFile(path, "tst1");
       expect({ ...read, body: [...read.body] }).toEqual({ ...block, body: [...body] });
-      expect(isWholeBlock(directory, 4)).toBe(false);
+      expect(await isWholeBlock(directory, 4)).toBe(false);
       await expect(readBlockFile(path, "tst2")).rejects.toThrow("is no tst2 block");
     });
   });
@@ -31,7 +31,7 @@ describe("a block's file", () => {
         const altered = Buffer.from(whole);
         altered.writeUInt8((altered.readUInt8(at) + 1) % 256, at);
         writeFileSync(path, altered);
-        expect([at, isWholeBlock(directory, 3)]).toEqual([at, false]);
+        expect([at, await isWholeBlock(directory, 3)]).toEqual([at, false]);
         await expect(readBlockFile(path, "tst1")).rejects.toThrow(at < 4 ? "is no" : "is damaged");
       }
     });
@@ -40,7 +40,7 @@ describe("a block's file", () => {
   test.each([0, 10, 23, 24, 143])("of which only %i bytes are there is not taken", async (length) => {
     await withBlock(async (path, directory) => {
       writeFileSync(path, readFileSync(path).subarray(0, length));
-      expect(isWholeBlock(directory, 3)).toBe(false);
+      expect(await isWholeBlock(directory, 3)).toBe(false);
       await expect(readBlockFile(path, "tst1")).rejects.toThrow();
     });
   });
@@ -49,7 +49,7 @@ describe("a block's file", () => {
     await withBlock(async (path, directory) => {
       const whole = readFileSync(path);
       writeFileSync(path, Buffer.concat([whole.subarray(0, 16), whole.subarray(24)]));
-      expect(isWholeBlock(directory, 3)).toBe(false);
+      expect(await isWholeBlock(directory, 3)).toBe(false);
     });
   });
 });
