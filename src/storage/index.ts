@@ -37,4 +37,5 @@ export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";
 export { WorkRoom } from "./work-room.ts";
+export { writeSoon } from "./write-soon.ts";
 export { writeTrial } from "./write-trial.ts";

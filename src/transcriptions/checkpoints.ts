@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, writeSoon } from "../storage/index.ts";
 
 /**
  * What the steps have finished of one recording. A part is written once and never changed, so that a step can be asked
@@ -69,27 +69,27 @@ export class Checkpoints {
       })
       .from(recordings)
       .where(and(eq(recordings.id, this.#recordingId), inArray(recordings.status, ["queued", "processing"])));
-    this.#store
+    const insert = this.#store
       .insert(tables.checkpoints)
       .select(row)
       .onConflictDoUpdate({
         target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
-        set: { payload: JSON.stringify(payload) },
-      })
-      .run();
+        set: { payload: sql`excluded.payload` },
+      });
+    writeSoon(this.#store, () => insert.run());
   }
 
   /** Forgets a step on all tracks, so that it is done again from its beginning. */
   clear(step: string): void {
-    this.#store
+    const remove = this.#store
       .delete(tables.checkpoints)
       .where(
         and(
           eq(tables.checkpoints.recordingId, this.#recordingId),
           or(eq(tables.checkpoints.step, step), like(tables.checkpoints.step, `${step}.%`)),
         ),
-      )
-      .run();
+      );
+    writeSoon(this.#store, () => remove.run());
   }
 
   #where(step: string, part: number) {

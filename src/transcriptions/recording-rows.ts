@@ -1,6 +1,6 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import { cutLog, type Store, tables } from "../storage/index.ts";
+import { cutLog, type Store, tables, writeSoon } from "../storage/index.ts";
 import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
 
 /** Rows that are removed in one go: some milliseconds' work. */
@@ -23,7 +23,7 @@ export class RecordingRows {
    * is not being processed.
    */
   addSegments(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
-    return this.#store.transaction((transaction) => {
+    return this.#written((transaction) => {
       if (statusOf(transaction, id) !== "processing") return false;
       writeSegments(transaction, id, segments);
       return true;
@@ -32,7 +32,7 @@ export class RecordingRows {
 
   /** Removes up to so many segments of a recording that is not completed. @returns whether there may be more */
   removeSegments(id: string, most: number): boolean {
-    return this.#store.transaction((transaction) => {
+    return this.#written((transaction) => {
       if (statusOf(transaction, id) === "completed") return false;
       return removeSegments(transaction, id, most) === most;
     });
@@ -46,7 +46,7 @@ export class RecordingRows {
   removeWork(id: string, most: number): boolean {
     const status = statusOf(this.#store, id);
     if (status !== "completed" && status !== "failed") return false;
-    return this.removeSegments(id, most) || removeCheckpoints(this.#store, id, most);
+    return this.removeSegments(id, most) || this.#written((transaction) => removeCheckpoints(transaction, id, most));
   }
 
   /**
@@ -87,10 +87,15 @@ export class RecordingRows {
     await this.removeDeleted(...deleted.map(({ id }) => id));
   }
 
+  /** Nothing of it is told to anybody before a write that waits for the disk. */
+  #written(write: (transaction: Pick<Store, "select" | "insert" | "delete">) => boolean): boolean {
+    return writeSoon(this.#store, () => this.#store.transaction(write));
+  }
+
   #removeSomeOfDeleted(id: string): boolean {
     const { recordings } = tables;
     const isDeleted = and(eq(recordings.id, id), isNotNull(recordings.deletedAt));
-    return this.#store.transaction((transaction) => {
+    return this.#written((transaction) => {
       if (transaction.select({ id: recordings.id }).from(recordings).where(isDeleted).get() === undefined) return false;
       if (removeSegments(transaction, id, rowsAtOnce) === rowsAtOnce) return true;
       if (removeCheckpoints(transaction, id, rowsAtOnce)) return true;

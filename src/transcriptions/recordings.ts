@@ -1,5 +1,5 @@
 import { and, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, writeSoon } from "../storage/index.ts";
 import { forgetAnswer } from "./kept-answers.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
 import { RecordingRows } from "./recording-rows.ts";
@@ -261,13 +261,13 @@ export class Recordings {
     const status = step === "fetch" ? "queued" : "processing";
     if (recording?.status !== status) return;
     const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
-    // Each write waits for the disk, and a long recording has thousands of parts.
+    // A long recording has thousands of parts.
     if (recording.step === step && recording.percent === reached) return;
-    this.#store
+    const update = this.#store
       .update(tables.recordings)
       .set({ step, percent: reached, updatedAt: this.#now() })
-      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)))
-      .run();
+      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)));
+    writeSoon(this.#store, () => update.run());
   }
 
   /** Enters the size of a link's recording that was fetched. */
@@ -280,11 +280,11 @@ export class Recordings {
     id: string,
     facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
   ): void {
-    this.#store
+    const update = this.#store
       .update(tables.recordings)
       .set({ ...facts, updatedAt: this.#now() })
-      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing")))
-      .run();
+      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing")));
+    writeSoon(this.#store, () => update.run());
   }
 
   /** `processing` → `completed`, with the last of its segments, in one transaction. False when it is not being processed. */

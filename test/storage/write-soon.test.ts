@@ -1,0 +1,45 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openDatabase, type Store, writeSoon } from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** SQLite's numbers. */
+const [normal, full] = [1, 2];
+
+const waitsOf = ({ $client }: Store) =>
+  $client.query<{ synchronous: number }, []>("PRAGMA synchronous").get()?.synchronous;
+const insert = (store: Store, name: string) =>
+  store.$client.run("INSERT INTO chosen_models (kind, model, chosen_at) VALUES (?, 'm', 1)", [name]);
+const kinds = (database: Database) => database.query("SELECT kind FROM chosen_models ORDER BY kind").values().flat();
+
+test("what is written soon is there for all at once, and only it does not wait for the disk, even where it fails", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "transcribe.db");
+  const store = openDatabase(path);
+  expect(waitsOf(store)).toBe(full);
+  const during = writeSoon(store, () => {
+    insert(store, "a");
+    return waitsOf(store);
+  });
+  expect([during, waitsOf(store)]).toEqual([normal, full]);
+  expect(() => writeSoon(store, () => insert(store, "a"))).toThrow("UNIQUE");
+  expect(waitsOf(store)).toBe(full);
+  const other = new Database(path, { readonly: true });
+  expect(kinds(other)).toEqual(["a"]);
+  other.close();
+  store.$client.close();
+});
+
+test("in a transaction it is of one piece with the rest", () => {
+  const store = openDatabase(":memory:");
+  const both = () =>
+    store.transaction(() => {
+      insert(store, "a");
+      expect(writeSoon(store, () => waitsOf(store))).toBe(full);
+      writeSoon(store, () => insert(store, "b"));
+      throw new Error("taken back");
+    });
+  expect(both).toThrow("taken back");
+  expect(kinds(store.$client)).toEqual([]);
+});
