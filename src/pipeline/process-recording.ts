@@ -115,7 +115,7 @@ async function tidy(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;
   await dataDirectory.removeWorkAside(id);
   workRoom.ended(id);
-  if (dropsAudio() || recordings.get(id) === null) dataDirectory.removeRecording(id);
+  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.removeRecordingAside(id);
   await removeWork(recordings, id);
   models.recordingEnded();
 }
