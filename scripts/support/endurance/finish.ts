@@ -2,14 +2,15 @@ import type { TestClient } from "../../../test/support/client.ts";
 import type { TestServer } from "../../../test/support/server.ts";
 import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
+import { TimedPolls } from "./timed-polls.ts";
 import { ServerWatch } from "./watch-server.ts";
 
 const pollMilliseconds = 25;
 
 /** What came of a recording's last step, and of reading it. */
 export interface Finished extends Reading {
-  /** What GETs took until it was completed, in milliseconds, in order of size. */
-  readonly polls: readonly number[];
+  /** What GETs took until it was completed. */
+  readonly polls: TimedPolls;
   readonly watch: ServerWatch;
   /** Seconds, by phase. */
   readonly took: ReadonlyMap<string, number>;
@@ -24,17 +25,14 @@ export async function finish(
 ): Promise<Finished> {
   using watch = new ServerWatch(server);
   const { took, timed } = phasesOf(watch, say);
-  const polls: number[] = [];
+  using polls = new TimedPolls();
   await timed("finish", async () => {
     for (;;) {
-      const asked = performance.now();
-      const { status } = await client.get(id);
-      polls.push(performance.now() - asked);
+      const { status } = await polls.time("finish", () => client.get(id));
       if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
       if (status === "completed") return;
       await Bun.sleep(pollMilliseconds);
     }
   });
-  polls.sort((a, b) => a - b);
   return { polls, watch, took, ...(await readAll(server, client, id, timed)) };
 }

@@ -10,6 +10,7 @@ import type { HoursOfTalk } from "./hours-of-talk.ts";
 import { phasesOf } from "./phases.ts";
 import { type Reading, readAll } from "./reading.ts";
 import { mib } from "./row.ts";
+import { TimedPolls } from "./timed-polls.ts";
 import { processorSeconds, ServerWatch, sizeOf } from "./watch-server.ts";
 
 const pollMilliseconds = 250;
@@ -21,8 +22,8 @@ export interface Processed extends Reading {
   readonly took: ReadonlyMap<string, number>;
   /** Processor seconds of each step. */
   readonly worked: ReadonlyMap<string, number>;
-  /** What GETs took while it was in work, in milliseconds, in order of size. */
-  readonly polls: readonly number[];
+  /** What GETs took while it was in work. */
+  readonly polls: TimedPolls;
   readonly watch: ServerWatch;
   /** Disk that the data directory takes before the recording, and when all is done. */
   readonly diskBefore: number;
@@ -49,7 +50,7 @@ export async function processHours(
   const diskBefore = sizeOf(server.dataDirectory);
   using watch = new ServerWatch(server);
   const { took, timed } = phasesOf(watch, say);
-  const polls: number[] = [];
+  using polls = new TimedPolls();
 
   const id = await timed("send", () => submit(server, client, talk.path));
   let words: readonly EngineWord[] | null = withWhisper ? null : talk.words;
@@ -58,10 +59,8 @@ export async function processHours(
   const worked = new Map<string, number>();
   let workedBefore = 0;
   for (;;) {
-    const asked = performance.now();
-    const { status, progress } = await client.get(id);
+    const { status, progress } = await polls.time(step, () => client.get(id));
     const now = performance.now();
-    polls.push(now - asked);
     const reached = status === "processing" ? (progress.step ?? "") : "";
     if (reached !== step) {
       const workedNow = processorSeconds(server);
@@ -88,7 +87,6 @@ export async function processHours(
   const reading = await readAll(server, client, id, timed);
   watch.phase = "";
   const diskAfter = sizeOf(server.dataDirectory);
-  polls.sort((a, b) => a - b);
   return { ...reading, ...{ seconds: talk.seconds, took, worked, polls, watch }, diskBefore, diskAfter };
 }
 
