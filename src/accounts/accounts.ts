@@ -90,13 +90,3 @@ export function requireAccount(store: Store, nameOrId: string): Account {
   }
   return account;
 }
-
-/** Removes an account and, with it, its keys, workspaces, records and texts. Its files are the caller's to remove first. */
-export function deleteAccount(store: Store, account: Account, by: Auditor): void {
-  store.transaction((transaction) => {
-    transaction.delete(tables.recordings).where(eq(tables.recordings.accountId, account.id)).run();
-    transaction.delete(tables.apiKeys).where(eq(tables.apiKeys.accountId, account.id)).run();
-    transaction.delete(tables.accounts).where(eq(tables.accounts.id, account.id)).run();
-    audit(transaction, by, "accounts.delete", account.id, { name: account.name });
-  });
-}

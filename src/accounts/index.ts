@@ -3,13 +3,13 @@ export {
   type AccountChanges,
   changeAccount,
   createAccount,
-  deleteAccount,
   getAccount,
   listAccounts,
   requireAccount,
   type Standing,
 } from "./accounts.ts";
 export { type Auditor, audit, readAudit } from "./audit.ts";
+export { deleteAccount } from "./delete-account.ts";
 export { AccountsError } from "./errors.ts";
 export {
   type ApiKey,

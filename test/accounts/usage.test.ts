@@ -94,12 +94,12 @@ describe("audio of an account", () => {
     expect(process("b", 1, 100, noon)).toBe(true);
   });
 
-  test("is counted for every account by itself, and goes with it", () => {
+  test("is counted for every account by itself, and goes with it", async () => {
     const other = createAccount(store, "other", by);
     process("a", 100, 100, noon);
     expect(process("b", 40, 100, noon, other.id)).toBe(true);
     expect([usage.audioSeconds(account, noon), usage.audioSeconds(other.id, noon)]).toEqual([100, 40]);
-    deleteAccount(store, other, by);
+    await deleteAccount(store, other, by);
     expect(usage.audioSeconds(other.id, noon)).toBe(0);
   });
 

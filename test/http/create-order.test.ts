@@ -69,7 +69,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     const { server, client } = await start();
     using _ = server;
     const upload = await SlowUpload.begin(server, client, await Bun.file(jfk).bytes());
-    deleteAccount(server.store, requireAccount(server.store, "first"), { actor: "operator", now: server.now() });
+    await deleteAccount(server.store, requireAccount(server.store, "first"), { actor: "operator", now: server.now() });
     expect(await refusalOf(await upload.finish())).toBe("401 invalid_api_key");
     expect(server.filesIn("incoming")).toEqual([]);
     expect(server.filesIn("uploads")).toEqual([]);

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { authenticate, LastUse, Usage } from "../../src/accounts/index.ts";
+import { authenticate, deleteAccount, LastUse, Usage } from "../../src/accounts/index.ts";
 import { RecordingQueue } from "../../src/queue/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import {
@@ -163,6 +163,7 @@ async function useAll(server: ApiServer): Promise<void> {
   });
   queue.recover();
   await queue.stop();
+  await deleteAccount(store, account, server.operator());
 }
 
 describe("however many recordings there are", () => {

@@ -125,13 +125,13 @@ function deleteCommand(): Command {
     .argument("<account>", "its name or id")
     .requiredOption("--yes", "it can't be undone")
     .option("--json", "print the account as JSON")
-    .action((name: string, options: { json?: boolean }, command: Command) => {
+    .action(async (name: string, options: { json?: boolean }, command: Command) => {
       const directory = dataDirectoryOf(command);
       const store = openStoreOf(command);
       const account = requireAccount(store, name);
       const recordings = new Recordings(store, Date.now);
       const ids = recordings.idsOf(account.id);
-      deleteAccount(store, account, auditor());
+      await deleteAccount(store, account, auditor());
       for (const id of ids) directory.removeRecording(id);
       store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
       print(

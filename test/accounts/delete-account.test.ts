@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { createAccount, createKey, deleteAccount, readAudit, Usage } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { Recordings, type Segment } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+const by = { actor: "operator", now: 1000 };
+
+test("an account of more than goes at once is deleted whole, its keys first, and nothing of another", async () => {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, () => by.now);
+  const usage = new Usage(store);
+  const segmentsOf = (count: number) =>
+    Array.from({ length: count }, (_, index): Segment => {
+      return { index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: "Hello.", words: [] };
+    });
+  const [first, second] = ["first", "second"].map((name) => {
+    const account = createAccount(store, name, by);
+    createKey(store, account, { name: "key" }, by);
+    for (let index = 0; index < 601; index++) {
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
+      usage.admit(account.id, id, 1e9, by.now);
+      usage.spendCreate(store, account.id, by.now);
+      if (index % 100 !== 0) continue;
+      recordings.claim(id);
+      recordings.complete(id, segmentsOf(index));
+    }
+    return account;
+  });
+  if (first === undefined || second === undefined) throw new Error("an account was not made");
+  const rows = () =>
+    Object.fromEntries(
+      ["api_keys", "recordings", "segments", "audio_usage", "creates", "accounts"].map((table) => {
+        const count = store.$client.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows;
+        return [table, count];
+      }),
+    );
+  const before = rows();
+  expect(before).toMatchObject({ recordings: 1202, segments: 4200, audio_usage: 1202 });
+
+  const deletion = deleteAccount(store, first, by);
+  expect(rows().api_keys).toBe(1);
+  await deletion;
+  expect(rows()).toEqual(Object.fromEntries(Object.entries(before).map(([table, count]) => [table, (count ?? 0) / 2])));
+  expect(recordings.list({ accountId: first.id }, 10)).toEqual([]);
+  expect(recordings.list({ accountId: second.id }, 1000)).toHaveLength(601);
+  expect(readAudit(store, 1)[0]).toMatchObject({ action: "accounts.delete", subject: first.id });
+});
