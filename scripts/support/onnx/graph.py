@@ -43,8 +43,13 @@ class Graph:
         self._nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
         return output
 
-    def model(self, waveform: Sequence[Dim], result: tuple[str, str, Sequence[Dim]]) -> onnx.ModelProto:
-        """The finished model, which takes `waveform` and gives `result`: what is computed, what it is called, its dimensions."""
+    def model(
+        self, waveform: Sequence[Dim], result: tuple[str, str, Sequence[Dim]], domains: Sequence[str] = ()
+    ) -> onnx.ModelProto:
+        """
+        The finished model, which takes `waveform` and gives `result`: what is computed, what it is called, its dimensions.
+        `domains` are those of operators beyond ONNX's own, in their first version.
+        """
         computed, called, dims = result
         self._nodes.append(helper.make_node("Identity", [computed], [called]))
         graph = helper.make_graph(
@@ -54,6 +59,7 @@ class Graph:
             [helper.make_tensor_value_info(called, TensorProto.FLOAT, list(dims))],
             list(self._constants.values()),
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="transcribe")
+        opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in domains)]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="transcribe")
         model.ir_version = IR_VERSION
         return model
