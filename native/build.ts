@@ -1,15 +1,17 @@
-import { lstat, mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { crossArguments, progressLines } from "./steps/cmake.ts";
+import { inCache } from "./steps/in-cache.ts";
 import { nativeKey } from "./steps/key.ts";
 import { prepareSource } from "./steps/source.ts";
 import { type CrossTarget, type NativeTarget, targetsOf } from "./steps/target.ts";
 import { findTools, type NativeTools, runTool } from "./steps/tools.ts";
 import { buildWhisperCli } from "./steps/whisper-cli.ts";
 
-const nativeDirectory = dirname(fileURLToPath(import.meta.url));
-const repository = dirname(nativeDirectory);
+export const nativeDirectory = dirname(fileURLToPath(import.meta.url));
+export const repository = dirname(nativeDirectory);
 
 /** Where to keep what is built, and whom to tell about progress. */
 export interface BuildNativeOptions {
@@ -45,7 +47,8 @@ export function targetMachine(architecture: string): string | undefined {
   return targetOf(architecture).cross?.processor;
 }
 
-function targetOf(architecture: string): NativeTarget {
+/** @throws Error where this machine can't compile for it */
+export function targetOf(architecture: string): NativeTarget {
   const target = targetsOf(process.arch).find((known) => known.architecture === architecture);
   if (target === undefined) throw new Error(`a machine of ${process.arch} can't compile for ${architecture}`);
   return target;
@@ -63,32 +66,6 @@ export async function buildNativeWhisperCli({ cacheRoot, log }: BuildNativeOptio
     buildWhisperCli({ repository, libraries, into: join(work, "cli"), tools }),
   );
   return join(directory, "whisper-cli");
-}
-
-/** Makes a directory by `build` in a temporary place beside it and moves it there whole. */
-async function inCache(
-  target: string,
-  log: (line: string) => void,
-  build: (work: string) => Promise<string>,
-): Promise<string> {
-  if (await exists(target)) {
-    return target;
-  }
-  await mkdir(dirname(target), { recursive: true });
-  const work = await mkdtemp(join(dirname(target), ".build-"));
-  try {
-    const built = await build(work);
-    await rename(built, target).catch(async (error: unknown) => {
-      // another build of the same content was faster
-      if (!(await exists(target))) {
-        throw error;
-      }
-    });
-    log(`native: ready in ${target}`);
-    return target;
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
 }
 
 async function compile(
@@ -121,36 +98,6 @@ async function compile(
   return join(out, "bin");
 }
 
-function crossArguments({ processor, cCompiler, compiler }: CrossTarget): string[] {
-  return [
-    ...["-DCMAKE_SYSTEM_NAME=Linux", `-DCMAKE_SYSTEM_PROCESSOR=${processor}`],
-    ...[`-DCMAKE_C_COMPILER=${cCompiler}`, `-DCMAKE_CXX_COMPILER=${compiler}`],
-  ];
-}
-
-/** Passes on every tenth step of a build: "[57/150] …" of Ninja, "[ 38%] …" of Make. */
-function progressLines(log: (line: string) => void): (line: string) => void {
-  let lastTenth = 0;
-  return (line) => {
-    const match = /^\[\s*(\d+)(?:\/(\d+)|%)\]/.exec(line);
-    if (match === null) {
-      return;
-    }
-    const tenth = Math.floor((10 * Number(match[1])) / Number(match[2] ?? 100));
-    if (tenth > lastTenth) {
-      lastTenth = tenth;
-      log(`native: ${tenth * 10} %`);
-    }
-  };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** The cache of this user. */
 export function defaultCacheRoot(): string {
   const { TRANSCRIBE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
@@ -162,7 +109,8 @@ if (import.meta.main) {
   if (process.argv.includes("--whisper-cli")) {
     console.log(await buildNativeWhisperCli(options));
   } else {
-    const directory = await buildNative(options);
+    const { buildNativeWithGpu } = await import("./build-vulkan.ts");
+    const directory = await buildNativeWithGpu(options);
     const link = join(repository, "build", "native");
     await mkdir(dirname(link), { recursive: true });
     await rm(link, { recursive: true, force: true });

@@ -1,35 +1,62 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { whisperSource } from "./source.ts";
 import type { NativeTools } from "./tools.ts";
 
-/**
- * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
- * makes another one.
- *
- * Part of it are the files of native/ but for these scripts, which decide on no flag, the version of the package that
- * brings whisper.cpp, the compiler and the kind of machine that is compiled for.
- */
-export async function nativeKey(options: {
+interface KeyOptions {
   nativeDirectory: string;
   repository: string;
   tools: NativeTools;
   /** What is compiled for, by Node's name. */
   architecture: string;
-}): Promise<string> {
+}
+
+/** Folders of native/ that are built on their own. */
+export const backendFolders = ["vulkan", "cuda"] as const;
+export type BackendFolder = (typeof backendFolders)[number];
+
+/**
+ * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
+ * makes another one.
+ *
+ * Part of it are the files of native/ but for these scripts, which decide on no flag, and for the GPU backends', the version of
+ * the package that brings whisper.cpp, the compiler and the kind of machine that is compiled for.
+ */
+export async function nativeKey(options: KeyOptions): Promise<string> {
+  const { nativeDirectory } = options;
+  const backends = backendFolders.map((folder) => join(nativeDirectory, folder) + sep);
+  const files = (await filesBelow(nativeDirectory)).filter(
+    (file) => !backends.some((folder) => file.startsWith(folder)),
+  );
+  return await digest(options, files, []);
+}
+
+/** The same for a GPU backend. @param patches what is applied to its source @param more what else shapes it */
+export async function backendKey(
+  options: KeyOptions & { folder: BackendFolder; patches: readonly string[]; more: unknown },
+): Promise<string> {
+  const own = await filesBelow(join(options.nativeDirectory, options.folder));
+  return await digest(options, [...new Set([...own, ...options.patches])], options.more);
+}
+
+async function filesBelow(directory: string): Promise<string[]> {
+  const names = await readdir(directory, { recursive: true, withFileTypes: true });
+  return names
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function digest(options: KeyOptions, files: readonly string[], more: unknown): Promise<string> {
   const hash = createHash("sha256");
   const packageFile = join(whisperSource(options.repository), "..", "..", "package.json");
   const { version }: { version: string } = JSON.parse(await readFile(packageFile, "utf8"));
   hash.update(JSON.stringify([options.architecture, process.platform, options.tools.compilerVersion, version]));
-  const names = await readdir(options.nativeDirectory, { recursive: true, withFileTypes: true });
-  const files = names
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(".ts"))
-    .map((entry) => join(entry.parentPath, entry.name));
-  for (const file of files.sort()) {
+  for (const file of files.toSorted()) {
     const content = await readFile(file);
     hash.update(JSON.stringify([file.slice(options.nativeDirectory.length), content.length]));
     hash.update(content);
   }
+  if (!Array.isArray(more) || more.length > 0) hash.update(JSON.stringify(more));
   return hash.digest("hex").slice(0, 16);
 }

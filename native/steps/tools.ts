@@ -37,12 +37,17 @@ export async function findTools(
 }
 
 /**
- * Runs a tool to its end and returns its standard output; `onLine` sees each line of it as it comes.
+ * Runs a tool in a directory to its end and returns its standard output; `onLine` sees each line of it as it comes.
  *
  * Throws an Error with the last lines the tool said where it fails.
  */
-export async function runTool(command: string[], onLine: (line: string) => void): Promise<string> {
+export async function runTool(
+  command: string[],
+  onLine: (line: string) => void,
+  directory = process.cwd(),
+): Promise<string> {
   const child = Bun.spawn(command, {
+    cwd: directory,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -16,8 +16,8 @@ try {
   await setUpSamples(context);
   await setUpModels(context);
   // Imported only here: by now the packages that it builds from are known to be installed.
-  const { buildNative } = await import("../../native/build.ts");
-  const native = await buildNative({ cacheRoot, log: context.log });
+  const { buildNativeWithGpu } = await import("../../native/build-vulkan.ts");
+  const native = await buildNativeWithGpu({ cacheRoot, log: context.log });
   await linkIntoBuild("native", native);
   context.log("native: whisper.cpp addon");
 } catch (error) {

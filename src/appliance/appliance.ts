@@ -89,6 +89,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
+    cudaLibrary: settings.engine.cuda_library,
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import {
   chooseCpuLibraryFor,
@@ -22,6 +22,8 @@ export interface PrepareWorkerOptions {
   readonly threads: number;
   /** What whisper computes on, see the setting; auto by default. */
   readonly device?: Settings["engine"]["device"];
+  /** Path of CUDA's backend, see the setting; empty: there is none. */
+  readonly cudaLibrary?: string;
   /** Where the verdicts of the CPU variants' self-tests are kept. */
   readonly verdictsPath: string;
   readonly log: Logger;
@@ -35,7 +37,7 @@ export interface PrepareWorkerOptions {
 export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<WorkerStart> {
-  const { files, threads, verdictsPath, log, device = "auto" } = options;
+  const { files, threads, verdictsPath, log, device = "auto", cudaLibrary = "" } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
@@ -43,7 +45,7 @@ export function workerPreparation(
   let started = "";
   const retreat = new GpuRetreat(log);
   const isCandidate = (library: string) =>
-    (device === "auto" || library === `libggml-${device}.so`) && retreat.allows(library);
+    (device === "auto" || basename(library) === `libggml-${device}.so`) && retreat.allows(library);
   return async (death, signal) => {
     if (death !== null) retreat.after(death);
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
@@ -70,7 +72,7 @@ export function workerPreparation(
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
     const usable = { ...choice, whisperModel, cpuLibrary };
     const gpu = await chooseGpuLibrary({
-      ...{ ...usable, verdictsPath, candidates: isCandidate, mustBeFaster: device === "auto" },
+      ...{ ...usable, cudaLibrary, verdictsPath, candidates: isCandidate, mustBeFaster: device === "auto" },
       withSample: (use) => withSpeechSample(files, use),
     });
     if (gpu.leftOut.length > 0) log.warn({ event: "engine.gpu_backends_left_out", leftOut: gpu.leftOut });

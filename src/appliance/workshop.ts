@@ -55,6 +55,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     ...{ files, speech, recordings, log },
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
+    cudaLibrary: settings.engine.cuda_library,
     verdictsPath: join(cache, "devices.json"),
   });
   const { engine } = models;

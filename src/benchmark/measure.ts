@@ -12,8 +12,9 @@ export interface MeasureOptions {
   /** Path of the whisper model. */
   readonly whisperModel: string;
   readonly threads: number;
-  /** What whisper computes on, as in the settings. */
+  /** What whisper computes on, and CUDA's backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
+  readonly cudaLibrary: string;
   readonly recording: PcmFile;
   /** How long it transcribes, at least one piece. */
   readonly seconds: number;
@@ -58,13 +59,13 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
   for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
   let device = "cpu";
-  const { files, speechDevice, verdictsPath } = options;
+  const { files, speechDevice, cudaLibrary, verdictsPath } = options;
   const log = createLogger("silent");
   const engine = new Engine({
     command: ownCommand("__worker"),
     prepare: workerPreparation({
       ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
-      device: speechDevice,
+      ...{ device: speechDevice, cudaLibrary },
     }),
     lanes: 1,
     log,

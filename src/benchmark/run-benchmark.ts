@@ -62,6 +62,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         ...common,
         threads,
         speechDevice: gpu ? settings.engine.device : "cpu",
+        cudaLibrary: settings.engine.cuda_library,
         seconds,
         onStep: (step) => onStep(`${name(threads, gpu)}: ${step}`),
       });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { gpuLibraries } from "../engine/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { CheckContext } from "./check.ts";
 
@@ -12,4 +13,9 @@ export function filesOf({ files }: CheckContext): ProgramFiles {
 export function whisperModelOf(context: CheckContext): string {
   const path = context.whisperModel?.path;
   return path !== undefined && existsSync(path) ? path : filesOf(context).whisperModel;
+}
+
+/** The GPU backends that there are, the program's and the one that the settings name. @throws as filesOf */
+export function gpuLibrariesOf(context: CheckContext): string[] {
+  return gpuLibraries(filesOf(context).nativeDirectory, context.settings.engine.cuda_library);
 }

@@ -51,7 +51,7 @@ export function runWorker(): void {
     try {
       if (workbench === null) throw new Error("an operation came before the models");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
-      faultPoint(operation, params);
+      faultPoint(operation, params, workbench.speechDevice !== "cpu");
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
       // The server ends this process, and has it done elsewhere.

@@ -16,6 +16,7 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
   return [
     bunNotice(build),
     whisperCppNotice(build),
+    vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
     ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(checkoutFiles.ffmpeg))),
     ...modelNotices(build),
@@ -42,6 +43,17 @@ function whisperCppNotice({ whisperCpp }: BuildInfo): Notice {
     licence: "MIT",
     source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
     text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${read("node_modules/node-addon-api/LICENSE.md")}\n\n${read("node_modules/node-api-headers/LICENSE")}`,
+  };
+}
+
+/** Of these, classes that are written in headers are compiled into the Vulkan backend. */
+function vulkanHeadersNotice(): Notice {
+  return {
+    name: "Vulkan-Headers and SPIRV-Headers",
+    version: "1.4.309",
+    licence: "Apache-2.0 AND MIT",
+    source: "https://github.com/KhronosGroup/Vulkan-Headers, https://github.com/KhronosGroup/SPIRV-Headers",
+    text: `Copyright 2014-2025 The Khronos Group Inc.\n\n${["licences/apache-2.0.txt", "licences/mit.txt"].map(read).join("\n\n")}`,
   };
 }
 

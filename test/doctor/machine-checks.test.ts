@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Status } from "../../src/doctor/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { contextOf, type FakeMachine, look } from "./support.ts";
 
 interface Case {
@@ -135,13 +138,6 @@ const cases: readonly Case[] = [
     machine: { files: pci("0x8086", "igb", "0x020000") },
     status: "ok",
     says: /none on the PCI bus/,
-  },
-  {
-    name: "a GPU that this build can't use",
-    check: "gpu.devices",
-    machine: { files: pci("0x10de", "nvidia") },
-    status: "warning",
-    says: /1 NVIDIA GPU is there, but this build has no backend/,
   },
   {
     name: "a GPU without a driver",
@@ -408,4 +404,57 @@ describe("of a machine with", () => {
       if (status === "warning" || status === "problem") expect(advice).toMatch(/\.$/);
     });
   }
+});
+
+const nvidia = pci("0x10de", "nvidia");
+const loader = { "/usr/lib/x86_64-linux-gnu/libvulkan.so.1": "" };
+
+test.each<[string, string[], Record<string, string>, FakeMachine, string, Status, RegExp]>([
+  [
+    "no backend",
+    [],
+    {},
+    { files: nvidia },
+    "gpu.devices",
+    "warning",
+    /1 NVIDIA GPU is there, but this build has no backend/,
+  ],
+  ["one", ["libggml-vulkan.so"], {}, { files: nvidia }, "gpu.devices", "ok", /NVIDIA GPU is there.*libggml-vulkan/s],
+  ["no backend", [], {}, { files: nvidia }, "gpu.backends", "skipped", /this build has no GPU backend/],
+  ["one and no GPU", ["libggml-vulkan.so"], {}, {}, "gpu.backends", "skipped", /there is no GPU/],
+  [
+    "one and no loader",
+    ["libggml-vulkan.so"],
+    {},
+    { files: nvidia },
+    "gpu.backends",
+    "warning",
+    /libvulkan\.so\.1 missing/,
+  ],
+  [
+    "one and its loader",
+    ["libggml-vulkan.so"],
+    {},
+    { files: { ...nvidia, ...loader } },
+    "gpu.backends",
+    "ok",
+    /can be loaded/,
+  ],
+  [
+    "CUDA's elsewhere and no driver",
+    ["libggml-vulkan.so"],
+    { "engine.cuda_library": "/opt/libggml-cuda.so" },
+    { files: nvidia },
+    "gpu.backends",
+    "warning",
+    /libcuda\.so\.1 and libvulkan\.so\.1 missing/,
+  ],
+])("of a build with %s: %#", async (_, libraries, flags, machine, check, status, says) => {
+  using directory = temporaryDirectory();
+  for (const name of libraries) writeFileSync(join(directory.path, name), "");
+  const context = contextOf(machine, { flags });
+  if (context.files instanceof Error) throw context.files;
+  const files = { ...context.files, nativeDirectory: directory.path };
+  const { summary, detail = [], ...found } = await look(check, { ...context, files });
+  expect([found.status, [summary, ...detail].join("\n")]).toEqual([status, expect.stringMatching(says)]);
 });

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildCuda } from "../../native/build-cuda.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
-import { nativeKey } from "../../native/steps/key.ts";
-import { patchFiles, prepareSource, whisperSource } from "../../native/steps/source.ts";
+import { backendKey, nativeKey } from "../../native/steps/key.ts";
+import {
+  backendPatches,
+  patchFiles,
+  prepareBackendSource,
+  prepareSource,
+  whisperSource,
+} from "../../native/steps/source.ts";
 import { targetsOf } from "../../native/steps/target.ts";
 import { findTools, runTool } from "../../native/steps/tools.ts";
 import { available, root } from "../support/checkout.ts";
@@ -38,8 +45,44 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);
     expect(await keyOf("one", "arm64")).not.toBe(key);
+    // A GPU backend is built on its own: neither has the other built again.
+    const vulkanKey = async (more: unknown = 1) =>
+      backendKey({
+        ...{ nativeDirectory: copy, repository: root, tools, architecture: "x64", folder: "vulkan", more },
+        patches: await backendPatches(copy, "vulkan"),
+      });
+    const vulkan = await vulkanKey();
+    expect(await vulkanKey(2)).not.toBe(vulkan);
+    writeFileSync(join(copy, "vulkan", "CMakeLists.txt"), "changed");
+    expect(await keyOf("one")).toBe(key);
+    expect(await vulkanKey()).not.toBe(vulkan);
+    const changed = await vulkanKey();
     writeFileSync(join(copy, "src", "addon.cpp"), "changed");
     expect(await keyOf("one")).not.toBe(key);
+    expect(await vulkanKey()).toBe(changed);
+    // What all of ggml's libraries share changes both.
+    writeFileSync(
+      join(copy, "patches", "9999-shared.patch"),
+      "Why.\n\n--- a/ggml/include/ggml.h\n+++ b/ggml/include/ggml.h\n",
+    );
+    expect(await vulkanKey()).not.toBe(changed);
+  });
+
+  test("of a GPU backend takes its patches, and holds no other backend", async () => {
+    using directory = temporaryDirectory();
+    const patches = await backendPatches(nativeDirectory, "vulkan");
+    expect(patches.length).toBeGreaterThan(0);
+    const into = join(directory.path, "source");
+    const ggml = await prepareBackendSource({
+      repository: root,
+      nativeDirectory,
+      backend: "ggml-vulkan",
+      patches,
+      into,
+    });
+    const sources = readdirSync(join(ggml, "src"));
+    expect(sources).toContain("ggml-vulkan");
+    expect(sources).not.toContain("ggml-cuda");
   });
 
   test("a patch goes where its lines stand, though other lines came before them, and nowhere else", async () => {
@@ -61,6 +104,13 @@ describe.skipIf(!canBuild)("the native source", () => {
   ])("names the compiler that is missing, and its package: %#", async (cross, complaint) => {
     const which = (name: string) => (name.endsWith("++") ? null : `/usr/bin/${name}`);
     await expect(findTools({ architecture: "riscv64", cross }, which)).rejects.toThrow(complaint);
+  });
+
+  test("of CUDA's backend names what is missing, before anything is made", async () => {
+    using directory = temporaryDirectory();
+    const options = { cacheRoot: directory.path, log: () => {} };
+    await expect(buildCuda(options, ["90"], () => null)).rejects.toThrow(/without nvcc: install NVIDIA's CUDA toolkit/);
+    expect(readdirSync(directory.path)).toEqual([]);
   });
 
   test("a tool that fails says why", async () => {

@@ -10,7 +10,7 @@ import { requireNotices } from "../../scripts/support/build/write-notices.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("scripts/build", () => {
-  const linux = (architecture: "x64" | "arm64"): Target => ({ name: `linux-${architecture}`, architecture });
+  const linux = (architecture: "x64" | "arm64"): Target => ({ name: `linux-${architecture}`, architecture, cuda: [] });
 
   test.each<[string[], string[], Target | RegExp]>([
     [[], ["x64", "arm64"], linux("x64")],
@@ -18,6 +18,17 @@ describe("scripts/build", () => {
     [["--target", "linux-x64"], ["x64", "arm64"], linux("x64")],
     [["--target=linux-arm64"], ["x64", "arm64"], linux("arm64")],
     [["--target", "linux-x64"], ["arm64"], /builds for linux-arm64, not for linux-x64: /],
+    [["--cuda"], ["x64"], { ...linux("x64"), cuda: ["90"] }],
+    [
+      ["--cuda", "--cuda-architectures", "80, 86-real,120a"],
+      ["x64"],
+      { ...linux("x64"), cuda: ["80", "86-real", "120a"] },
+    ],
+    [["--cuda", "--cuda-architectures", "sm_90"], ["x64"], /"sm_90" is no CUDA architecture/],
+    [["--cuda", "--cuda-architectures", "90;rm"], ["x64"], /is no CUDA architecture/],
+    [["--cuda", "--cuda-architectures="], ["x64"], /"" is no CUDA architecture/],
+    [["--cuda-architectures", "90"], ["x64"], /give both/],
+    [["--cuda", "--target", "linux-arm64"], ["x64", "arm64"], /built on such a machine/],
     [["--target", "linux-riscv64"], ["x64", "arm64"], /builds for linux-x64 and linux-arm64, not for linux-riscv64: /],
     [["--target", "arm64"], ["x64", "arm64"], /not for arm64/],
     [["--target", ""], ["x64"], /not for /],

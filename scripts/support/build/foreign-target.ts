@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { buildNative, targetMachine } from "../../../native/build.ts";
+import { targetMachine } from "../../../native/build.ts";
+import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
 import { runCommand } from "../../../src/models/index.ts";
 import { type FfmpegWords, type ProgramFiles, programFiles } from "../../../src/program/index.ts";
 import { root, type SetupContext } from "../checkout.ts";
@@ -21,7 +22,7 @@ export interface ForeignTarget {
 export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
   const files = await programFiles("");
   // Where the compiler is missing, it is said before anything is fetched.
-  const nativeDirectory = await buildNative(context, architecture);
+  const nativeDirectory = await buildNativeWithGpu(context, architecture);
   const ffmpeg = await foreignFfmpeg(context, architecture);
   const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
   const fetchBun = join(root, "scripts/support/fetch-bun");

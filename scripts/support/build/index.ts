@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { buildCuda } from "../../../native/build-cuda.ts";
 import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
@@ -20,12 +21,14 @@ try {
   process.exitCode = 1;
 }
 
-async function build({ name: target, architecture }: Target): Promise<void> {
+async function build({ name: target, architecture, cuda }: Target): Promise<void> {
   const cacheRoot = defaultCacheRoot();
   const dist = join(root, "dist");
   mkdirSync(dist, { recursive: true });
 
   const context = { cacheRoot, log: (line: string) => console.log(line) };
+  // What is missing for it is said before anything else is made.
+  const cudaDirectory = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
   const words = foreign && { target, ffmpeg: foreign.ffmpeg };
   const made = await describeCheckout(words);
@@ -44,14 +47,25 @@ async function build({ name: target, architecture }: Target): Promise<void> {
     check: (inputs) => requireNotices(inputs, notices),
   });
 
-  const sha256 = await digestFile(outfile, "sha256");
+  await list(name);
+  if (cudaDirectory === null) return;
+  const library = `${name}.cuda/libggml-cuda.so`;
+  await Bun.write(join(dist, library), Bun.file(join(cudaDirectory, "libggml-cuda.so")));
+  await list(library);
+}
+
+/** Writes the checksum of what was made, and says what it is. */
+async function list(name: string): Promise<void> {
+  const dist = join(root, "dist");
+  const path = join(dist, name);
+  const sha256 = await digestFile(path, "sha256");
   const sums = join(dist, "SHA256SUMS");
-  const list = await Bun.file(sums)
+  const known = await Bun.file(sums)
     .text()
     .catch(() => "");
   await Bun.write(
     sums,
-    renewChecksums(list, { name, sha256 }, (file) => existsSync(join(dist, file))),
+    renewChecksums(known, { name, sha256 }, (file) => existsSync(join(dist, file))),
   );
-  console.log(`build: dist/${name}, ${(Bun.file(outfile).size / 1e6).toFixed(0)} MB, SHA-256 ${sha256}`);
+  console.log(`build: dist/${name}, ${(Bun.file(path).size / 1e6).toFixed(0)} MB, SHA-256 ${sha256}`);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { nativeArchitectures } from "../../../native/build.ts";
+import { cudaArchitectures, defaultCudaArchitecture } from "../../../native/build-cuda.ts";
 
 /** Those that there is a Bun of, by Node's names. */
 const bunArchitectures = ["x64", "arm64"] as const;
@@ -9,6 +10,8 @@ export interface Target {
   readonly name: `linux-${(typeof bunArchitectures)[number]}`;
   /** By Node's name. */
   readonly architecture: (typeof bunArchitectures)[number];
+  /** CUDA's architectures that a backend is built for, beside the program; none: there is no such backend. */
+  readonly cuda: readonly string[];
 }
 
 /**
@@ -17,14 +20,30 @@ export interface Target {
  * @throws Error for another, with those that there are
  */
 export function targetOf(args: readonly string[], architectures: readonly string[] = nativeArchitectures): Target {
-  const targets: Target[] = architectures
+  const targets = architectures
     .flatMap((name) => bunArchitectures.filter((architecture) => architecture === name))
-    .map((architecture) => ({ name: `linux-${architecture}`, architecture }));
-  const { values } = parseArgs({ args: [...args], options: { target: { type: "string", default: targets[0]?.name } } });
+    .map((architecture) => ({ name: `linux-${architecture}` as const, architecture }));
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      target: { type: "string", default: targets[0]?.name },
+      cuda: { type: "boolean", default: false },
+      "cuda-architectures": { type: "string" },
+    },
+  });
   const target = targets.find(({ name }) => name === values.target);
   if (target === undefined) {
     const names = targets.map(({ name }) => name).join(" and ");
     throw new Error(`this machine builds for ${names}, not for ${values.target}: run scripts/build on one that does`);
   }
-  return target;
+  const list = values["cuda-architectures"];
+  if (!values.cuda && list !== undefined)
+    throw new Error("--cuda-architectures says what --cuda builds for: give both");
+  const cuda = values.cuda ? cudaArchitectures(list ?? defaultCudaArchitecture) : [];
+  if (cuda.length > 0 && target.architecture !== targets[0]?.architecture) {
+    throw new Error(
+      `the CUDA backend for ${target.name} is built on such a machine: there is no cross compiler for it here`,
+    );
+  }
+  return { ...target, cuda };
 }

@@ -1,4 +1,4 @@
-import { choice, duration, group, integer, nameOrPath } from "./kinds.ts";
+import { choice, duration, group, integer, nameOrPath, path } from "./kinds.ts";
 
 export const engine = group("The inference worker.", {
   threads: integer({
@@ -12,6 +12,12 @@ export const engine = group("The inference worker.", {
     default: "auto",
     description:
       "What whisper computes on. `auto` takes a GPU where one hears the same words as the CPU, and sooner, with CUDA before Vulkan; `vulkan` and `cuda` take that one even if it is slower; whatever fails, the CPU takes its place.",
+    reload: false,
+  }),
+  cuda_library: path({
+    default: "",
+    description:
+      "ggml's CUDA backend, a libggml-cuda.so that `scripts/build --cuda` made of the same release: too large to be part of the program. Empty: there is none.",
     reload: false,
   }),
   whisper_model: nameOrPath({

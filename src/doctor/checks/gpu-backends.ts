@@ -1,6 +1,6 @@
-import { gpuLibraries } from "../../engine/index.ts";
+import { basename } from "node:path";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { filesOf } from "../files-of.ts";
+import { gpuLibrariesOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
 import type { Machine } from "../machine.ts";
 
@@ -22,18 +22,18 @@ export const gpuBackends: Check = {
     "A GPU backend needs a library of the system: Vulkan its loader (libvulkan.so.1), CUDA the driver's libcuda.so.1. Without it the backend is passed over in silence and the CPU computes.",
   run(context) {
     const { machine } = context;
-    const libraries = gpuLibraries(filesOf(context).nativeDirectory);
+    const libraries = gpuLibrariesOf(context);
     if (libraries.length === 0) return skipped("this build has no GPU backend");
     if (findGpus(machine).length === 0) return skipped("there is no GPU");
     const lacking = libraries.filter((name) => {
-      const need = needs[name];
+      const need = needs[basename(name)];
       return need !== undefined && !hasLibrary(machine, need.library);
     });
     if (lacking.length === libraries.length) {
       return warning(
-        `${lacking.map((name) => needs[name]?.library).join(" and ")} missing: no GPU backend can be used`,
+        `${lacking.map((name) => needs[basename(name)]?.library).join(" and ")} missing: no GPU backend can be used`,
         {
-          advice: lacking.map((name) => needs[name]?.from).join(" Or: "),
+          advice: lacking.map((name) => needs[basename(name)]?.from).join(" Or: "),
         },
       );
     }

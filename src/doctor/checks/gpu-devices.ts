@@ -1,7 +1,6 @@
-import { gpuLibraries } from "../../engine/index.ts";
 import { count } from "../../wording/index.ts";
 import { type Check, ok, warning } from "../check.ts";
-import { filesOf } from "../files-of.ts";
+import { gpuLibrariesOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
 
 export const gpuDevices: Check = {
@@ -11,7 +10,7 @@ export const gpuDevices: Check = {
     "The graphics processors on the PCI bus, and whether this build has a backend that can use them: Vulkan for any vendor, CUDA for NVIDIA. Without one the CPU does all the work, correctly and more slowly.",
   run(context) {
     const gpus = findGpus(context.machine);
-    const libraries = gpuLibraries(filesOf(context).nativeDirectory);
+    const libraries = gpuLibrariesOf(context);
     if (gpus.length === 0) return ok("none on the PCI bus; the CPU does all the work");
     const detail = gpus.map(({ vendor, address, driver }) => `${vendor} at ${address}, driver ${driver ?? "none"}`);
     if (libraries.length === 0) {

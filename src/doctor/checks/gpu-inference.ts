@@ -1,9 +1,10 @@
+import { basename } from "node:path";
 import { withSpeechSample } from "../../appliance/index.ts";
-import { gpuLibraries, isGpuWithinReach, listDevices, tryGpuLibrary } from "../../engine/index.ts";
+import { isGpuWithinReach, listDevices, tryGpuLibrary } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { filesOf, whisperModelOf } from "../files-of.ts";
+import { filesOf, gpuLibrariesOf, whisperModelOf } from "../files-of.ts";
 import { cpuSurvey } from "../survey.ts";
 
 export const gpuInference: Check = {
@@ -15,7 +16,7 @@ export const gpuInference: Check = {
   async run(context) {
     const files = filesOf(context);
     const { nativeDirectory } = files;
-    const libraries = gpuLibraries(nativeDirectory);
+    const libraries = gpuLibrariesOf(context);
     if (libraries.length === 0) return skipped("this build has no GPU backend");
     if (!isGpuWithinReach()) return skipped("no GPU can be reached here: /dev has none");
     const { used: cpuLibrary } = await cpuSurvey(context);
@@ -36,7 +37,7 @@ export const gpuInference: Check = {
       withSample: <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use),
     };
     let used: string | null = null;
-    for (const library of libraries.filter((name) => device === "auto" || name === `libggml-${device}.so`)) {
+    for (const library of libraries.filter((name) => device === "auto" || basename(name) === `libggml-${device}.so`)) {
       const trial = await tryGpuLibrary(trials, library);
       detail.push(
         `${library}: ${trial.ok ? `${trial.seconds.toFixed(2)} s for what takes the CPU ${trial.cpuSeconds.toFixed(2)} s` : trial.reason}`,

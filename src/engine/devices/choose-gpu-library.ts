@@ -5,13 +5,15 @@ import { addVerdicts, readVerdicts } from "./verdicts.ts";
 
 /** The GPU backend that whisper computes with, and those that are of no use here. */
 export interface GpuChoice {
-  /** File name; null: the CPU computes. */
+  /** File name, or path of one that lies elsewhere; null: the CPU computes. */
   readonly gpuLibrary: string | null;
   readonly leftOut: readonly { readonly library: string; readonly reason: string }[];
 }
 
 export interface ChooseGpuOptions extends GpuTestOptions {
-  /** File names of the backends that come into question. */
+  /** CUDA's, which is no part of the program; empty: there is none. */
+  readonly cudaLibrary?: string;
+  /** Which backends come into question, by the names or paths of their files. */
   readonly candidates: (library: string) => boolean;
   /** JSON file that keeps the verdicts; made when missing. */
   readonly verdictsPath: string;
@@ -24,7 +26,7 @@ export interface ChooseGpuOptions extends GpuTestOptions {
  * their own, and what is found is kept for this machine, model and library. Where no GPU can be reached, nothing is tried.
  */
 export async function chooseGpuLibrary(options: ChooseGpuOptions): Promise<GpuChoice> {
-  const libraries = gpuLibraries(options.nativeDirectory).filter(options.candidates);
+  const libraries = gpuLibraries(options.nativeDirectory, options.cudaLibrary).filter(options.candidates);
   const leftOut: { library: string; reason: string }[] = [];
   if (libraries.length === 0 || !(options.withinReach ?? isGpuWithinReach)()) return { gpuLibrary: null, leftOut };
   const known = readVerdicts(options.verdictsPath);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isCpuLibrary, isGpuLibrary } from "../whisper/index.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
@@ -74,6 +74,7 @@ export async function gpuVerdictKey(options: GpuTestOptions, gpuLibrary: string)
   const hash = createHash("sha256");
   const about = [cpuIdentity(), gpuIdentity(), whisperModel, model.size, model.mtimeMs, mustBeFaster];
   hash.update(JSON.stringify(about));
+  if (isAbsolute(gpuLibrary)) hash.update(await readFile(gpuLibrary).catch(() => ""));
   for (const name of (await readdir(nativeDirectory)).sort()) {
     const isOther = (isCpuLibrary(name) && name !== cpuLibrary) || (isGpuLibrary(name) && name !== gpuLibrary);
     if (!isOther) hash.update(await readFile(join(nativeDirectory, name)));

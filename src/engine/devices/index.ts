@@ -4,7 +4,7 @@ export { chooseCpuLibraryFor } from "./choose-for-models.ts";
 export { type ChooseGpuOptions, chooseGpuLibrary } from "./choose-gpu-library.ts";
 export type { CpuTestOptions } from "./cpu-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
-export { type GpuTrial, tryGpuLibrary } from "./gpu-self-test.ts";
+export { type GpuTestOptions, type GpuTrial, tryGpuLibrary } from "./gpu-self-test.ts";
 export { runSelfTest } from "./self-test.ts";
 export { surveyCpuLibraries } from "./survey-cpu-libraries.ts";
 export { listDevices, tryOnnx } from "./try-devices.ts";

@@ -3,10 +3,10 @@ import { SAMPLE_RATE } from "../sample-rate.ts";
 import type { WhisperModel, WhisperRuntime } from "../whisper/index.ts";
 import type { Hearing } from "./self-test-answers.ts";
 
-/** So much of the sample is heard; a third of the encoder's window, since the largest models take seconds for it on a CPU. */
+/** So much of the sample is heard, and encoded: a third of the encoder's window, for which the largest models take seconds on a CPU. */
 const heardSeconds = 10;
-/** Encoder positions that cover it, of 20 ms each. */
-const audioContext = 512;
+/** Of the encoder: 20 ms. */
+const samplesPerPosition = 320;
 
 /**
  * Transcribes a sample of English with the real model twice, and times the second run: at the first, GPU drivers compile their kernels.
@@ -34,6 +34,7 @@ export async function transcribeSample(
 async function hear(model: WhisperModel, samples: Float32Array): Promise<string[]> {
   const state = model.createState();
   try {
+    const audioContext = Math.ceil(samples.length / samplesPerPosition) + 1;
     const how = { language: "en", threads: availableParallelism(), beamSize: 1, temperatureIncrement: 0, audioContext };
     const { segments } = await state.transcribe(samples, how);
     const text = segments.map((segment) => segment.text).join(" ");

@@ -32,8 +32,13 @@ export function isGpuLibrary(file: string): boolean {
   return knownGpuLibraries.includes(file);
 }
 
-/** The GPU backends of the directory, the one that is faster on the same device first. */
-export function gpuLibraries(nativeDirectory: string): string[] {
+/**
+ * The GPU backends that there are, the one that is faster on the same device first: file names of the directory, and the path of
+ * one that lies elsewhere.
+ * @param cudaLibrary CUDA's, which is no part of the program; empty: there is none
+ */
+export function gpuLibraries(nativeDirectory: string, cudaLibrary = ""): string[] {
   const present = new Set(readdirSync(nativeDirectory));
-  return knownGpuLibraries.filter((file) => present.has(file));
+  const own = knownGpuLibraries.filter((file) => present.has(file));
+  return cudaLibrary === "" ? own : [cudaLibrary, ...own];
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { renewal } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import type { NativeAddon } from "./addon.ts";
@@ -12,7 +12,7 @@ export interface LoadWhisperOptions {
   nativeDirectory: string;
   /** File name of the CPU variant to use; the best for this CPU by default. */
   cpuLibrary?: string;
-  /** Look for GPU backends too: true, the default, takes all there are, a list those of these file names. */
+  /** Look for GPU backends too: true, the default, takes all that the directory has, a list these; see gpuLibraries. */
   gpu?: boolean | readonly string[];
 }
 
@@ -49,11 +49,9 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
   if (cpuLibrary === undefined) {
     throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; ${renewal}`);
   }
-  const gpu = options.gpu ?? true;
-  const wanted = (library: string) => (typeof gpu === "boolean" ? gpu : gpu.includes(library));
-  const unusable = gpuLibraries(options.nativeDirectory)
-    .filter(wanted)
-    .flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
+  const { gpu = true } = options;
+  const wanted = typeof gpu === "boolean" ? (gpu ? gpuLibraries(options.nativeDirectory) : []) : gpu;
+  const unusable = wanted.flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
   addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
   return {
     version: addon.version,
@@ -67,7 +65,7 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
 /** A GPU backend needs the vendor's libraries and a device; without them the machine is simply one without a GPU. */
 function loadIfUsable(addon: NativeAddon, nativeDirectory: string, library: string): UnusableBackend[] {
   try {
-    addon.loadBackend(join(nativeDirectory, library));
+    addon.loadBackend(resolve(nativeDirectory, library));
     return [];
   } catch (error) {
     return [{ library, reason: messageOf(error) }];

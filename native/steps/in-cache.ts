@@ -1,0 +1,35 @@
+import { lstat, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Makes a directory by `build` in a temporary place beside it and moves it there whole; what is there already stays. */
+export async function inCache(
+  target: string,
+  log: (line: string) => void,
+  build: (work: string) => Promise<string>,
+): Promise<string> {
+  if (await exists(target)) {
+    return target;
+  }
+  await mkdir(dirname(target), { recursive: true });
+  const work = await mkdtemp(join(dirname(target), ".build-"));
+  try {
+    const built = await build(work);
+    await rename(built, target).catch(async (error: unknown) => {
+      // another build of the same content was faster
+      if (!(await exists(target))) {
+        throw error;
+      }
+    });
+    log(`native: ready in ${target}`);
+    return target;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
