@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import { messageOf } from "../../wording/index.ts";
 import { isCpuLibrary, isGpuLibrary } from "../whisper/index.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
@@ -39,18 +40,26 @@ const timeoutMilliseconds = 300_000;
 
 /**
  * Transcribes a sample with a GPU backend and on the CPU, each in a process of its own: the GPU has to hear the same
- * words, and sooner.
+ * words, and sooner. @throws only the signal's reason
  */
 export async function tryGpuLibrary(options: GpuTestOptions, gpuLibrary: string): Promise<GpuTrial> {
-  return await options.withSample(async (sample) => {
-    const gpu = await hear(options, sample, [gpuLibrary]);
-    if (!gpu.ok) return gpu;
-    const cpu = await hear(options, sample, []);
-    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false };
-    const fault = difference(gpu.hearing, cpu.hearing, options.mustBeFaster);
-    if (fault !== null) return { ok: false, reason: fault, lasting: true };
-    return { ok: true, seconds: gpu.hearing.seconds, cpuSeconds: cpu.hearing.seconds };
-  });
+  try {
+    return await options.withSample((sample) => compare(options, gpuLibrary, sample));
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    // There is the CPU, whatever keeps the GPU from being tried.
+    return { ok: false, reason: messageOf(error), lasting: false };
+  }
+}
+
+async function compare(options: GpuTestOptions, gpuLibrary: string, sample: string): Promise<GpuTrial> {
+  const gpu = await hear(options, sample, [gpuLibrary]);
+  if (!gpu.ok) return gpu;
+  const cpu = await hear(options, sample, []);
+  if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false };
+  const fault = difference(gpu.hearing, cpu.hearing, options.mustBeFaster);
+  if (fault !== null) return { ok: false, reason: fault, lasting: true };
+  return { ok: true, seconds: gpu.hearing.seconds, cpuSeconds: cpu.hearing.seconds };
 }
 
 function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string | null {

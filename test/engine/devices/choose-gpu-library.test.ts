@@ -103,6 +103,25 @@ describe("of the GPU backends", () => {
     expect(triedLibraries()).toEqual(before);
   });
 
+  test.each<[string, Partial<ChooseGpuOptions>, Answers, RegExp]>([
+    ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, onCpu, /no ffmpeg/],
+    ["a self-test says nonsense", {}, { ...onCpu, [vulkan]: "echo 7" }, /./],
+  ])("where %s, the CPU does the work", async (_, changes, answers, reason) => {
+    using directory = temporaryDirectory();
+    const { options } = machine(directory.path, { [vulkan]: "exit 1", ...answers }, changes);
+    const choice = await chooseGpuLibrary(options);
+    expect(choice).toEqual({ gpuLibrary: null, leftOut: [{ library: vulkan, reason: expect.stringMatching(reason) }] });
+  });
+
+  test("an abort ends it", async () => {
+    using directory = temporaryDirectory();
+    const controller = new AbortController();
+    const { options } = machine(directory.path, { ...onCpu, [vulkan]: "exec sleep 60" }, { signal: controller.signal });
+    const choice = chooseGpuLibrary(options);
+    setTimeout(() => controller.abort(new Error("closed")), 20);
+    await expect(choice).rejects.toThrow("closed");
+  });
+
   test("what failed by chance is tried again the next time", async () => {
     using directory = temporaryDirectory();
     const { options, triedLibraries } = machine(directory.path, {
