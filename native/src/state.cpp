@@ -4,6 +4,7 @@
 #include "log.h"
 #include "model.h"
 #include "options.h"
+#include "samples.h"
 #include "transcript.h"
 
 #include <stdexcept>
@@ -13,15 +14,6 @@
 namespace transcribe {
 
 namespace {
-
-// A copy costs a millisecond for half a minute, and the caller may do with its array what it likes.
-std::vector<float> copy_samples(const Napi::Value & value) {
-    const auto array = value.As<Napi::Float32Array>();
-    // asking for the buffer first makes Bun settle where the samples lie
-    Napi::ArrayBuffer buffer = array.ArrayBuffer();
-    const auto * first = reinterpret_cast<const float *>(static_cast<const char *>(buffer.Data()) + array.ByteOffset());
-    return std::vector<float>(first, first + array.ElementLength());
-}
 
 bool should_abort(void * core) {
     return static_cast<State::Core *>(core)->abort.load(std::memory_order_relaxed) || is_shutting_down();
@@ -58,16 +50,30 @@ void run_whisper(State::Core & core, const std::vector<float> & samples, const O
     transcript.segments = read_segments(core.context.get(), core.state);
 }
 
+void compute_spectrum(State::Core & core, const std::vector<float> & samples, int threads) {
+    if (whisper_pcm_to_mel_with_state(core.context.get(), core.state, samples.data(), static_cast<int>(samples.size()), threads) != 0) {
+        fail("whisper could not compute the spectrum of the samples");
+    }
+}
+
+std::vector<float> run_encoding(State::Core & core, const std::vector<float> & samples, int threads) {
+    take_logged_errors();
+    compute_spectrum(core, samples, threads);
+    if (whisper_encode_with_state(core.context.get(), core.state, 0, threads) != 0) {
+        fail("whisper could not encode the samples");
+    }
+    return core.output();
+}
+
 std::vector<float> run_detection(State::Core & core, const std::vector<float> & samples, int threads) {
     take_logged_errors();
     whisper_context * context = core.context.get();
-    if (whisper_pcm_to_mel_with_state(context, core.state, samples.data(), static_cast<int>(samples.size()), threads) != 0) {
-        fail("whisper could not compute the spectrum of the samples");
-    }
+    compute_spectrum(core, samples, threads);
     std::vector<float> probabilities(whisper_lang_max_id() + 1, 0.0f);
     if (whisper_lang_auto_detect_with_state(context, core.state, 0, threads, probabilities.data()) < 0) {
         fail("whisper could not detect the language");
     }
+    core.keep_window();
     // whisper.cpp also rates languages for which an older model has no token
     probabilities.resize(language_count(context));
     return probabilities;
@@ -75,10 +81,54 @@ std::vector<float> run_detection(State::Core & core, const std::vector<float> & 
 
 }  // namespace
 
-State::Core::Core(std::shared_ptr<whisper_context> shared)
-    : context(std::move(shared)), state(whisper_init_state(context.get())) {
+State::Core::Core(std::shared_ptr<whisper_context> shared, std::shared_ptr<EncodedWindows> windows,
+                  std::unique_ptr<EncoderUse> encoder)
+    : context(std::move(shared)), state(whisper_init_state(context.get())), windows_(std::move(windows)),
+      encoder_(std::move(encoder)) {
     if (state == nullptr) {
         fail("whisper could not set up its working memory");
+    }
+    whisper_set_encoder_callback(state, encode, this);
+}
+
+whisper_encoder_result State::Core::encode(const float * spectrum, int frames, float * output, void * user_data) {
+    auto & core = *static_cast<Core *>(user_data);
+    core.spectrum_.assign(spectrum, spectrum + static_cast<size_t>(frames) * whisper_model_n_mels(core.context.get()));
+    if (core.windows_->take(core.spectrum_.data(), core.spectrum_.size(), output)) {
+        return WHISPER_ENCODER_ENCODED;
+    }
+    if (core.encoder_ == nullptr || core.encoder_failed_) {
+        return WHISPER_ENCODER_DECLINED;
+    }
+    try {
+        const bool done = core.encoder_->encode(spectrum, frames, output, [&core] { return should_abort(&core); });
+        return done ? WHISPER_ENCODER_ENCODED : WHISPER_ENCODER_FAILED;
+    } catch (const std::exception &) {
+        // short of memory, perhaps: whisper.cpp's own encoder has its already
+        core.encoder_failed_ = true;
+        return WHISPER_ENCODER_DECLINED;
+    }
+}
+
+std::vector<float> State::Core::output() const {
+    std::vector<float> output(static_cast<size_t>(whisper_model_n_audio_ctx(context.get())) *
+                              whisper_model_n_audio_state(context.get()));
+    whisper_get_encoder_output(state, output.data());
+    return output;
+}
+
+void State::Core::keep_window() {
+    // empty: the state had encoded it just before, and still has it
+    if (!spectrum_.empty() && !encoder_failed_) {
+        windows_->keep(std::move(spectrum_), output());
+    }
+    spectrum_.clear();
+}
+
+void State::Core::end() {
+    abort.store(true);
+    if (encoder_ != nullptr) {
+        encoder_->end();
     }
 }
 
@@ -88,6 +138,7 @@ State::Core::~Core() {
 
 Napi::Function State::define(Napi::Env env) {
     return DefineClass(env, "State", {
+        InstanceMethod<&State::encode>("encode"),
         InstanceMethod<&State::detect_language>("detectLanguage"),
         InstanceMethod<&State::transcribe>("transcribe"),
         InstanceMethod<&State::abort>("abort"),
@@ -99,7 +150,14 @@ State::State(const Napi::CallbackInfo & info) : Napi::ObjectWrap<State>(info) {
     const Model * model = Napi::ObjectWrap<Model>::Unwrap(info[0].As<Napi::Object>());
     take_logged_errors();
     try {
-        core_ = std::make_shared<Core>(model->context(info.Env()));
+        std::unique_ptr<EncoderUse> encoder;
+        auto windows = model->windows();
+        if (info[1].IsObject()) {
+            const auto shared = Napi::ObjectWrap<Encoder>::Unwrap(info[1].As<Napi::Object>())->core(info.Env());
+            windows = shared->windows;
+            encoder = std::make_unique<EncoderUse>(shared);
+        }
+        core_ = std::make_shared<Core>(model->context(info.Env()), std::move(windows), std::move(encoder));
     } catch (const Napi::Error &) {
         throw;
     } catch (const std::exception & error) {
@@ -117,6 +175,24 @@ std::shared_ptr<State::Core> State::begin(Napi::Env env) {
     core_->busy = true;
     core_->abort.store(false);
     return core_;
+}
+
+Napi::Value State::encode(const Napi::CallbackInfo & info) {
+    auto samples = copy_samples(info[0]);
+    const int threads = info[1].As<Napi::Number>().Int32Value();
+    const auto core = begin(info.Env());
+    const auto output = std::make_shared<std::vector<float>>();
+    JobSteps steps;
+    steps.work = [core, threads, output, samples = std::move(samples)](const auto &) {
+        *output = run_encoding(*core, samples, threads);
+    };
+    steps.settled = [core] { core->busy = false; };
+    steps.result = [output](Napi::Env env) -> Napi::Value {
+        Napi::Float32Array array = Napi::Float32Array::New(env, output->size());
+        std::copy(output->begin(), output->end(), array.Data());
+        return array;
+    };
+    return start_job(info.Env(), "whisper-encode", std::move(steps));
 }
 
 Napi::Value State::detect_language(const Napi::CallbackInfo & info) {
@@ -158,14 +234,14 @@ Napi::Value State::transcribe(const Napi::CallbackInfo & info) {
 
 Napi::Value State::abort(const Napi::CallbackInfo & info) {
     if (core_ != nullptr) {
-        core_->abort.store(true);
+        core_->end();
     }
     return info.Env().Undefined();
 }
 
 Napi::Value State::dispose(const Napi::CallbackInfo & info) {
     if (core_ != nullptr) {
-        core_->abort.store(true);
+        core_->end();
         core_.reset();
     }
     return info.Env().Undefined();

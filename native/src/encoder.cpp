@@ -1,0 +1,87 @@
+#include "encoder.h"
+
+#include "operators.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+namespace transcribe {
+
+namespace {
+
+// How often one that waits for its turn looks whether it still has to.
+constexpr std::chrono::milliseconds patience(50);
+
+}  // namespace
+
+Encoder::Core::Core(const std::string & library, const std::string & model, int threads, int mels, int width)
+    : runtime(OnnxRuntime::open(library)), session(runtime.load(model, threads)), mels(mels), width(width) {}
+
+Napi::Function Encoder::define(Napi::Env env) {
+    return DefineClass(env, "Encoder", {
+        InstanceMethod<&Encoder::dispose>("dispose"),
+    });
+}
+
+Encoder::Encoder(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Encoder>(info) {
+    const Napi::Object options = info[0].As<Napi::Object>();
+    const auto text = [&](const char * name) { return options.Get(name).As<Napi::String>().Utf8Value(); };
+    const auto number = [&](const char * name) { return options.Get(name).As<Napi::Number>().Int32Value(); };
+    try {
+        core_ = std::make_shared<Core>(text("library"), text("model"), number("threads"), number("mels"), number("width"));
+    } catch (const Napi::Error &) {
+        throw;
+    } catch (const std::exception & error) {
+        throw Napi::Error::New(info.Env(), error.what());
+    }
+}
+
+std::shared_ptr<Encoder::Core> Encoder::core(Napi::Env env) const {
+    if (core_ == nullptr) {
+        throw Napi::Error::New(env, "the encoder was disposed; open it again");
+    }
+    return core_;
+}
+
+Napi::Value Encoder::dispose(const Napi::CallbackInfo & info) {
+    core_.reset();
+    return info.Env().Undefined();
+}
+
+Napi::Value encoder_form(const Napi::CallbackInfo & info) {
+    return Napi::String::New(info.Env(), Operators::are_supported() ? "bfloat16" : "float");
+}
+
+EncoderUse::EncoderUse(std::shared_ptr<Encoder::Core> encoder)
+    : encoder_(std::move(encoder)), options_(encoder_->runtime.run_options()) {}
+
+bool EncoderUse::encode(const float * spectrum, int frames, float * output, const std::function<bool()> & should_end) {
+    std::unique_lock<std::timed_mutex> turn(encoder_->turn, std::defer_lock);
+    do {
+        if (should_end()) {
+            return false;
+        }
+    } while (!turn.try_lock_for(patience));
+    encoder_->runtime.allow(options_.get());
+    // an end that was asked for before the line above is not lost
+    if (should_end()) {
+        return false;
+    }
+    try {
+        encoder_->runtime.run(encoder_->session.get(), options_.get(), spectrum, encoder_->mels, frames, output, frames / 2,
+                              encoder_->width);
+    } catch (const std::exception &) {
+        if (should_end()) {
+            return false;
+        }
+        throw;
+    }
+    return !should_end();
+}
+
+void EncoderUse::end() {
+    encoder_->runtime.terminate(options_.get());
+}
+
+}  // namespace transcribe

@@ -1,0 +1,184 @@
+#include "operators.h"
+
+#include "attention.h"
+#include "in-parallel.h"
+#include "rows.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+
+namespace transcribe {
+
+namespace {
+
+// Element types by their numbers in ONNX.
+constexpr int floats = 1;
+// Bfloat16, which not all parts of ONNX Runtime know.
+constexpr int halves = 4;
+
+}  // namespace
+
+// A tensor of a call: [1][count][width], or a vector.
+struct Tensor {
+    void * data;
+    size_t count;
+    size_t width;
+
+    template <typename Element> Element * as() const { return static_cast<Element *>(data); }
+};
+
+// What an operator is called with.
+struct Operators::Call {
+    const OnnxRuntime & runtime;
+    void * context;
+    size_t threads;
+
+    Tensor input(size_t index) const {
+        const OnnxRuntime::Tensor tensor = runtime.input(context, index);
+        const auto & shape = tensor.shape;
+        return {tensor.data, shape.size() < 2 ? 1 : static_cast<size_t>(shape[shape.size() - 2]),
+                shape.empty() ? 1 : static_cast<size_t>(shape.back())};
+    }
+
+    void * output(size_t index, size_t count, size_t width) const {
+        return runtime.output(context, index, {1, static_cast<int64_t>(count), static_cast<int64_t>(width)});
+    }
+
+    // The weights of which this input and the next are the matrix and the bias.
+    Weights weights(size_t index, size_t inputs) const {
+        const Tensor bias = input(index + 1);
+        return {input(index).as<Bfloat16>(), bias.as<float>(), inputs, bias.width};
+    }
+
+    // Calls `work(from, to)` for all positions, at most a block of them at a time.
+    template <typename Work> void by_blocks(size_t count, const Work & work) const {
+        const size_t blocks = (count + block_positions - 1) / block_positions;
+        in_parallel(threads, blocks, [&](size_t from, size_t to) {
+            for (size_t block = from; block < to; block++) {
+                work(block * block_positions, std::min(count, (block + 1) * block_positions));
+            }
+        });
+    }
+};
+
+// As ONNX Runtime's header has it, as far as its version 8 knew it; kernels need nothing of their own.
+struct Operators::Operator {
+    using Run = void (*)(const Call & call);
+
+    uint32_t version = 8;
+    void * (*create_kernel)(const Operator *, const void *, const void *) = [](const Operator * self, const void *, const void *) {
+        return const_cast<void *>(static_cast<const void *>(self));
+    };
+    const char * (*get_name)(const Operator *) = [](const Operator * self) { return self->name; };
+    const char * (*get_provider)(const Operator *) = [](const Operator *) -> const char * { return nullptr; };
+    int (*get_input_type)(const Operator *, size_t) = [](const Operator * self, size_t index) { return self->inputs[index]; };
+    size_t (*count_inputs)(const Operator *) = [](const Operator * self) { return self->inputs.size(); };
+    int (*get_output_type)(const Operator *, size_t) = [](const Operator * self, size_t index) { return self->outputs[index]; };
+    size_t (*count_outputs)(const Operator *) = [](const Operator * self) { return self->outputs.size(); };
+    void (*compute_kernel)(void *, void *) = Operators::compute;
+    void (*destroy_kernel)(void *) = [](void *) {};
+    int (*get_input_kind)(const Operator *, size_t) = [](const Operator *, size_t) { return 0; };
+    int (*get_output_kind)(const Operator *, size_t) = [](const Operator *, size_t) { return 0; };
+
+    // ours from here on
+    Operators & owner;
+    const char * name;
+    std::vector<int> inputs;
+    std::vector<int> outputs;
+    Run run;
+
+    Operator(Operators & owner, const char * name, std::vector<int> inputs, std::vector<int> outputs, Run run)
+        : owner(owner), name(name), inputs(std::move(inputs)), outputs(std::move(outputs)), run(run) {}
+};
+
+bool Operators::are_supported() {
+    return can_attend();
+}
+
+#if defined(__x86_64__)
+
+void Operators::define() {
+    const auto add_one = [this](const char * name, std::vector<int> inputs, std::vector<int> outputs, Operator::Run run) {
+        operators_.push_back(std::make_unique<Operator>(*this, name, std::move(inputs), std::move(outputs), run));
+    };
+    add_one("Normalise", {floats, floats, floats}, {halves}, [](const Call & call) {
+        const Tensor input = call.input(0);
+        const auto * weight = call.input(1).as<float>();
+        const auto * bias = call.input(2).as<float>();
+        auto * output = static_cast<Bfloat16 *>(call.output(0, input.count, input.width));
+        call.by_blocks(input.count, [&](size_t from, size_t to) {
+            const size_t first = from * input.width;
+            normalise(input.as<float>() + first, weight, bias, output + first, to - from, input.width);
+        });
+    });
+    add_one("Attend", {halves, halves, floats}, {halves}, [](const Call & call) {
+        const Tensor input = call.input(0);
+        const size_t count = input.count;
+        const size_t width = input.width;
+        const Weights weights = call.weights(1, width);
+        std::vector<float> numbers(count * weights.outputs);
+        call.by_blocks(count, [&](size_t from, size_t to) {
+            multiply(input.as<Bfloat16>() + from * width, weights, numbers.data() + from * weights.outputs, to - from);
+        });
+        std::vector<float> attended(count * width);
+        attend(numbers.data(), attended.data(), count, width / head_width, call.threads);
+        round_to_bfloat16(attended.data(), static_cast<Bfloat16 *>(call.output(0, count, width)), count * width);
+    });
+    add_one("Activate", {halves, halves, floats}, {halves}, [](const Call & call) {
+        const Tensor input = call.input(0);
+        const Weights weights = call.weights(1, input.width);
+        auto * output = static_cast<Bfloat16 *>(call.output(0, input.count, weights.outputs));
+        call.by_blocks(input.count, [&](size_t from, size_t to) {
+            std::vector<float> numbers((to - from) * weights.outputs);
+            multiply(input.as<Bfloat16>() + from * input.width, weights, numbers.data(), to - from);
+            activate(numbers.data(), output + from * weights.outputs, numbers.size());
+        });
+    });
+    add_one("Add", {floats, halves, halves, floats}, {floats}, [](const Call & call) {
+        const Tensor before = call.input(0);
+        const Tensor input = call.input(1);
+        const Weights weights = call.weights(2, input.width);
+        auto * output = static_cast<float *>(call.output(0, before.count, before.width));
+        call.by_blocks(before.count, [&](size_t from, size_t to) {
+            std::vector<float> numbers((to - from) * weights.outputs);
+            multiply(input.as<Bfloat16>() + from * input.width, weights, numbers.data(), to - from);
+            const size_t first = from * before.width;
+            add(before.as<float>() + first, numbers.data(), output + first, numbers.size());
+        });
+    });
+}
+
+#else
+
+void Operators::define() {}
+
+#endif
+
+Operators::Operators(const OnnxRuntime & runtime, size_t threads) : runtime_(runtime), threads_(threads) {
+    define();
+    std::vector<void *> all;
+    for (const auto & each : operators_) {
+        all.push_back(each.get());
+    }
+    domain_ = runtime_.create_domain("transcribe", all);
+}
+
+Operators::~Operators() {
+    runtime_.release_domain(domain_);
+}
+
+void Operators::add_to(void * session_options) {
+    runtime_.add_domain(session_options, domain_);
+}
+
+void Operators::compute(void * kernel, void * context) {
+    const auto & self = *static_cast<const Operator *>(kernel);
+    try {
+        self.run({self.owner.runtime_, context, self.owner.threads_});
+    } catch (const std::exception &) {
+        self.owner.failed_ = true;
+    }
+}
+
+}  // namespace transcribe

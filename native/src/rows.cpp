@@ -1,0 +1,136 @@
+#include "rows.h"
+
+#if defined(__x86_64__)
+
+#include "avx512.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace transcribe {
+
+namespace {
+
+constexpr size_t lanes = 16;
+// Accumulators of 16 lanes: 24 of the 32 registers.
+constexpr size_t rows = 6;
+constexpr size_t columns = 4;
+constexpr size_t panel = columns * lanes;
+// As in PyTorch, which Whisper was trained with.
+constexpr float epsilon = 1e-5f;
+
+AVX512 inline void store(Bfloat16 * output, __m512 numbers) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(output), (__m256i)_mm512_cvtneps_pbh(numbers));
+}
+
+// Rows [first, first + rows) of a panel of 64 columns; the same row again where there are fewer.
+AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matrix, const float * bias, size_t pairs,
+                          float * const * outputs) {
+    __m512 sums[rows][columns];
+    for (auto & row : sums) {
+        for (size_t c = 0; c < columns; c++) {
+            row[c] = _mm512_loadu_ps(bias + c * lanes);
+        }
+    }
+    for (size_t pair = 0; pair < pairs; pair++) {
+        __m512bh weights[columns];
+        for (size_t c = 0; c < columns; c++) {
+            weights[c] = (__m512bh)_mm512_loadu_si512(matrix + 2 * (pair * panel + c * lanes));
+        }
+        for (size_t r = 0; r < rows; r++) {
+            int32_t numbers;
+            std::memcpy(&numbers, inputs[r] + 2 * pair, sizeof numbers);
+            const __m512bh input = (__m512bh)_mm512_set1_epi32(numbers);
+            for (size_t c = 0; c < columns; c++) {
+                sums[r][c] = _mm512_dpbf16_ps(sums[r][c], input, weights[c]);
+            }
+        }
+    }
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            _mm512_storeu_ps(outputs[r] + c * lanes, sums[r][c]);
+        }
+    }
+}
+
+// x · Φ(x), Φ by Abramowitz and Stegun's formula 7.1.26, which is off by less than 1e-6.
+AVX512 inline __m512 gelu(__m512 x) {
+    const __m512 one = _mm512_set1_ps(1.0f);
+    const __m512 z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(static_cast<float>(M_SQRT1_2)));
+    const __m512 t = _mm512_div_ps(one, _mm512_fmadd_ps(z, _mm512_set1_ps(0.3275911f), one));
+    __m512 sum = _mm512_set1_ps(1.061405429f);
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-1.453152027f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(1.421413741f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-0.284496736f));
+    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(0.254829592f));
+    const __m512 power = power_of_two(_mm512_mul_ps(_mm512_mul_ps(z, z), _mm512_set1_ps(static_cast<float>(-M_LOG2E))));
+    // half of 1 - erf(z)
+    const __m512 tail = _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(sum, t), power), _mm512_set1_ps(0.5f));
+    const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+    return _mm512_mul_ps(x, _mm512_mask_blend_ps(negative, _mm512_sub_ps(one, tail), tail));
+}
+
+}  // namespace
+
+void multiply(const Bfloat16 * input, const Weights & weights, float * output, size_t count) {
+    const auto & [matrix, bias, inputs, outputs] = weights;
+    for (size_t column = 0; column < outputs; column += panel) {
+        for (size_t row = 0; row < count; row += rows) {
+            const Bfloat16 * from[rows];
+            float * to[rows];
+            for (size_t r = 0; r < rows; r++) {
+                const size_t position = std::min(row + r, count - 1);
+                from[r] = input + position * inputs;
+                to[r] = output + position * outputs + column;
+            }
+            multiply_tile(from, matrix + column * inputs, bias + column, inputs / 2, to);
+        }
+    }
+}
+
+AVX512 void round_to_bfloat16(const float * input, Bfloat16 * output, size_t count) {
+    for (size_t at = 0; at < count; at += lanes) {
+        store(output + at, _mm512_loadu_ps(input + at));
+    }
+}
+
+AVX512 void add(const float * input, const float * product, float * output, size_t count) {
+    for (size_t at = 0; at < count; at += lanes) {
+        _mm512_storeu_ps(output + at, _mm512_add_ps(_mm512_loadu_ps(input + at), _mm512_loadu_ps(product + at)));
+    }
+}
+
+AVX512 void normalise(const float * input, const float * weight, const float * bias, Bfloat16 * output, size_t count,
+                      size_t width) {
+    for (size_t position = 0; position < count; position++) {
+        const float * from = input + position * width;
+        __m512 total = _mm512_setzero_ps();
+        for (size_t column = 0; column < width; column += lanes) {
+            total = _mm512_add_ps(total, _mm512_loadu_ps(from + column));
+        }
+        const __m512 mean = _mm512_set1_ps(_mm512_reduce_add_ps(total) / static_cast<float>(width));
+        __m512 squares = _mm512_setzero_ps();
+        for (size_t column = 0; column < width; column += lanes) {
+            const __m512 distance = _mm512_sub_ps(_mm512_loadu_ps(from + column), mean);
+            squares = _mm512_fmadd_ps(distance, distance, squares);
+        }
+        const float variance = _mm512_reduce_add_ps(squares) / static_cast<float>(width);
+        const __m512 inverse = _mm512_set1_ps(1.0f / std::sqrt(variance + epsilon));
+        for (size_t column = 0; column < width; column += lanes) {
+            const __m512 normal = _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(from + column), mean), inverse);
+            const __m512 scaled = _mm512_fmadd_ps(normal, _mm512_loadu_ps(weight + column), _mm512_loadu_ps(bias + column));
+            store(output + position * width + column, scaled);
+        }
+    }
+}
+
+AVX512 void activate(const float * input, Bfloat16 * output, size_t count) {
+    for (size_t at = 0; at < count; at += lanes) {
+        store(output + at, gelu(_mm512_loadu_ps(input + at)));
+    }
+}
+
+}  // namespace transcribe
+
+#endif
