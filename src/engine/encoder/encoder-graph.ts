@@ -1,0 +1,158 @@
+import type { WhisperShape } from "./ggml-tensors.ts";
+import { packForProducts, transpose } from "./matrices.ts";
+import { OnnxGraph, type StoredBytes } from "./onnx-graph.ts";
+
+/**
+ * How it is computed: by ONNX Runtime in floats, or by our addon's operators, whose products are of bfloat16. Both give what
+ * the model's own encoder gives but for roundings.
+ */
+export type EncoderForm = "float" | "bfloat16";
+
+/** Reads a tensor of the model, by its name in the ggml file without "encoder." before it. */
+export type ReadWeights = (name: string) => Promise<Float32Array>;
+/** Puts weights beside the model. */
+export type Store = (values: Float32Array | Uint16Array) => Promise<StoredBytes>;
+
+/** OpenAI's model.py leaves it at PyTorch's default. */
+const epsilon = 1e-5;
+
+/**
+ * Whisper's encoder (model.py of OpenAI's whisper) as an ONNX model: `spectrum` [1][mels][frames] → `encoding`
+ * [1][frames / 2][width], for windows of up to as many frames as the model was trained with.
+ */
+export async function encoderGraph(
+  shape: WhisperShape,
+  form: EncoderForm,
+  read: ReadWeights,
+  store: Store,
+): Promise<Uint8Array> {
+  const graph = new Builder(shape, read, store);
+  let x = await graph.convolutions("spectrum");
+  for (let layer = 0; layer < shape.layers; layer++) {
+    const name = `blocks.${layer}.`;
+    x = await (form === "bfloat16" ? graph.ownLayer(name, x) : graph.layer(name, x));
+  }
+  graph.output(await graph.normalise(x, "ln_post."), "encoding");
+  return graph.finish();
+}
+
+class Builder {
+  readonly #graph = new OnnxGraph();
+  readonly #shape: WhisperShape;
+  readonly #read: ReadWeights;
+  readonly #store: Store;
+
+  constructor(shape: WhisperShape, read: ReadWeights, store: Store) {
+    this.#shape = shape;
+    this.#read = read;
+    this.#store = store;
+  }
+
+  async convolutions(spectrum: string): Promise<string> {
+    const { width, mels, positions } = this.#shape;
+    const graph = this.#graph;
+    const first = await this.#convolution(spectrum, "conv1.", mels, 1);
+    const second = await this.#convolution(first, "conv2.", width, 2);
+    const inOrder = graph.apply("Transpose", [second], { perm: [0, 2, 1] });
+    const places = await this.#floats([positions, width], await this.#read("positional_embedding"));
+    const count = graph.apply("Shape", [inOrder], { start: 1, end: 2 });
+    return graph.apply("Add", [inOrder, graph.apply("Slice", [places, this.#whole(0), count, this.#whole(0)])]);
+  }
+
+  async layer(name: string, x: string): Promise<string> {
+    const { width, heads } = this.#shape;
+    const graph = this.#graph;
+    const heard = await this.normalise(x, `${name}attn_ln.`);
+    const query = await this.#linear(heard, `${name}attn.query.`, width, width);
+    const key = await this.#linear(heard, `${name}attn.key.`, width, width, false);
+    const value = await this.#linear(heard, `${name}attn.value.`, width, width);
+    const attended = graph.applyOf("com.microsoft", "MultiHeadAttention", [query, key, value], { num_heads: heads });
+    const y = graph.apply("Add", [x, await this.#linear(attended, `${name}attn.out.`, width, width)]);
+    const normal = await this.normalise(y, `${name}mlp_ln.`);
+    const inner = graph.apply("Gelu", [await this.#linear(normal, `${name}mlp.0.`, width, 4 * width)]);
+    return graph.apply("Add", [y, await this.#linear(inner, `${name}mlp.2.`, 4 * width, width)]);
+  }
+
+  /** The same by our addon's operators (native/src/operators.h). */
+  async ownLayer(name: string, x: string): Promise<string> {
+    const own = (operator: string, inputs: readonly string[]) => this.#graph.applyOf("transcribe", operator, inputs);
+    const normal = async (y: string, norm: string) =>
+      own("Normalise", [y, await this.#vector(`${name}${norm}.weight`), await this.#vector(`${name}${norm}.bias`)]);
+    const weights = (...parts: string[]) => this.#packed(parts.map((part) => `${name}${part}`));
+    const heard = await normal(x, "attn_ln");
+    const attended = own("Attend", [heard, ...(await weights("attn.query", "attn.key", "attn.value"))]);
+    const y = own("Add", [x, attended, ...(await weights("attn.out"))]);
+    const inner = own("Activate", [await normal(y, "mlp_ln"), ...(await weights("mlp.0"))]);
+    return own("Add", [y, inner, ...(await weights("mlp.2"))]);
+  }
+
+  async normalise(x: string, name: string): Promise<string> {
+    const [weight, bias] = [await this.#vector(`${name}weight`), await this.#vector(`${name}bias`)];
+    return this.#graph.apply("LayerNormalization", [x, weight, bias], { axis: 2, epsilon: { float: epsilon } });
+  }
+
+  output(value: string, name: string): void {
+    this.#graph.output(value, name);
+  }
+
+  finish(): Uint8Array {
+    const { mels, width } = this.#shape;
+    return this.#graph.finish(
+      { name: "spectrum", shape: [1, mels, "frames"] },
+      { name: "encoding", shape: [1, "positions", width] },
+    );
+  }
+
+  async #convolution(x: string, name: string, inputs: number, stride: number): Promise<string> {
+    const weights = await this.#floats([this.#shape.width, inputs, 3], await this.#read(`${name}weight`));
+    const how = { kernel_shape: [3], pads: [1, 1], strides: [stride] };
+    return this.#graph.apply("Gelu", [this.#graph.apply("Conv", [x, weights, await this.#vector(`${name}bias`)], how)]);
+  }
+
+  async #linear(x: string, name: string, inputs: number, outputs: number, hasBias = true): Promise<string> {
+    const weights = transpose(await this.#read(`${name}weight`), outputs, inputs);
+    const product = this.#graph.apply("MatMul", [x, await this.#floats([inputs, outputs], weights)]);
+    return hasBias ? this.#graph.apply("Add", [product, await this.#vector(`${name}bias`)]) : product;
+  }
+
+  /** The matrices of several products with the same left side, in one, and their biases. */
+  async #packed(names: readonly string[]): Promise<[matrix: string, bias: string]> {
+    const biases: Float32Array[] = [];
+    const matrices: Float32Array[] = [];
+    for (const name of names) {
+      matrices.push(await this.#read(`${name}.weight`));
+      // keys have none
+      biases.push(name.endsWith("key") ? new Float32Array(this.#shape.width) : await this.#read(`${name}.bias`));
+    }
+    const bias = joined(biases);
+    const matrix = joined(matrices);
+    const packed = packForProducts(matrix, bias.length, matrix.length / bias.length);
+    return [
+      this.#graph.stored("uint16", [packed.length], await this.#store(packed)),
+      await this.#floats([bias.length], bias),
+    ];
+  }
+
+  async #vector(name: string): Promise<string> {
+    const values = await this.#read(name);
+    return this.#floats([values.length], values);
+  }
+
+  async #floats(shape: readonly number[], values: Float32Array): Promise<string> {
+    return this.#graph.stored("float", shape, await this.#store(values));
+  }
+
+  #whole(value: number): string {
+    return this.#graph.constant([1], BigInt64Array.of(BigInt(value)));
+  }
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
