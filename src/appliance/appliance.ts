@@ -82,20 +82,20 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
   });
+  const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
   const models = new WorkerModels({
     onWork: (work) => metrics.engine.stepDone(work),
     onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * minute,
-    ...{ files, speech, recordings, log },
+    ...{ files, speech, recordings, room, log },
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;
-  taken.defer(() => engine.close());
+  taken.defer(() => models.close());
   const usage = new Usage(store);
-  const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
     ...{ room, waitsForMachine: true },

@@ -4,9 +4,11 @@ import type { RecordingModels } from "../pipeline/index.ts";
 import { ownCommand } from "../program/index.ts";
 import type { Recordings } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
+import { Encoders, type EncodersOptions } from "./encoders.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 
 export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisperModels"> {
+  readonly room: EncodersOptions["room"];
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
   readonly onWork: NonNullable<EngineOptions["onWork"]>;
@@ -21,11 +23,14 @@ export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisper
 export class WorkerModels implements RecordingModels {
   readonly engine: Engine;
   readonly #options: WorkerModelsOptions;
+  readonly #encoders: Encoders;
   #cpuLibrary = "";
+  #hasGpu = false;
   #admitted: ReadonlySet<string> = new Set();
 
   constructor(options: WorkerModelsOptions) {
     this.#options = options;
+    this.#encoders = new Encoders(options);
     const prepare = workerPreparation({ ...options, whisperModels: () => this.#needed() });
     this.engine = new Engine({
       command: ownCommand("__worker"),
@@ -33,6 +38,7 @@ export class WorkerModels implements RecordingModels {
         const needed = this.#needed();
         const start = await prepare(death, signal);
         this.#cpuLibrary = start.cpuLibrary;
+        this.#hasGpu = start.gpuLibraries.length > 0;
         this.#admitted = new Set(needed);
         return start;
       },
@@ -74,14 +80,22 @@ export class WorkerModels implements RecordingModels {
     }
   }
 
+  async encoderOf({ path }: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
+    await this.#untilReady(signal);
+    // A GPU's own is faster by far.
+    if (this.#hasGpu) return null;
+    const use = { cpuLibrary: this.#cpuLibrary, whisperModel: path };
+    return orAborted(this.#encoders.find(use, spokenSeconds), signal);
+  }
+
+  /** Ends the engine, and what is tried for it. */
+  async close(): Promise<void> {
+    this.#encoders.close();
+    await this.engine.close();
+  }
+
   async #untilReady(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<void>();
-    const abort = () => aborted.resolve();
-    signal.addEventListener("abort", abort, { once: true });
-    await Promise.race([this.engine.ready(), aborted.promise]);
-    signal.removeEventListener("abort", abort);
-    signal.throwIfAborted();
+    await orAborted(this.engine.ready(), signal);
   }
 
   recordingEnded(): void {
@@ -93,5 +107,18 @@ export class WorkerModels implements RecordingModels {
     const current = speech.current().path;
     const others = recordings.modelsOfOpen().flatMap((id) => speech.find(id)?.path ?? []);
     return [current, ...new Set(others.filter((path) => path !== current))];
+  }
+}
+
+/** Waits no longer than the signal lets. @throws its reason */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }

@@ -52,14 +52,14 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     // Nobody reads how this command stands.
     ...{ onWork: () => {}, onWorkerDeath: () => {} },
     idleMilliseconds: () => 0,
-    ...{ files, speech, recordings, log },
+    ...{ files, speech, recordings, log, room: new DiskRoom(cache, () => 0) },
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
     verdictsPath: join(cache, "devices.json"),
   });
   const { engine } = models;
-  stack.defer(() => engine.close());
+  stack.defer(() => models.close());
   const usage = new Usage(store);
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },

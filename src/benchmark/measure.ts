@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { workerPreparation } from "../appliance/index.ts";
+import { Encoders, workerPreparation } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { blockCount, type Chunk, Engine, type PcmFile, SAMPLE_RATE, secondsOf } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
@@ -61,12 +61,18 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   let device = "cpu";
   const { files, speechDevice, cudaLibrary, verdictsPath } = options;
   const log = createLogger("silent");
+  const prepare = workerPreparation({
+    ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
+    ...{ device: speechDevice, cudaLibrary },
+  });
+  let cpuLibrary: string | null = null;
   const engine = new Engine({
     command: ownCommand("__worker"),
-    prepare: workerPreparation({
-      ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
-      ...{ device: speechDevice, cudaLibrary },
-    }),
+    prepare: async (...args) => {
+      const start = await prepare(...args);
+      cpuLibrary = start.gpuLibraries.length > 0 ? null : start.cpuLibrary;
+      return start;
+    },
     lanes: 1,
     log,
     onWork: (work) => {
@@ -76,11 +82,13 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   try {
     options.onStep("loading models");
     await ready(engine, signal);
+    const encoder = await encoderFor(cpuLibrary, options);
     const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
     const detect = async (block: number) => engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
     const embed = async (block: number) =>
       engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
-    const transcribe = async (chunk: Chunk) => engine.run("transcribe", { pcm, chunk, model, language: "en" }, signal);
+    const transcribe = async (chunk: Chunk) =>
+      engine.run("transcribe", { pcm, chunk, model, ...encoder, language: "en" }, signal);
 
     options.onStep("warming up");
     await detect(0);
@@ -98,7 +106,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     });
     options.onStep("finding the language");
     // The first takes whisper's memory and warms it up.
-    const findLanguage = () => engine.run("detectLanguage", { pcm, span: first, model }, signal);
+    const findLanguage = () => engine.run("detectLanguage", { pcm, span: first, model, ...encoder }, signal);
     await findLanguage();
     const languageSeconds = await timed(findLanguage);
 
@@ -130,6 +138,22 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   } finally {
     await engine.close();
   }
+}
+
+/** The encoder that a server would use after its first recordings. @param cpuLibrary null: a GPU computes */
+async function encoderFor(
+  cpuLibrary: string | null,
+  { files, whisperModel, verdictsPath, signal, onStep }: MeasureOptions,
+): Promise<{ encoder?: string }> {
+  if (cpuLibrary === null) return {};
+  onStep("trying an encoder");
+  const encoders = new Encoders({ files, verdictsPath, room: { lack: () => null }, log: createLogger("silent") });
+  const close = () => encoders.close();
+  signal.addEventListener("abort", close, { once: true });
+  const encoder = await encoders.find({ cpuLibrary, whisperModel }, Number.POSITIVE_INFINITY);
+  signal.removeEventListener("abort", close);
+  signal.throwIfAborted();
+  return encoder === null ? {} : { encoder };
 }
 
 /** Waits for the models; a worker that does not start is given up at its first failure, whose reason is thrown. */

@@ -1,9 +1,9 @@
-import type { WhisperModel, WhisperState } from "./whisper/index.ts";
+import type { EncoderOptions, WhisperModel, WhisperState } from "./whisper/index.ts";
 
 interface LoadedModel {
   readonly model: WhisperModel;
-  /** Working memories, about 200 MB each for base: made when needed, then used again. */
-  readonly idle: WhisperState[];
+  /** Working memories, about 200 MB each for base: made when needed, then used again, each with the encoder of that path. */
+  readonly idle: { readonly state: WhisperState; readonly encoder: string | undefined }[];
   users: number;
   /** It goes when its last user does. */
   unwanted: boolean;
@@ -23,21 +23,30 @@ export class ModelPool {
     this.#get(path);
   }
 
-  /** Runs a job with a working memory of the model. @throws the signal's reason when it is aborted before the job begins */
-  async use<T>(path: string, signal: AbortSignal, job: (state: WhisperState) => Promise<T>): Promise<T> {
+  /**
+   * Runs a job with a working memory of the model.
+   * @param encoder encodes in place of the model's own; where it can't, the model's own does
+   * @throws the signal's reason when it is aborted before the job begins
+   */
+  async use<T>(
+    path: string,
+    signal: AbortSignal,
+    job: (state: WhisperState) => Promise<T>,
+    encoder?: EncoderOptions,
+  ): Promise<T> {
     signal.throwIfAborted();
     const loaded = this.#get(path);
     loaded.unwanted = false;
     loaded.users += 1;
     try {
-      const state = loaded.idle.pop() ?? this.#makingRoom(path, () => loaded.model.createState());
+      const state = this.#takeState(path, loaded, encoder);
       const abort = () => state.abort();
       signal.addEventListener("abort", abort, { once: true });
       try {
         return await job(state);
       } finally {
         signal.removeEventListener("abort", abort);
-        loaded.idle.push(state);
+        loaded.idle.push({ state, encoder: encoder?.path });
       }
     } finally {
       loaded.users -= 1;
@@ -62,6 +71,20 @@ export class ModelPool {
     return loaded;
   }
 
+  #takeState(path: string, loaded: LoadedModel, encoder: EncoderOptions | undefined): WhisperState {
+    const index = loaded.idle.findIndex((idle) => idle.encoder === encoder?.path);
+    const [known] = index === -1 ? [] : loaded.idle.splice(index, 1);
+    if (known !== undefined) return known.state;
+    // one that encodes in another way would only take memory
+    for (const { state } of loaded.idle.splice(0)) state.dispose();
+    try {
+      return this.#makingRoom(path, () => loaded.model.createState(encoder));
+    } catch (error) {
+      if (encoder === undefined) throw error;
+      return loaded.model.createState();
+    }
+  }
+
   /** What fails for want of memory may fit once the other models are gone; they are loaded again when needed. */
   #makingRoom<T>(path: string, make: () => T): T {
     try {
@@ -77,7 +100,7 @@ export class ModelPool {
   #freeIfIdle(path: string, loaded: LoadedModel): void {
     if (loaded.users > 0) return;
     this.#loaded.delete(path);
-    for (const state of loaded.idle) state.dispose();
+    for (const { state } of loaded.idle) state.dispose();
     loaded.model.dispose();
   }
 }

@@ -57,6 +57,9 @@ function operation<P extends TSchema, R extends TSchema>(params: P, result: R) {
 
 const none = Type.Object({});
 
+/** The ONNX form of the model's encoder, where that encodes in place of the model's own. */
+const encoder = Type.Optional(path);
+
 /** Every operation of the worker: what goes in, what comes out. */
 export const operations = {
   /** Speaker activity of one block of the recording, into a file. */
@@ -76,7 +79,7 @@ export const operations = {
   ),
   /** How probable each language is in a part, by whisper's codes; they sum up to 1. */
   detectLanguage: operation(
-    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path }),
+    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
   /** What is said in a chunk. */
@@ -85,6 +88,7 @@ export const operations = {
       pcm: pcmFileSchema,
       chunk: chunkSchema,
       model: path,
+      encoder,
       language: Type.String(),
       /** Whether parts of it may be in another language. */
       mayChangeLanguage: Type.Optional(Type.Boolean()),

@@ -4,6 +4,7 @@ import {
   detectBlock,
   embedBlock,
   embedSentences,
+  onnxLibraryOf,
   openDiarizationModels,
   PcmReader,
   segment,
@@ -22,7 +23,7 @@ import { SAMPLE_RATE } from "./sample-rate.ts";
 import { secondsOf } from "./seconds-of.ts";
 import { Speech } from "./speech.ts";
 import { transcribeChunk } from "./transcription/index.ts";
-import { loadWhisper, toPrompt } from "./whisper/index.ts";
+import { type EncoderOptions, loadWhisper, toPrompt, type WhisperState } from "./whisper/index.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
 export interface Workbench {
@@ -44,6 +45,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     gpu: start.gpuLibraries,
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
+  const { threads } = start;
   const models = new ModelPool((path) =>
     whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
   );
@@ -58,9 +60,11 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     onnxBinding: start.onnxBinding,
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
-    threads: start.threads,
+    threads,
   });
-  const handlers = createHandlers(diarization, speech, start.threads);
+  const library = onnxLibraryOf(start.onnxBinding);
+  const encoderAt = (path: string | undefined) => (path === undefined ? undefined : { library, path, threads });
+  const handlers = createHandlers({ diarization, speech, threads, encoderAt });
   return {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -81,7 +85,15 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
 
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
-function createHandlers(diarization: DiarizationModels, speech: Speech, threads: number): Handlers {
+interface Equipment {
+  readonly diarization: DiarizationModels;
+  readonly speech: Speech;
+  readonly threads: number;
+  /** How an operation's encoder is used. */
+  readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;
+}
+
+function createHandlers({ diarization, speech, threads, encoderAt }: Equipment): Handlers {
   return {
     async detectBlock({ pcm, block, activityDirectory }) {
       await detectBlock(diarization, pcm, block, activityDirectory);
@@ -91,18 +103,18 @@ function createHandlers(diarization: DiarizationModels, speech: Speech, threads:
       const regions = await speechRegions(pcm, activityDirectory);
       return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
     },
-    async detectLanguage({ pcm, span, model }, signal) {
+    async detectLanguage({ pcm, span, model, encoder }, signal) {
       const samples = await readSpan(pcm, span);
-      return speech.use(model, signal, async (state) => {
-        const { probabilities } = await state.detectLanguage(samples, threads);
-        return { probabilities };
-      });
+      const detect = (state: WhisperState) => state.detectLanguage(samples, threads);
+      const { probabilities } = await speech.use(model, signal, detect, encoderAt(encoder));
+      return { probabilities };
     },
-    async transcribe({ pcm, chunk, model, language, mayChangeLanguage, vocabulary }, signal) {
+    async transcribe({ pcm, chunk, model, encoder, language, mayChangeLanguage, vocabulary }, signal) {
       const pieces = heardPieces(chunk);
       const samples = await readPieces(pcm, pieces);
       const how = { language, mayChangeLanguage, signal, threads, initialPrompt: toPrompt(vocabulary ?? "") };
-      const heard = await speech.use(model, signal, (state) => transcribeChunk(state, samples, how));
+      const read = (state: WhisperState) => transcribeChunk(state, samples, how);
+      const heard = await speech.use(model, signal, read, encoderAt(encoder));
       const words = heard.flatMap((utterance) => utterance.words);
       const languages: Record<string, number> = {};
       for (const utterance of heard) {

@@ -81,9 +81,10 @@ export function mostSpoken(
 async function ask(
   { engine, signal }: StepContext,
   { pcm, span }: Speech,
-  { path }: BoundModel,
+  { path, encoder }: BoundModel,
 ): Promise<Probabilities> {
-  const { probabilities } = await engine.run("detectLanguage", { pcm, span, model: path }, signal);
+  const how = { pcm, span, model: path, ...(encoder === null ? {} : { encoder }) };
+  const { probabilities } = await engine.run("detectLanguage", how, signal);
   return probabilities;
 }
 

@@ -9,6 +9,7 @@ import {
   wordSchema,
 } from "../engine/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
+import type { BoundModel } from "./bind-model.ts";
 import { othersTurn } from "./others-turn.ts";
 import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
@@ -23,8 +24,7 @@ const wordsSchema = Type.Object({
 
 /** How chunks are transcribed. */
 export interface Reading {
-  /** Path of the whisper model. */
-  readonly model: string;
+  readonly model: Pick<BoundModel, "path" | "encoder">;
   /** What to transcribe a chunk in. */
   readonly languageOf: (chunk: Speech) => Promise<Language>;
   /** Whether parts of a chunk may be in another language. */
@@ -50,7 +50,12 @@ export async function transcribe(
   const { engine, pcm, signal, checkpoints, recording } = context;
   if (chunks.length === 0) return { wordCount: 0, languages: [] };
   const { vocabulary } = recording;
-  const how = { pcm, model, mayChangeLanguage, ...(vocabulary === null ? {} : { vocabulary }) };
+  const { path, encoder } = model;
+  const how = {
+    ...{ pcm, model: path, mayChangeLanguage },
+    ...(encoder === null ? {} : { encoder }),
+    ...(vocabulary === null ? {} : { vocabulary }),
+  };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const chunk = chunks[part] as Chunk;
     const { whisperCode } = await languageOf({ pcm, span: longestPiece(chunk) });

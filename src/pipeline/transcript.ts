@@ -47,13 +47,14 @@ export async function transcript(
   const heard = await eachTrack(detecting, tracks, () => 1, detect);
   const speech = heard.flatMap(({ pcm, chunks }) => chunks.flatMap(heardPieces).map((span) => ({ pcm, span })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
-  const model = await bindModel(detecting, services);
+  const spokenSeconds = heard.reduce((sum, track) => sum + speechSeconds(track), 0);
+  const model = await bindModel(detecting, services, spokenSeconds);
   const chosen = await chooseLanguage(detecting, speech, model);
   recordings.describe(id, { language: chosen.language.code });
 
   const transcribing = step("transcribe");
   const reading: Reading = {
-    model: model.path,
+    model,
     languageOf: (chunk) => languageOfChunk(transcribing, chunk, chosen, model),
     mayChangeLanguage: !chosen.isOnly,
   };

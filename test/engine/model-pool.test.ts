@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ModelPool } from "../../src/engine/model-pool.ts";
-import type { WhisperModel, WhisperState } from "../../src/engine/whisper/index.ts";
+import type { EncoderOptions, WhisperModel, WhisperState } from "../../src/engine/whisper/index.ts";
 
 const never = new AbortController().signal;
 
@@ -12,15 +12,19 @@ function pool(room = 9) {
     if (loaded === room) throw new Error("out of memory");
     loaded += 1;
     events.push(`open ${path}`);
-    const state = () => {
-      events.push(`state ${path}`);
+    const state = (encoder?: EncoderOptions) => {
+      if (encoder?.path === "damaged") throw new Error("no encoder");
+      events.push(`state ${path}${encoder === undefined ? "" : ` with ${encoder.path}`}`);
       return { abort: () => events.push(`abort ${path}`), dispose: () => events.push(`end state ${path}`) };
     };
     const close = () => {
       loaded -= 1;
       events.push(`close ${path}`);
     };
-    return { createState: () => state() as unknown as WhisperState, dispose: close } as unknown as WhisperModel;
+    return {
+      createState: (encoder?: EncoderOptions) => state(encoder) as unknown as WhisperState,
+      dispose: close,
+    } as unknown as WhisperModel;
   };
   return { models: new ModelPool(open), events };
 }
@@ -31,6 +35,19 @@ describe("the worker's whisper models", () => {
     models.load("a");
     for (const path of ["a", "b", "a", "b"]) await models.use(path, never, async () => {});
     expect(events).toEqual(["open a", "state a", "open b", "state b"]);
+  });
+
+  test("keep working memories for one way of encoding at a time, and encode by themselves where the other can't", async () => {
+    const { models, events } = pool();
+    const [none, one, damaged] = [undefined, "one", "damaged"].map((path) =>
+      path === undefined ? undefined : { library: "", path, threads: 1 },
+    );
+    for (const encoder of [none, one, one, none, damaged, damaged])
+      await models.use("a", never, async () => {}, encoder);
+    expect(events).toEqual([
+      ...["open a", "state a", "end state a", "state a with one", "end state a", "state a"],
+      ...["end state a", "state a"],
+    ]);
   });
 
   test("are freed when nobody needs them, working memories first, and loaded again where somebody does", async () => {

@@ -5,6 +5,7 @@ import { Speech } from "../../src/engine/speech.ts";
 import type { WhisperModel, WhisperState } from "../../src/engine/whisper/index.ts";
 
 const state: WhisperState = {
+  encode: async () => new Float32Array(0),
   detectLanguage: () => Promise.reject(new Error("not asked")),
   transcribe: () => Promise.reject(new Error("not asked")),
   abort() {},

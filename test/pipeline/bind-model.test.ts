@@ -40,7 +40,13 @@ async function made(speechModel: string) {
     const path = files.get(name);
     return path === undefined ? null : { id: name, path };
   };
+  /** What is the best encoder by now, and how much speech it was asked for. */
+  const encoders = { best: "/encoders/one" as string | null, asked: [] as number[] };
   const models = {
+    encoderOf: async (_model: SpeechModel, spokenSeconds: number) => {
+      encoders.asked.push(spokenSeconds);
+      return encoders.best;
+    },
     find,
     current: () => find("multi") as SpeechModel,
     sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",
@@ -52,11 +58,11 @@ async function made(speechModel: string) {
     const recording = recordings.get(id);
     if (recording === null) throw new Error("it is gone");
     const context = { recording, checkpoints, log: createLogger("silent") };
-    return bindModel(context as unknown as Parameters<typeof bindModel>[0], { models, recordings });
+    return bindModel(context as unknown as Parameters<typeof bindModel>[0], { models, recordings }, 200);
   };
   const begun = () => checkpoints.finished("transcribe").size;
   const begin = () => store.$client.run("INSERT INTO checkpoints VALUES (?, 'transcribe', 0, '{}')", [id]);
-  return { directory, recordings, id, files, digests, admitted, bind, begin, begun };
+  return { directory, recordings, id, files, digests, admitted, encoders, bind, begin, begun };
 }
 
 describe("the model of a recording", () => {
@@ -78,16 +84,29 @@ describe("the model of a recording", () => {
     expect(begun()).toBe(1);
   });
 
+  test("encodes in one way from the first word to the last, whatever is best by then", async () => {
+    for (const best of ["/encoders/one", null]) {
+      const { directory, encoders, bind } = await made("old");
+      using _directory = directory;
+      encoders.best = best;
+      expect((await bind()).encoder).toBe(best);
+      encoders.best = "/encoders/two";
+      expect((await bind()).encoder).toBe(best);
+      expect(encoders.asked).toEqual([200]);
+    }
+  });
+
   test.each(["gone", "another file"])(
     "gives way to the one in use when it is %s, which then does all of it",
     async (how) => {
-      const { directory, recordings, id, files, digests, bind, begin, begun } = await made("old");
+      const { directory, recordings, id, files, digests, encoders, bind, begin, begun } = await made("old");
       using _directory = directory;
       await bind();
       begin();
       if (how === "gone") files.delete("old");
       else digests.set("old", "another digest");
-      expect((await bind()).id).toBe("multi");
+      encoders.best = "/encoders/two";
+      expect(await bind()).toMatchObject({ id: "multi", encoder: "/encoders/two" });
       expect(begun()).toBe(0);
       expect(recordings.get(id)).toMatchObject({ speechModel: "multi", speechModelSha256: "digest of multi" });
     },

@@ -49,7 +49,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       run: unused,
     },
     models: {
-      ...{ current: unused, find: unused, sha256Of: unused, admit: unused },
+      ...{ current: unused, find: unused, sha256Of: unused, admit: unused, encoderOf: unused },
       recordingEnded: () => void modelsFreed++,
     },
     fetchOptions: () => ({

@@ -13,7 +13,7 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
   const state = openBase().createState();
   afterAll(() => state.dispose());
   const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, whisperCode: code }));
-  const model = { id: "base", path: "base", languages };
+  const model = { id: "base", path: "base", languages, encoder: null };
 
   /** Recordings as chunks of one; each lies in a file of its own. */
   async function chunksOf(recordings: readonly string[]) {

@@ -62,7 +62,7 @@ async function choose(
     signal: new AbortController().signal,
   } as unknown as Parameters<typeof chooseLanguage>[0];
   const speech = spans.map((span) => ({ pcm: { path: "pcm", sampleCount: 1 }, span }));
-  const model = { id: "m", path: "m", languages: known };
+  const model = { id: "m", path: "m", languages: known, encoder: null };
   const chosen = await chooseLanguage(context, speech.toReversed(), model);
   const first = [...asked];
   // After a restart nothing is asked again.
@@ -154,7 +154,7 @@ describe("the language of a recording", () => {
 
 describe("once the words are known, the language of a recording", () => {
   const [german, english] = languages;
-  const model = { id: "m", path: "m", languages };
+  const model = { id: "m", path: "m", languages, encoder: null };
   test.each<[string, Record<string, number>[], boolean, string]>([
     ["is the one that most of them are in", [{ de: 5, en: 9 }, { de: 2 }], false, "en"],
     ["is the one that was chosen, of equals", [{ en: 3 }, { de: 2 }, { de: 1 }], false, "de"],

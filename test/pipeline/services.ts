@@ -20,7 +20,14 @@ export function quietServices(
     ...{ ...stored, now: Date.now, usage: new Usage(store) },
     metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
     engine: { run } as PipelineServices["engine"],
-    models: { current: unused, find: unused, sha256Of: unused, admit: unused, recordingEnded: () => {} },
+    models: {
+      current: unused,
+      find: unused,
+      sha256Of: unused,
+      admit: unused,
+      encoderOf: unused,
+      recordingEnded: () => {},
+    },
     fetchOptions: () => ({
       ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
       claimRoom: (bytes) => room.claim(bytes, "intake"),

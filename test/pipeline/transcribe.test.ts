@@ -34,7 +34,11 @@ test("all chunks are done with the vocabulary that the recording was created wit
       },
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
-    await transcribe(context, chunks, { model: "model", languageOf: async () => english, mayChangeLanguage: true });
+    await transcribe(context, chunks, {
+      model: { path: "model", encoder: null },
+      languageOf: async () => english,
+      mayChangeLanguage: true,
+    });
   };
   await expect(run(30)).rejects.toThrow("interrupted");
   await run(-1);
@@ -60,7 +64,11 @@ test("what languages the words of each chunk are in is told, of those too that a
     },
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
   } as unknown as Parameters<typeof transcribe>[0];
-  const reading = { model: "model", languageOf: async () => english, mayChangeLanguage: false };
+  const reading = {
+    model: { path: "model", encoder: null },
+    languageOf: async () => english,
+    mayChangeLanguage: false,
+  };
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);
   expect(told).toEqual([false]);

@@ -11,6 +11,7 @@ import { databaseIntegrity } from "./database-integrity.ts";
 import { databaseVersion } from "./database-version.ts";
 import { diskInodes } from "./disk-inodes.ts";
 import { diskSpace } from "./disk-space.ts";
+import { engineEncoder } from "./engine-encoder.ts";
 import { engineOnnx } from "./engine-onnx.ts";
 import { ffmpegConfinement } from "./ffmpeg-confinement.ts";
 import { ffmpegDecode } from "./ffmpeg-decode.ts";
@@ -42,7 +43,7 @@ export const checks: readonly Check[] = [
   ...[settingsValid, programParts],
   ...[cpuFeatures, cpuThreads, cpuVariant, cpuVerdicts],
   ...[gpuDevices, gpuDriver, gpuAccess, gpuBackends, gpuInference],
-  ...[modelWhisper, modelSpeakers, modelLibrary, engineOnnx],
+  ...[modelWhisper, modelSpeakers, modelLibrary, engineOnnx, engineEncoder],
   ...[ffmpegProgram, ffmpegFormats, ffmpegDecode, ffmpegConfinement],
   ...[dataDirectory, dataRights, dataFilesystem, dataLeftovers, diskSpace, diskInodes],
   ...[databaseIntegrity, databaseVersion],

@@ -59,7 +59,9 @@ function run(options: CpuTestOptions, mode: "score" | "run", library: string): P
 }
 
 /** What a verdict holds for: the CPU, the model's file and the library with those it works with, by their content. */
-export async function verdictKeys(options: CpuTestOptions): Promise<Map<string, string>> {
+export async function verdictKeys(
+  options: Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "cpu">,
+): Promise<Map<string, string>> {
   const model = await stat(options.whisperModel);
   const common = createHash("sha256");
   common.update(JSON.stringify([options.cpu ?? cpuIdentity(), options.whisperModel, model.size, model.mtimeMs]));

@@ -1,5 +1,12 @@
 /** What this machine can really compute on, found out in processes that may crash. */
 export { chooseCpuLibrary, leaveOutCpuLibrary, NoCpuLibraryError } from "./choose-cpu-library.ts";
+export {
+  describeEncoder,
+  type EncoderChoiceOptions,
+  type EncoderFinding,
+  knownEncoder,
+  tryEncoder,
+} from "./choose-encoder.ts";
 export { chooseCpuLibraryFor } from "./choose-for-models.ts";
 export { type ChooseGpuOptions, chooseGpuLibrary } from "./choose-gpu-library.ts";
 export type { CpuTestOptions } from "./cpu-self-test.ts";

@@ -9,6 +9,21 @@ export type Timing = Static<typeof timingSchema>;
 export const hearingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }), words: Type.Array(Type.String()) });
 export type Hearing = Static<typeof hearingSchema>;
 
+/** What the comparison of a model's encoders prints: why there is none, or how it went. */
+export const encoderAnswerSchema = Type.Union([
+  Type.Object({ unsuitable: Type.String() }),
+  Type.Object({
+    /** The ONNX form that was made, by its name among the others. */
+    name: Type.String({ minLength: 1 }),
+    /** What a window takes with it, and with whisper.cpp's own. */
+    seconds: Type.Number({ exclusiveMinimum: 0 }),
+    ownSeconds: Type.Number({ exclusiveMinimum: 0 }),
+    /** How far its numbers are off, as a share of their size. */
+    error: Type.Number({ minimum: 0 }),
+  }),
+]);
+export type EncoderAnswer = Static<typeof encoderAnswerSchema>;
+
 /** What the look for devices prints. */
 export const deviceListSchema = Type.Object({
   devices: Type.Array(

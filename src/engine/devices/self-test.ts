@@ -1,6 +1,7 @@
 import { messageOf } from "../../wording/index.ts";
 import { dieWithParent } from "../parent-death.ts";
 import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/index.ts";
+import { compareEncoders } from "./compare-encoders.ts";
 import { computeWithOnnx } from "./compute-with-onnx.ts";
 import { computeWithWhisper } from "./compute-with-whisper.ts";
 import type { DeviceList } from "./self-test-answers.ts";
@@ -12,7 +13,8 @@ type Mode = (...args: string[]) => Promise<unknown>;
  * What can be tried. Each prints its answer as one line of JSON:
  * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
  * `devices DIRECTORY LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
- * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart.
+ * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart;
+ * `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` makes the ONNX form of a model's encoder and compares it.
  */
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
@@ -28,6 +30,8 @@ const modes: Readonly<Record<string, Mode>> = {
     if (usesGpu) checkHasGpu(whisper);
     return await transcribeSample(whisper, model, pcm, usesGpu);
   },
+  encoder: async (nativeDirectory = "", library = "", model = "", binding = "", directory = "") =>
+    compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model, binding, directory),
   onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
 };
 

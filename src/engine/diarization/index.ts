@@ -13,6 +13,7 @@ export { embedBlock } from "./embed.ts";
 export { embedSentences, heardLength } from "./embed-sentences.ts";
 export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
 export { type DiarizationModels, embed, embedAll, openDiarizationModels, segment } from "./models.ts";
+export { onnxLibraryOf } from "./onnx-binding.ts";
 export { PcmReader } from "./pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { speechRegions } from "./speech.ts";

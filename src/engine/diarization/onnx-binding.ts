@@ -1,3 +1,10 @@
+import { dirname, join } from "node:path";
+
+/** ONNX Runtime's library, which lies beside its addon and is loaded with it. */
+export function onnxLibraryOf(binding: string): string {
+  return join(dirname(binding), "libonnxruntime.so.1");
+}
+
 let path = "";
 
 /** Says which file `loadOnnxBinding` loads. */

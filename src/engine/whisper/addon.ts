@@ -1,3 +1,4 @@
+import type { EncoderForm } from "../encoder/index.ts";
 import type { WhisperDevice } from "./types.ts";
 
 /**
@@ -13,7 +14,14 @@ export interface NativeAddon {
   cpuScore(path: string): number;
   devices(): WhisperDevice[];
   Model: new (path: string, options: NativeModelOptions) => NativeModel;
-  State: new (model: NativeModel) => NativeState;
+  /** In which form an encoder is the faster one on this processor. */
+  encoderForm(): EncoderForm;
+  Encoder: new (options: NativeEncoderOptions) => NativeEncoder;
+  /** Without an encoder whisper.cpp's own encodes. */
+  State: new (
+    model: NativeModel,
+    encoder: NativeEncoder | undefined,
+  ) => NativeState;
 }
 
 export interface NativeModelOptions {
@@ -32,7 +40,24 @@ export interface NativeModel {
   dispose(): void;
 }
 
+export interface NativeEncoderOptions {
+  /** libonnxruntime.so.1. */
+  library: string;
+  /** ONNX file, `spectrum` [1][mels][frames] → `encoding` [1][frames / 2][width]. */
+  model: string;
+  threads: number;
+  mels: number;
+  width: number;
+}
+
+export interface NativeEncoder {
+  /** Frees the weights once the states that use them are gone too. */
+  dispose(): void;
+}
+
 export interface NativeState {
+  /** What the encoder makes of the first 30 s: [position][width]. */
+  encode(samples: Float32Array, threads: number): Promise<Float32Array>;
   /** Probability of each language the model knows, by code. */
   detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
   transcribe(samples: Float32Array, options: NativeTranscribeOptions): Promise<NativeTranscript>;

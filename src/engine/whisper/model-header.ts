@@ -5,8 +5,11 @@ export interface ModelHeader {
   /** OpenAI's name for the size: base, small.en, large-v3, large-v3-turbo; of an unknown shape, "custom". */
   type: string;
   vocabularySize: number;
+  /** Numbers for each position that the encoder gives. */
+  audioWidth: number;
   audioLayers: number;
   textLayers: number;
+  mels: number;
 }
 
 /** "ggml" in the byte order of the file. */
@@ -30,9 +33,12 @@ export function readModelHeader(path: string): ModelHeader {
     throw new Error(`${path} is not a whisper model in ggml form; get one with "transcribe models pull"`);
   }
   const vocabularySize = numbers.getInt32(4, true);
+  const audioWidth = numbers.getInt32(12, true);
   const audioLayers = numbers.getInt32(20, true);
   const textLayers = numbers.getInt32(36, true);
-  return { type: typeOf(vocabularySize, audioLayers, textLayers), vocabularySize, audioLayers, textLayers };
+  const mels = numbers.getInt32(40, true);
+  const type = typeOf(vocabularySize, audioLayers, textLayers);
+  return { type, vocabularySize, audioWidth, audioLayers, textLayers, mels };
 }
 
 function typeOf(vocabularySize: number, audioLayers: number, textLayers: number): string {

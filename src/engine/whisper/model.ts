@@ -1,7 +1,7 @@
-import type { NativeAddon, NativeModel } from "./addon.ts";
+import type { NativeAddon, NativeEncoder, NativeModel } from "./addon.ts";
 import type { ModelHeader } from "./model-header.ts";
 import { createState } from "./state.ts";
-import type { WhisperModel } from "./types.ts";
+import type { EncoderOptions, WhisperModel } from "./types.ts";
 
 /** Wraps the native weights. */
 export function createModel(parts: {
@@ -12,11 +12,24 @@ export function createModel(parts: {
 }): WhisperModel {
   const { addon, native, header, wordTimes } = parts;
   const languages = native.languages();
+  const encoders = new Map<string, NativeEncoder>();
+  const encoderOf = ({ library, path, threads }: EncoderOptions): NativeEncoder => {
+    const { mels, audioWidth: width } = header;
+    const encoder = encoders.get(path) ?? new addon.Encoder({ library, model: path, threads, mels, width });
+    encoders.set(path, encoder);
+    return encoder;
+  };
   return {
     type: header.type,
     multilingual: native.multilingual(),
     languages,
-    createState: () => createState({ native: new addon.State(native), languages, wordTimes }),
-    dispose: () => native.dispose(),
+    createState: (encoder) => {
+      const state = new addon.State(native, encoder === undefined ? undefined : encoderOf(encoder));
+      return createState({ native: state, languages, wordTimes });
+    },
+    dispose: () => {
+      native.dispose();
+      for (const encoder of encoders.values()) encoder.dispose();
+    },
   };
 }

@@ -56,6 +56,7 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
   return {
     version: addon.version,
     devices: () => addon.devices(),
+    encoderForm: () => addon.encoderForm(),
     unusable,
     cpuVariant: () => cpuLibrary,
     openModel: (path, modelOptions) => openModel(addon, path, modelOptions),

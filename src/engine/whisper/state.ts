@@ -13,6 +13,7 @@ const shortestSamples = 1600;
 export function createState(parts: { native: NativeState; languages: string[]; wordTimes: boolean }): WhisperState {
   const { native, languages, wordTimes } = parts;
   return {
+    encode: (samples, threads) => native.encode(samples, checkThreads(threads)),
     detectLanguage: async (samples, threads) => {
       if (samples.length === 0) {
         throw new RangeError("there are no samples to detect a language in");

@@ -1,3 +1,4 @@
+import type { EncoderForm } from "../encoder/index.ts";
 /** Something that whisper can compute on. */
 export interface WhisperDevice {
   name: string;
@@ -18,6 +19,8 @@ export interface WhisperRuntime {
   readonly unusable: readonly UnusableBackend[];
   /** File name of the CPU variant in use, such as libggml-cpu-zen4.so. */
   cpuVariant(): string;
+  /** In which form an encoder is the faster one on this processor. */
+  encoderForm(): EncoderForm;
   /** Loads the weights; throws an Error that says what to do where the file is no model or memory is short. */
   openModel(path: string, options: OpenModelOptions): WhisperModel;
 }
@@ -36,6 +39,15 @@ export interface OpenModelOptions {
   wordTimes: boolean;
 }
 
+/** An encoder that ONNX Runtime computes. */
+export interface EncoderOptions {
+  /** ONNX Runtime's library. */
+  library: string;
+  /** The encoder's ONNX file, made of the same model. */
+  path: string;
+  threads: number;
+}
+
 /** Loaded weights, shared by any number of states. */
 export interface WhisperModel {
   /** OpenAI's name for the size: base, small.en, large-v3, large-v3-turbo. */
@@ -43,14 +55,19 @@ export interface WhisperModel {
   readonly multilingual: boolean;
   /** Codes of the languages the model knows, as whisper writes them. */
   readonly languages: string[];
-  /** Takes the working memory of one transcription (about 200 MB for base). */
-  createState(): WhisperState;
+  /**
+   * Takes the working memory of one transcription (about 200 MB for base).
+   * @param encoder encodes in whisper.cpp's place
+   */
+  createState(encoder?: EncoderOptions): WhisperState;
   /** Frees the weights, once the model's states are disposed too. */
   dispose(): void;
 }
 
 /** The working memory of one transcription at a time. A second call before the first ended throws. */
 export interface WhisperState {
+  /** What the encoder makes of the first 30 s of 16 kHz mono samples: [position of 20 ms][width]. */
+  encode(samples: Float32Array, threads: number): Promise<Float32Array>;
   /** Rates the languages of the first 30 s of 16 kHz mono samples. */
   detectLanguage(samples: Float32Array, threads: number): Promise<LanguageDetection>;
   /** Transcribes 16 kHz mono samples, -1 to 1. */

@@ -1,0 +1,109 @@
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type EncoderChoiceOptions, knownEncoder, tryEncoder } from "../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../program/index.ts";
+import type { DiskRoom } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../wording/index.ts";
+
+export interface EncodersOptions {
+  readonly files: Pick<ProgramFiles, "nativeDirectory" | "onnxBinding">;
+  /** Where the verdicts of the self-tests are kept; encoders lie in a directory beside it. */
+  readonly verdictsPath: string;
+  readonly room: Pick<DiskRoom, "lack">;
+  readonly log: Logger;
+  /** What is known of encoders and how they are tried; the real ones by default. */
+  readonly means?: { readonly known: typeof knownEncoder; readonly try: typeof tryEncoder };
+}
+
+/** What is computed on: the CPU variant of whisper.cpp, and the whisper model's path. */
+export interface EncoderUse {
+  readonly cpuLibrary: string;
+  readonly whisperModel: string;
+}
+
+/**
+ * To make an encoder of base and to try it takes five seconds of all cores, which five windows with it make up for; with
+ * other models both grow alike.
+ */
+const speechWorthTrial = 180;
+/** Of recordings that are too short each, so much in all is worth it, too. */
+const speechWorthTrialTogether = 3600;
+/** Half of a model's weights are its encoder's, at most; of 16 bits in the model's file, some are of 32 in the encoder's. */
+const shareOfModel = 1;
+
+/** Where ONNX forms of whisper models' encoders are kept, which belongs to a file of verdicts. */
+export function encodersBeside(verdictsPath: string): string {
+  return join(dirname(verdictsPath), "encoders");
+}
+
+/** The ONNX forms of whisper models' encoders: made, tried and found, each once while this process lives. */
+export class Encoders {
+  readonly #options: EncodersOptions;
+  readonly #means: NonNullable<EncodersOptions["means"]>;
+  readonly #closed = new AbortController();
+  readonly #found = new Map<string, Promise<string | null>>();
+  #untriedSeconds = 0;
+
+  constructor(options: EncodersOptions) {
+    this.#options = options;
+    this.#means = options.means ?? { known: knownEncoder, try: tryEncoder };
+  }
+
+  /**
+   * The path of a model's encoder, null where the model's own is the better one here. One that nothing is known of is tried
+   * for as many seconds of speech as are worth it.
+   */
+  async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
+    const key = JSON.stringify([use.cpuLibrary, use.whisperModel]);
+    const known = this.#found.get(key) ?? (await this.#known(use));
+    if (known !== undefined) return known;
+    this.#untriedSeconds += spokenSeconds;
+    if (spokenSeconds < speechWorthTrial && this.#untriedSeconds < speechWorthTrialTogether) return null;
+    // another recording may have come first
+    const finding = this.#found.get(key) ?? this.#try(use);
+    this.#found.set(key, finding);
+    return finding;
+  }
+
+  /** Ends a trial; there is no other. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** Where it can't be told, it is as if nothing were known. */
+  async #known(use: EncoderUse): Promise<string | null | undefined> {
+    try {
+      const known = await this.#means.known(this.#choiceOf(use));
+      if (known !== undefined)
+        this.#found.set(JSON.stringify([use.cpuLibrary, use.whisperModel]), Promise.resolve(known));
+      return known;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #try(use: EncoderUse): Promise<string | null> {
+    const { log, room } = this.#options;
+    this.#untriedSeconds = 0;
+    try {
+      const lack = room.lack(statSync(use.whisperModel).size * shareOfModel, "work");
+      if (lack !== null) throw new Error(lack);
+      const { path, detail } = await this.#means.try(this.#choiceOf(use));
+      log.info({ event: "engine.encoder_tried", encoder: path === null ? "own" : "onnx", detail });
+      return path;
+    } catch (error) {
+      if (!this.#closed.signal.aborted) log.warn({ event: "engine.encoder_untried", detail: messageOf(error) });
+      return null;
+    }
+  }
+
+  #choiceOf(use: EncoderUse): EncoderChoiceOptions {
+    const { files, verdictsPath } = this.#options;
+    const { nativeDirectory, onnxBinding } = files;
+    return {
+      ...{ command: ownCommand("__selftest"), nativeDirectory, onnxBinding, ...use },
+      ...{ verdictsPath, encoderDirectory: encodersBeside(verdictsPath), signal: this.#closed.signal },
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { encoderPath, isSoundEncoder } from "../encoder/index.ts";
+import { attempt } from "./attempt.ts";
+import { type CpuTestOptions, verdictKeys } from "./cpu-self-test.ts";
+import { encoderAnswerSchema, readAnswer } from "./self-test-answers.ts";
+import { addVerdicts, readVerdicts, type Verdict } from "./verdicts.ts";
+
+/** What a model's encoder is known by. */
+export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "verdictsPath" | "cpu"> {
+  /** The CPU variant that whisper.cpp computes with. */
+  readonly cpuLibrary: string;
+  /** ONNX Runtime's addon. */
+  readonly onnxBinding: string;
+  /** Where encoders are kept. */
+  readonly encoderDirectory: string;
+}
+
+export type EncoderChoiceOptions = EncoderKeys & CpuTestOptions;
+
+/** Making and comparing a large model's, on a slow disk. */
+const timeoutMilliseconds = 600_000;
+/**
+ * What the two may be apart: of base, whisper.cpp's own is 0.04 off the exact numbers on the self-test's tones and 0.09 on
+ * speech, and ours 0.01 on either; nonsense is off by 1 and more.
+ */
+const mostError = 0.25;
+/** What is hardly faster isn't worth the memory of a second encoder. */
+const leastGain = 1.1;
+/** To be raised with every change of the test. */
+const testVersion = 1;
+
+/** What a trial found. */
+export interface EncoderFinding {
+  /** As of `knownEncoder`. */
+  readonly path: string | null;
+  /** In words: how much faster it is, or why it is not used. */
+  readonly detail: string;
+}
+
+/**
+ * The path of the ONNX form of a model's encoder where it is known to be right and faster here than whisper.cpp's own; null
+ * where that is, and undefined where nothing is known yet: `tryEncoder` finds it out.
+ */
+export async function knownEncoder(options: EncoderKeys): Promise<string | null | undefined> {
+  const verdict = await verdictOf(options);
+  if (verdict === undefined) return undefined;
+  if (verdict.state !== "works") return null;
+  const path = encoderPath(options.encoderDirectory, verdict.library);
+  // one that somebody removed or damaged is made again
+  return (await isSoundEncoder(path)) ? path : undefined;
+}
+
+/** Which encoder is used and why, in words; null where nothing is known yet. */
+export async function describeEncoder(options: EncoderKeys): Promise<string | null> {
+  const verdict = await verdictOf(options);
+  if (verdict === undefined) return null;
+  return verdict.state === "works"
+    ? `one for ONNX Runtime, ${timesAsFast(verdict.score)} whisper.cpp's own`
+    : `whisper.cpp's own; of the one for ONNX Runtime: ${verdict.reason}`;
+}
+
+/**
+ * Makes a model's encoder and tries it, in a process that may crash; what is found out is kept.
+ * @throws Error where nothing was found out; the signal's reason
+ */
+export async function tryEncoder(options: EncoderChoiceOptions): Promise<EncoderFinding> {
+  const { command, nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory, signal } = options;
+  const key = await keyOf(options);
+  const line = [...command, "encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
+  const outcome = await attempt(line, options.timeoutMilliseconds ?? timeoutMilliseconds, signal);
+  if (!outcome.ok && !outcome.lasting) throw new Error(outcome.reason);
+  const verdict = outcome.ok ? judge(outcome.output) : failed(outcome.reason);
+  addVerdicts(options.verdictsPath, { [key]: verdict });
+  if (verdict.state !== "works") return { path: null, detail: verdict.reason };
+  const path = encoderPath(encoderDirectory, verdict.library);
+  return { path, detail: `${timesAsFast(verdict.score)} whisper.cpp's own` };
+}
+
+function judge(output: string): Verdict {
+  const answer = readAnswer(encoderAnswerSchema, output);
+  if ("unsuitable" in answer) return failed(answer.unsuitable);
+  const { name, seconds, ownSeconds, error } = answer;
+  if (error > mostError) return failed(`its numbers are ${error.toFixed(2)} off`);
+  const score = ownSeconds / seconds;
+  if (score < leastGain) return failed(`it is ${timesAsFast(score)} whisper.cpp's own`);
+  return { library: name, score, state: "works", reason: "" };
+}
+
+function timesAsFast(times: number): string {
+  return `${times.toFixed(2)} times as fast as`;
+}
+
+function failed(reason: string): Verdict {
+  return { library: "encoder", score: 0, state: "failed", reason };
+}
+
+async function verdictOf(options: EncoderKeys): Promise<Verdict | undefined> {
+  return readVerdicts(options.verdictsPath)[await keyOf(options)];
+}
+
+async function keyOf(options: EncoderKeys): Promise<string> {
+  const ofLibrary = (await verdictKeys(options)).get(options.cpuLibrary) ?? "";
+  const onnx = await stat(options.onnxBinding);
+  const parts = JSON.stringify([testVersion, ofLibrary, onnx.size, onnx.mtimeMs]);
+  return createHash("sha256").update(parts).digest("hex").slice(0, 32);
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Encoders } from "../../src/appliance/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+interface Given {
+  /** What earlier processes have found. */
+  readonly known?: string | null | undefined;
+  /** What a trial gives, or how it fails. */
+  readonly found?: string | null | Error;
+  readonly lack?: string | null;
+}
+
+function encodersWith(root: string, { known, found = "/encoders/one", lack = null }: Given) {
+  const whisperModel = join(root, "model.bin");
+  writeFileSync(whisperModel, "");
+  const trials: string[] = [];
+  const encoders = new Encoders({
+    files: { nativeDirectory: root, onnxBinding: root },
+    verdictsPath: join(root, "devices.json"),
+    room: { lack: () => lack },
+    log: createLogger("silent"),
+    means: {
+      known: async () => known,
+      try: async ({ cpuLibrary, signal }) => {
+        trials.push(cpuLibrary);
+        await Promise.resolve();
+        signal?.throwIfAborted();
+        if (found instanceof Error) throw found;
+        return { path: found, detail: "" };
+      },
+    },
+  });
+  const find = (spokenSeconds: number, cpuLibrary = "this") =>
+    encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
+  return { encoders, find, trials };
+}
+
+test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, {});
+  expect(await Promise.all([find(200), find(300), find(200)])).toEqual([
+    "/encoders/one",
+    "/encoders/one",
+    "/encoders/one",
+  ]);
+  expect(await find(1)).toBe("/encoders/one");
+  expect(trials).toEqual(["this"]);
+  await find(200, "another");
+  expect(trials).toEqual(["this", "another"]);
+});
+
+test.each([["/encoders/known"], [null]])("%p is not tried again where it is known", async (known) => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, { known });
+  expect([await find(1), await find(1000)]).toEqual([known, known]);
+  expect(trials).toEqual([]);
+});
+
+test("no encoder is tried for little speech, but for an hour of little", async () => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, {});
+  for (let recording = 0; recording < 39; recording++) expect(await find(90)).toBeNull();
+  expect(trials).toEqual([]);
+  expect(await find(90)).toBe("/encoders/one");
+});
+
+test.each<[string, Given]>([
+  ["a trial that fails", { found: new Error("killed") }],
+  ["no room on the disk", { lack: "the disk is full" }],
+])("after %s the model's own encodes while this process lives", async (_, given) => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, given);
+  expect([await find(200), await find(200)]).toEqual([null, null]);
+  expect(trials.length).toBeLessThan(2);
+});
+
+test("what is closed waits for no trial's end", async () => {
+  using directory = temporaryDirectory();
+  const { encoders, find } = encodersWith(directory.path, {});
+  const finding = find(200);
+  encoders.close();
+  expect(await finding).toBeNull();
+});
