@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Reference } from "./corpus.ts";
 import { Appliance, type Hypothesis } from "./hypotheses.ts";
 import { type Joined, type Plan as JoinedPlan, makeJoined, planJoined } from "./joined.ts";
+import { joinParts } from "./made-audio.ts";
 import { makeNoSpeech, type NoSpeech, type NoSpeechPlan, planNoSpeech } from "./no-speech.ts";
 
 /** What can be measured apart from the rest. */
@@ -50,6 +51,24 @@ export async function choose(
   };
 }
 
+/** Enough for a server to find out how it encodes best; short recordings are not worth that to it. */
+const warmUpSeconds = 300;
+
+/** Has the server do what it does once in its life. */
+async function warmUp(server: Appliance, corpus: readonly Reference[], directory: string): Promise<void> {
+  const parts: string[] = [];
+  let seconds = 0;
+  for (const { file, durationSeconds } of corpus.filter(({ group, exact }) => group === "dialogue" && exact)) {
+    if (seconds >= warmUpSeconds) break;
+    parts.push(file);
+    seconds += durationSeconds;
+  }
+  if (seconds < warmUpSeconds) return;
+  const file = join(directory, "warm-up.flac");
+  await joinParts(parts, file);
+  await server.transcribe(file);
+}
+
 /**
  * Has all that was chosen transcribed, and makes what nobody recorded: sounds without speech, and recordings of single/
  * joined.
@@ -68,6 +87,7 @@ export async function collect(
   const stop = () => void kept.disposeAsync().finally(() => process.exit(1));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
   await server.start();
+  await warmUp(server, corpus, directory);
   const hear = async (name: string, file: string) => {
     onNext(name);
     return server.transcribe(file);
