@@ -104,7 +104,7 @@ class PiecesNear {
   }
 
   private async read(block: number): Promise<readonly VoicePiece[]> {
-    if (!isWholeBlock(this.embeddingDirectory, block)) return [];
+    if (!(await isWholeBlock(this.embeddingDirectory, block))) return [];
     return (await readVoices(this.embeddingDirectory, block)).flatMap(({ pieces }) => pieces);
   }
 }
