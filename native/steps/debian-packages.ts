@@ -28,9 +28,10 @@ const defaultMirror = "http://deb.debian.org/debian/";
 export async function unpackDebianPackages(
   { suite, packages, withLibraries }: DebianPackages,
   into: string,
+  which: (program: string) => string | null = Bun.which,
 ): Promise<void> {
   for (const tool of ["apt-get", "dpkg-deb"]) {
-    if (Bun.which(tool) === null) throw new Error(`this is no Debian system: it has no ${tool}`);
+    if (which(tool) === null) throw new Error(`this is no Debian system: it has no ${tool}`);
   }
   const work = join(into, ".apt");
   const downloads = join(work, "downloads");
@@ -43,7 +44,7 @@ export async function unpackDebianPackages(
     ...["apt-get", "--quiet", "-o", `Dir::Etc::SourceList=${sources}`, "-o", "Dir::Etc::SourceParts=/dev/null"],
     ...["-o", `Dir::State::Lists=${join(work, "lists")}`, "-o", `Dir::Cache=${join(work, "cache")}`],
     ...["-o", "Dir::State::Status=/dev/null", "-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=1"],
-    ...["-o", "Acquire::Languages=none"],
+    ...["-o", "Acquire::Languages=none", "-o", "Acquire::http::Timeout=20"],
   ];
   await runTool([...aptGet, "update", "--error-on=any"], () => {});
   const needed = withLibraries ? await librariesOf(aptGet, packages) : [];

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildCuda } from "../../native/build-cuda.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
+import { unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { backendKey, nativeKey } from "../../native/steps/key.ts";
 import {
   backendPatches,
@@ -110,6 +111,13 @@ describe.skipIf(!canBuild)("the native source", () => {
     using directory = temporaryDirectory();
     const options = { cacheRoot: directory.path, log: () => {} };
     await expect(buildCuda(options, ["90"], () => null)).rejects.toThrow(/without nvcc: install NVIDIA's CUDA toolkit/);
+    expect(readdirSync(directory.path)).toEqual([]);
+  });
+
+  test("what Debian has is not looked for where there is no apt", async () => {
+    using directory = temporaryDirectory();
+    const unpacked = unpackDebianPackages({ suite: "trixie", packages: ["glslc"] }, directory.path, () => null);
+    await expect(unpacked).rejects.toThrow("this is no Debian system: it has no apt-get");
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
