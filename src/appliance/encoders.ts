@@ -37,13 +37,15 @@ export function encodersBeside(verdictsPath: string): string {
   return join(dirname(verdictsPath), "encoders");
 }
 
-/** The ONNX forms of whisper models' encoders: made, tried and found, each once while this process lives. */
+/** The ONNX forms of whisper models' encoders: made, tried and found. */
 export class Encoders {
   readonly #options: EncodersOptions;
   readonly #means: NonNullable<EncodersOptions["means"]>;
   readonly #closed = new AbortController();
-  readonly #found = new Map<string, Promise<string | null>>();
+  /** Of each use what is known, or is being found out; undefined: nothing is known. */
+  readonly #found = new Map<string, Promise<string | null | undefined>>();
   #untriedSeconds = 0;
+  #hasFailed = false;
 
   constructor(options: EncodersOptions) {
     this.#options = options;
@@ -52,18 +54,22 @@ export class Encoders {
 
   /**
    * The path of a model's encoder, null where the model's own is the better one here. One that nothing is known of is tried
-   * for as many seconds of speech as are worth it.
+   * for as many seconds of speech as are worth it; a trial that fails is not repeated before the next hour of speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = JSON.stringify([use.cpuLibrary, use.whisperModel]);
-    const known = this.#found.get(key) ?? (await this.#known(use));
+    const looking = this.#found.get(key) ?? this.#known(use);
+    this.#found.set(key, looking);
+    const known = await looking;
     if (known !== undefined) return known;
     this.#untriedSeconds += spokenSeconds;
-    if (spokenSeconds < speechWorthTrial && this.#untriedSeconds < speechWorthTrialTogether) return null;
+    const worth = this.#hasFailed ? speechWorthTrialTogether : speechWorthTrial;
+    if (spokenSeconds < worth && this.#untriedSeconds < speechWorthTrialTogether) return null;
     // another recording may have come first
-    const finding = this.#found.get(key) ?? this.#try(use);
-    this.#found.set(key, finding);
-    return finding;
+    const before = this.#found.get(key);
+    const trial = before === looking || before === undefined ? this.#try(use) : before;
+    this.#found.set(key, trial);
+    return (await trial) ?? null;
   }
 
   /** Ends a trial; there is no other. */
@@ -72,18 +78,12 @@ export class Encoders {
   }
 
   /** Where it can't be told, it is as if nothing were known. */
-  async #known(use: EncoderUse): Promise<string | null | undefined> {
-    try {
-      const known = await this.#means.known(this.#choiceOf(use));
-      if (known !== undefined)
-        this.#found.set(JSON.stringify([use.cpuLibrary, use.whisperModel]), Promise.resolve(known));
-      return known;
-    } catch {
-      return undefined;
-    }
+  #known(use: EncoderUse): Promise<string | null | undefined> {
+    return this.#means.known(this.#choiceOf(use)).catch(() => undefined);
   }
 
-  async #try(use: EncoderUse): Promise<string | null> {
+  /** @returns undefined where nothing was found out */
+  async #try(use: EncoderUse): Promise<string | null | undefined> {
     const { log, room } = this.#options;
     this.#untriedSeconds = 0;
     try {
@@ -93,8 +93,9 @@ export class Encoders {
       log.info({ event: "engine.encoder_tried", encoder: path === null ? "own" : "onnx", detail });
       return path;
     } catch (error) {
+      this.#hasFailed = true;
       if (!this.#closed.signal.aborted) log.warn({ event: "engine.encoder_untried", detail: messageOf(error) });
-      return null;
+      return undefined;
     }
   }
 

@@ -9,25 +9,26 @@ interface Given {
   /** What earlier processes have found. */
   readonly known?: string | null | undefined;
   /** What a trial gives, or how it fails. */
-  readonly found?: string | null | Error;
-  readonly lack?: string | null;
+  readonly found?: string | null | Error | undefined;
+  readonly lack?: string | null | undefined;
 }
 
-function encodersWith(root: string, { known, found = "/encoders/one", lack = null }: Given) {
+function encodersWith(root: string, given: Given) {
   const whisperModel = join(root, "model.bin");
   writeFileSync(whisperModel, "");
   const trials: string[] = [];
   const encoders = new Encoders({
     files: { nativeDirectory: root, onnxBinding: root },
     verdictsPath: join(root, "devices.json"),
-    room: { lack: () => lack },
+    room: { lack: () => given.lack ?? null },
     log: createLogger("silent"),
     means: {
-      known: async () => known,
+      known: async () => given.known,
       try: async ({ cpuLibrary, signal }) => {
         trials.push(cpuLibrary);
         await Promise.resolve();
         signal?.throwIfAborted();
+        const { found = "/encoders/one" } = given;
         if (found instanceof Error) throw found;
         return { path: found, detail: "" };
       },
@@ -70,11 +71,21 @@ test("no encoder is tried for little speech, but for an hour of little", async (
 test.each<[string, Given]>([
   ["a trial that fails", { found: new Error("killed") }],
   ["no room on the disk", { lack: "the disk is full" }],
-])("after %s the model's own encodes while this process lives", async (_, given) => {
+])("after %s the model's own encodes for another hour of speech", async (_, given) => {
   using directory = temporaryDirectory();
-  const { find, trials } = encodersWith(directory.path, given);
+  let fails = true;
+  const { find, trials } = encodersWith(directory.path, {
+    get found() {
+      return fails ? given.found : "/encoders/one";
+    },
+    get lack() {
+      return fails ? given.lack : null;
+    },
+  });
   expect([await find(200), await find(200)]).toEqual([null, null]);
   expect(trials.length).toBeLessThan(2);
+  fails = false;
+  expect([await find(3000), await find(500)]).toEqual([null, "/encoders/one"]);
 });
 
 test("what is closed waits for no trial's end", async () => {
