@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type EncoderChoiceOptions, knownEncoder, tryEncoder } from "../../../src/engine/devices/index.ts";
+import {
+  describeEncoder,
+  type EncoderChoiceOptions,
+  knownEncoder,
+  tryEncoder,
+} from "../../../src/engine/devices/index.ts";
 import { makeEncoder } from "../../../src/engine/encoder/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { tinyModel, writeGgml } from "../encoder/tiny-model.ts";
@@ -38,7 +43,9 @@ describe("a model's encoder in ONNX form", () => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
     expect(await knownEncoder(options)).toBeUndefined();
+    expect(await describeEncoder(options)).toBeNull();
     const { path, detail } = await tryEncoder(options);
+    expect(await describeEncoder(options)).toContain(detail);
     expect(existsSync(path ?? "")).toBe(true);
     expect(detail).toContain("2.00 times as fast");
     expect(await knownEncoder(options)).toBe(path);
@@ -56,6 +63,7 @@ describe("a model's encoder in ONNX form", () => {
     const { path, detail } = await tryEncoder(options);
     expect(path).toBeNull();
     expect(detail).toContain(why);
+    expect(await describeEncoder(options)).toContain(why);
     expect(await knownEncoder(options)).toBeNull();
   });
 
