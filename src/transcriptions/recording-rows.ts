@@ -89,7 +89,8 @@ export class RecordingRows {
 
   /** Nothing of it is told to anybody before a write that waits for the disk. */
   #written(write: (transaction: Pick<Store, "select" | "insert" | "delete">) => boolean): boolean {
-    return writeSoon(this.#store, () => this.#store.transaction(write));
+    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    return writeSoon(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
   }
 
   #removeSomeOfDeleted(id: string): boolean {

@@ -180,7 +180,7 @@ export class Recordings {
   create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
     const now = this.#now();
     const { accounts } = tables;
-    return this.#store.transaction((transaction) => {
+    const enter = (transaction: Writer) => {
       const account = transaction
         .select({ vocabulary: accounts.vocabulary })
         .from(accounts)
@@ -194,7 +194,9 @@ export class Recordings {
         .get();
       also(transaction, recording);
       return recording;
-    });
+    };
+    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    return this.#store.transaction(enter, { behavior: "immediate" });
   }
 
   /**

@@ -16,7 +16,12 @@ import {
 import { post, someUrl } from "../http/forms.ts";
 import { ApiServer } from "../http/support.ts";
 import { newRecording } from "../support/new-recording.ts";
-import { RecordedStatements, slowSteps } from "../support/recorded-statements.ts";
+import {
+  RecordedStatements,
+  type RecordedTransaction,
+  readsBeforeWrites,
+  slowSteps,
+} from "../support/recorded-statements.ts";
 
 /** Tables that have a row, or many, for every recording there ever was. */
 const growing = ["recordings", "segments", "kept_answers", "creates", "audio_usage"];
@@ -169,12 +174,14 @@ async function useAll(server: ApiServer): Promise<void> {
 describe("however many recordings there are", () => {
   let store: Store;
   let statements: readonly string[];
+  let transactions: readonly RecordedTransaction[];
   beforeAll(async () => {
     store = openDatabase(":memory:");
     using recorded = new RecordedStatements();
     using server = new ApiServer({ recordingsPerAccount: 1000 });
     recorded.statements.clear();
     await useAll(server);
+    ({ transactions } = recorded);
     statements = [...recorded.statements].filter((sql) => /^\s*(select|insert|update|delete|with)\b/i.test(sql));
   });
   afterAll(() => store.$client.close());
@@ -185,6 +192,12 @@ describe("however many recordings there are", () => {
       .map((sql) => ({ sql, steps: slowSteps(store.$client, sql, growing) }))
       .filter(({ steps }) => steps.length > 0);
     expect(slow).toEqual([]);
+  });
+
+  test("no transaction reads before it writes, unless it has the lock to write from its beginning", () => {
+    expect(transactions.filter(({ behavior }) => behavior === "deferred").length).toBeGreaterThan(5);
+    expect(transactions.filter(({ behavior }) => behavior === "immediate").length).toBeGreaterThan(20);
+    expect([...new Set(transactions.flatMap(readsBeforeWrites))]).toEqual([]);
   });
 
   test("what refers to others is found from there by an index: who deletes one looks for it", () => {

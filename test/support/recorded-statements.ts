@@ -1,28 +1,77 @@
 import { Database } from "bun:sqlite";
 
+/** A transaction as it went. */
+export interface RecordedTransaction {
+  /** `deferred`: it took the lock to write with its first statement that writes. */
+  readonly behavior: "deferred" | "immediate" | "exclusive";
+  readonly statements: string[];
+}
+
 /** Remembers every statement that this process has SQLite prepare, in whichever database, until it is disposed of. */
 export class RecordedStatements implements Disposable {
   readonly statements = new Set<string>();
+  readonly transactions: RecordedTransaction[] = [];
   readonly #prototype = Database.prototype;
-  readonly #before = { prepare: this.#prototype.prepare, query: this.#prototype.query, run: this.#prototype.run };
+  readonly #before = {
+    prepare: this.#prototype.prepare,
+    query: this.#prototype.query,
+    run: this.#prototype.run,
+    transaction: this.#prototype.transaction,
+  };
 
   constructor() {
-    const { statements } = this;
+    const { statements, transactions } = this;
+    let under: RecordedTransaction | null = null;
     for (const name of ["prepare", "query", "run"] as const) {
       const method: (sql: string, ...rest: never[]) => unknown = this.#before[name];
-      const recording = function (this: Database, sql: string, ...rest: never[]) {
+      this.#replace(name, function (this: Database, sql: string, ...rest: never[]) {
         statements.add(sql);
+        under?.statements.push(sql);
         return method.call(this, sql, ...rest);
-      };
-      Object.defineProperty(this.#prototype, name, { value: recording, configurable: true, writable: true });
+      });
     }
+    const { transaction } = this.#before;
+    this.#replace("transaction", function (this: Database, inside: () => unknown) {
+      const made = transaction.call(this, inside);
+      const recorded = (behavior: RecordedTransaction["behavior"]) => () => {
+        under = { behavior, statements: [] };
+        transactions.push(under);
+        try {
+          return made[behavior]();
+        } finally {
+          under = null;
+        }
+      };
+      return Object.assign(recorded("deferred"), {
+        deferred: recorded("deferred"),
+        immediate: recorded("immediate"),
+        exclusive: recorded("exclusive"),
+      });
+    });
   }
 
   [Symbol.dispose](): void {
-    for (const [name, value] of Object.entries(this.#before)) {
-      Object.defineProperty(this.#prototype, name, { value, configurable: true, writable: true });
-    }
+    for (const [name, method] of Object.entries(this.#before)) this.#replace(name, method);
   }
+
+  #replace(name: string, value: unknown): void {
+    Object.defineProperty(this.#prototype, name, { value, configurable: true, writable: true });
+  }
+}
+
+const writes = /^\s*(insert|update|delete|with\b.*\b(insert|update|delete)\b)/is;
+
+/**
+ * What a transaction has read before it wrote, without the lock to write: where another process writes in between, SQLite
+ * ends it at once, however long it may wait for locks.
+ */
+export function readsBeforeWrites({ behavior, statements }: RecordedTransaction): string[] {
+  const own = statements.filter((sql) => !/^\s*(begin|commit|rollback|savepoint|release)\b/i.test(sql));
+  if (behavior !== "deferred" || !own.some((sql) => writes.test(sql))) return [];
+  return own.slice(
+    0,
+    own.findIndex((sql) => writes.test(sql)),
+  );
 }
 
 /** A table's rows that a statement may have to go through, all of them, or to sort. */
