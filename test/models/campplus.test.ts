@@ -10,8 +10,8 @@ const talk = samplePath("sample.wav");
 setDefaultTimeout(60_000);
 
 /**
- * What the original gives in PyTorch 2.13, behind the features of kaldi-native-fbank 1.23, for a real telephone talk. The last
- * digits differ from processor to processor.
+ * What the original gives in PyTorch 2.13, behind the features of kaldi-native-fbank 1.23, for a real telephone talk. Here the
+ * first convolutions are computed in whole numbers.
  */
 describe.if(available("CAM++", campplus, talk))("CAM++", () => {
   let session: InferenceSession;
@@ -24,11 +24,14 @@ describe.if(available("CAM++", campplus, talk))("CAM++", () => {
     [7, 1.6, [-0.0214, 0.0448, -0.0555, -0.0422, -0.0181, 0.0147, -0.0161, 0.0649]],
     // Longer than the 2 s within which a layer looks around.
     [14.5, 5, [-0.0323, -0.1299, -0.1143, -0.0247, 0.04, -0.0394, -0.0302, 0.1117]],
-  ])("describes the voice from %f s on over %f s as the original does", async (from, seconds, original) => {
+  ])("describes the voice from %f s on over %f s nearly as the original does", async (from, seconds, original) => {
     expect(session.outputMetadata).toMatchObject([{ name: "embedding", shape: ["batch", 192] }]);
     const embedding = await run(session, await samples(from, seconds));
     expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
-    expect(furthest([embedding.slice(0, original.length)], [original])).toBeLessThan(0.001);
+    const first = embedding.subarray(0, original.length);
+    const product = original.reduce((sum, value, index) => sum + value * (first[index] ?? 0), 0);
+    expect(product / (Math.hypot(...original) * Math.hypot(...first))).toBeGreaterThan(0.97);
+    expect(furthest([first], [original])).toBeLessThan(0.02);
   });
 
   test.each([

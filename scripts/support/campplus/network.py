@@ -1,5 +1,6 @@
 """CAM++ (Wang et al., 2023) as an ONNX graph with its features inside, and without its weights."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,27 @@ BLOCKS = ((12, 1), (24, 2), (16, 2))
 # Frames over which a layer looks at its surroundings (2 s).
 SEGMENT_FRAMES = 100
 NORM_EPSILON = 1e-5
+# Least and greatest of what each part of the head gives: 1.4 times what 99.99 % lie between on speech of half of the voices that
+# dialogues were made of, of meetings and over telephone lines. With 1 to 1.7 times the embeddings of other speech are equally
+# near to those in floats on average, but with 1 the farthest of 69 is at 0.92 and not at 0.98.
+RANGES = {
+    "start": (0, 21.2),
+    "layer1.0.inner": (0, 27.2),
+    "layer1.0.outer": (-25.3, 17.2),
+    "layer1.0.shortcut": (-16.2, 18.1),
+    "layer1.0": (0, 29.5),
+    "layer1.1.inner": (0, 18.6),
+    "layer1.1.outer": (-27.7, 29.4),
+    "layer1.1": (0, 34.0),
+    "layer2.0.inner": (0, 21.6),
+    "layer2.0.outer": (-25.8, 22.3),
+    "layer2.0.shortcut": (-9.0, 21.3),
+    "layer2.0": (0, 34.7),
+    "layer2.1.inner": (0, 18.5),
+    "layer2.1.outer": (-23.7, 22.3),
+    "layer2.1": (0, 40.6),
+    "end": (0, 21.1),
+}
 
 
 def campplus() -> onnx.ModelProto:
@@ -38,32 +60,74 @@ def campplus() -> onnx.ModelProto:
     embedding = _last_norm(graph, graph.add("Conv", [statistics, "xvector.dense.linear.weight"]))
     flat = graph.add("Squeeze", [embedding, graph.integers(2)])
     unit = graph.add("Div", [flat, graph.add("ReduceL2", [flat], axes=[1])])
-    return graph.model(["batch", "samples"], (unit, "embedding", ["batch", EMBEDDING_SIZE]))
+    return graph.model(["batch", "samples"], (unit, "embedding", ["batch", EMBEDDING_SIZE]), domains=["com.microsoft"])
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """A tensor in unsigned bytes: which of its values one is worth, and which byte stands for zero."""
+
+    tensor: str
+    scale: str
+    zero: str
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        return self.tensor, self.scale, self.zero
 
 
 def _head(graph: Graph, spectrum: str) -> str:
     """Convolutions over time and frequency; [batch, bands, frames] to [batch, channels of an eighth of the bands, frames]."""
     x = graph.add("Unsqueeze", [spectrum, graph.integers(1)])
-    x = _relu(graph, _conv_norm(graph, x, "head.conv1", "head.bn1"))
+    x = graph.add("Conv", [x, "head.conv1.weight"], pads=[1, 1, 1, 1])
+    x = _in_bytes(graph, "start", "QuantizeLinear", [graph.add("Relu", [_norm(graph, x, "head.bn1")])])
     for layer in (1, 2):
         for block, stride in ((0, 2), (1, 1)):
-            x = _residual(graph, x, f"head.layer{layer}.{block}", stride)
-    x = _relu(graph, _conv_norm(graph, x, "head.conv2", "head.bn2", stride=2))
-    return graph.add("Reshape", [x, graph.integers(0, CHANNELS * BANDS // 8, -1)])
+            x = _residual(graph, x, f"layer{layer}.{block}", stride)
+    x = _conv_norm(graph, x, ("head.conv2", "head.bn2"), "end", strides=[2, 1], pads=[1, 1, 1, 1])
+    floats = graph.add("DequantizeLinear", x.parts)
+    return graph.add("Reshape", [floats, graph.integers(0, CHANNELS * BANDS // 8, -1)])
 
 
-def _residual(graph: Graph, x: str, name: str, stride: int) -> str:
-    inner = _relu(graph, _conv_norm(graph, x, f"{name}.conv1", f"{name}.bn1", stride))
-    inner = _conv_norm(graph, inner, f"{name}.conv2", f"{name}.bn2")
+def _residual(graph: Graph, x: Bytes, name: str, stride: int) -> Bytes:
+    """Where a range begins at 0, what is below it becomes 0, as by Relu."""
+    around = {"pads": [1, 1, 1, 1]}
+    own = f"head.{name}"
+    inner = _conv_norm(graph, x, (f"{own}.conv1", f"{own}.bn1"), f"{name}.inner", strides=[stride, 1], **around)
+    inner = _conv_norm(graph, inner, (f"{own}.conv2", f"{own}.bn2"), f"{name}.outer", strides=[1, 1], **around)
     if stride > 1:
-        shortcut = graph.add("Conv", [x, f"{name}.shortcut.0.weight"], strides=[stride, 1])
-        x = _norm(graph, shortcut, f"{name}.shortcut.1")
-    return _relu(graph, graph.add("Add", [inner, x]))
+        x = _conv_norm(graph, x, (f"{own}.shortcut.0", f"{own}.shortcut.1"), f"{name}.shortcut", strides=[stride, 1])
+    return _in_bytes(graph, name, "QLinearAdd", [*inner.parts, *x.parts], domain="com.microsoft")
 
 
-def _conv_norm(graph: Graph, x: str, convolution: str, norm: str, stride: int = 1) -> str:
-    x = graph.add("Conv", [x, f"{convolution}.weight"], strides=[stride, 1], pads=[1, 1, 1, 1])
-    return _norm(graph, x, norm)
+def _conv_norm(graph: Graph, x: Bytes, names: tuple[str, str], result: str, **attributes: list[int]) -> Bytes:
+    """
+    A convolution in integers, with the normalisation after it in its weights, which are made when the model is loaded. They have
+    seven bits: processors without VNNI add the products of two of them with unsigned bytes up in 16 bits.
+    """
+    convolution, norm = names
+    scale, shift = _scale_and_shift(graph, norm)
+    each = graph.integers(1, 2, 3)
+    weights = graph.add("Mul", [f"{convolution}.weight", graph.add("Unsqueeze", [scale, each])])
+    reach = graph.add("ReduceMax", [graph.add("Abs", [weights])], axes=[1, 2, 3])
+    worth = graph.add("Div", [reach, graph.floats("greatest_of_seven_bits", 63)])
+    whole = graph.add("Cast", [graph.add("Round", [graph.add("Div", [weights, worth])])], to=TensorProto.INT8)
+    worth = graph.add("Squeeze", [worth, each])
+    steps = graph.add("Div", [shift, graph.add("Mul", [worth, x.scale])])
+    bias = graph.add("Cast", [graph.add("Round", [steps])], to=TensorProto.INT32)
+    zero = graph.constant("zero_weights", np.zeros(CHANNELS, np.int8))
+    return _in_bytes(graph, result, "QLinearConv", [*x.parts, whole, worth, zero], [bias], **attributes)
+
+
+def _in_bytes(
+    graph: Graph, name: str, operator: str, before: list[str], after: Sequence[str] = (), **attributes: object
+) -> Bytes:
+    """What an operator gives that takes, between others, how its result is to be laid out in bytes."""
+    least, greatest = RANGES[name]
+    step = (greatest - least) / 255
+    scale = graph.single(f"{name}_scale", np.float32(step))
+    zero = graph.single(f"{name}_zero", np.uint8(round(-least / step)))
+    return Bytes(graph.add(operator, [*before, scale, zero, *after], **attributes), scale, zero)
 
 
 @dataclass(frozen=True)
@@ -132,8 +196,19 @@ def _norm_relu(graph: Graph, x: str, name: str) -> str:
 
 
 def _norm(graph: Graph, x: str, name: str) -> str:
-    parts = [f"{name}.{part}" for part in ("weight", "bias", "running_mean", "running_var")]
-    return graph.add("BatchNormalization", [x, *parts], epsilon=NORM_EPSILON)
+    return graph.add("BatchNormalization", [x, *_norm_parts(name)], epsilon=NORM_EPSILON)
+
+
+def _norm_parts(name: str) -> list[str]:
+    return [f"{name}.{part}" for part in ("weight", "bias", "running_mean", "running_var")]
+
+
+def _scale_and_shift(graph: Graph, name: str) -> tuple[str, str]:
+    """What a normalisation comes to whose statistics are known, for each channel."""
+    weight, bias, mean, variance = _norm_parts(name)
+    deviation = graph.add("Sqrt", [graph.add("Add", [variance, graph.floats("norm_epsilon", NORM_EPSILON)])])
+    scale = graph.add("Div", [weight, deviation])
+    return scale, graph.add("Sub", [bias, graph.add("Mul", [mean, scale])])
 
 
 def _relu(graph: Graph, x: str) -> str:

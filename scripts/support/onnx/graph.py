@@ -31,6 +31,11 @@ class Graph:
     def integers(self, *values: int) -> str:
         return self.constant("integers_" + "_".join(map(str, values)), np.asarray(values, np.int64))
 
+    def single(self, name: str, value: np.generic) -> str:
+        """A number without dimensions, which some operators insist on."""
+        self._constants.setdefault(name, numpy_helper.from_array(np.asarray(value), name))
+        return name
+
     def scalar(self, value: int) -> str:
         return self.constant(f"scalar_{value}", np.asarray(value, np.int64))
 
