@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Encoders, workerPreparation } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
-import { blockCount, type Chunk, Engine, type PcmFile, SAMPLE_RATE, secondsOf } from "../engine/index.ts";
+import { blockCount, type Chunk, Engine, heardSeconds, type PcmFile, SAMPLE_RATE } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 
@@ -106,7 +106,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     });
     options.onStep("finding the language");
     // The first takes whisper's memory and warms it up.
-    const findLanguage = () => engine.run("detectLanguage", { pcm, span: first, model, ...encoder }, signal);
+    const findLanguage = () => engine.run("detectLanguage", { pcm, chunk: first, model, ...encoder }, signal);
     await findLanguage();
     const languageSeconds = await timed(findLanguage);
 
@@ -116,9 +116,9 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const started = performance.now();
     const oneRecording = async () => {
       do {
-        const span = chunks[next++ % chunks.length] ?? first;
-        await transcribe(span);
-        transcribedSeconds += secondsOf(span);
+        const chunk = chunks[next++ % chunks.length] ?? first;
+        await transcribe(chunk);
+        transcribedSeconds += heardSeconds(chunk);
       } while (performance.now() - started < options.seconds * 1000);
     };
     const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordingsAtOnce }, oneRecording)));

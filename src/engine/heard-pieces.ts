@@ -1,5 +1,6 @@
 import type { Chunk, Span } from "./protocol.ts";
 import { secondsOf } from "./seconds-of.ts";
+import { SpeechClock } from "./speech-clock.ts";
 
 /** A longer silence between speech is heard for so long, half of it at either end: what was said before has come to rest. */
 const longestSilenceSeconds = 2;
@@ -19,6 +20,24 @@ export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[]
     reached = Math.max(reached, region.endSeconds);
   }
   return [...pieces, { startSeconds: from, endSeconds }];
+}
+
+/** The part of a chunk from one moment of the recording to another. */
+export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Span): Chunk {
+  const inside = speech.filter((region) => region.startSeconds < endSeconds && region.endSeconds > startSeconds);
+  return {
+    ...{ startSeconds, endSeconds },
+    speech: inside.map((region) => ({
+      startSeconds: Math.max(startSeconds, region.startSeconds),
+      endSeconds: Math.min(endSeconds, region.endSeconds),
+    })),
+  };
+}
+
+/** The moment at which half of what is heard of a chunk has been heard. */
+export function middleOfChunk(chunk: Chunk): number {
+  const clock = new SpeechClock(heardPieces(chunk), chunk);
+  return clock.moment(clock.totalSeconds / 2);
 }
 
 /** How much of a chunk whisper hears. */

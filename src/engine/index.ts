@@ -20,7 +20,7 @@ export { blockCount, heardLength, isWholeBlock } from "./diarization/index.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
-export { heardPieces, heardSeconds } from "./heard-pieces.ts";
+export { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export {

@@ -77,9 +77,9 @@ export const operations = {
     }),
     Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),
-  /** How probable each language is in a part, by whisper's codes; they sum up to 1. */
+  /** How probable each language is in a chunk, by whisper's codes; they sum up to 1. */
   detectLanguage: operation(
-    Type.Object({ pcm: pcmFileSchema, span: spanSchema, model: path, encoder }),
+    Type.Object({ pcm: pcmFileSchema, chunk: chunkSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
   /** What is said in a chunk. */

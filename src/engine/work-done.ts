@@ -2,7 +2,6 @@ import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
 import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
-import { secondsOf } from "./seconds-of.ts";
 
 /** An operation that was done, for counting. */
 export interface WorkDone {
@@ -28,7 +27,7 @@ const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   detectBlock: { step: "detect", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   planChunks: { step: "detect", byWhisper: false, audioSeconds: none },
-  detectLanguage: { step: "language", byWhisper: true, audioSeconds: ({ span }) => secondsOf(span) },
+  detectLanguage: { step: "language", byWhisper: true, audioSeconds: ({ chunk }) => heardSeconds(chunk) },
   transcribe: {
     step: "transcribe",
     byWhisper: true,

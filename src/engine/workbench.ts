@@ -103,8 +103,9 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       const regions = await speechRegions(pcm, activityDirectory);
       return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
     },
-    async detectLanguage({ pcm, span, model, encoder }, signal) {
-      const samples = await readSpan(pcm, span);
+    async detectLanguage({ pcm, chunk, model, encoder }, signal) {
+      // Just what is read to transcribe it: that window is encoded once.
+      const samples = await readPieces(pcm, heardPieces(chunk));
       const detect = (state: WhisperState) => state.detectLanguage(samples, threads);
       const { probabilities } = await speech.use(model, signal, detect, encoderAt(encoder));
       return { probabilities };

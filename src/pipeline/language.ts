@@ -1,5 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import { type Language, otherLanguage, type Probabilities, secondsOf } from "../engine/index.ts";
+import {
+  type Chunk,
+  heardPieces,
+  heardSeconds,
+  type Language,
+  otherLanguage,
+  type Probabilities,
+  partOfChunk,
+} from "../engine/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
@@ -7,8 +15,14 @@ import { voteLanguage } from "./vote-language.ts";
 
 const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
 
-/** A chunk of at least this length in which another language is sure is in that one. */
+/** What is at least of this length, and surely in another language, is in that one. */
 const sureSeconds = 2.5;
+
+/** A part of a chunk, or all of it, and what it is transcribed in. */
+export interface SpeechPart {
+  readonly chunk: Chunk;
+  readonly language: Language;
+}
 
 export interface ChosenLanguage {
   /** The pinned one, or the one that most of the speech is in. */
@@ -44,24 +58,36 @@ export async function chooseLanguage(
   const { winner, heard } = await voteLanguage(speech, (chunk) => ask(context, chunk, model));
   const language = languages.find(({ whisperCode }) => whisperCode === winner);
   if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
-  const isMixed = heard.some((chunk) => anotherIn(chunk.speech, chunk.probabilities, language) !== null);
+  const isMixed = heard.some(
+    ({ speech: { chunk }, probabilities }) => anotherIn(chunk, probabilities, language) !== null,
+  );
   checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed });
   return { language, isMixed, isOnly: false };
 }
 
 /**
- * The language to transcribe a chunk in. Told to write a language that is not spoken, whisper translates or leaves out; so
- * in a recording of several each chunk is asked, and one that surely is in another is transcribed in that.
+ * What to transcribe a chunk in, part by part. Told to write a language that is not spoken, whisper translates or leaves
+ * out; so in a recording of several each is asked, and what surely is in another is transcribed in that. A chunk is asked
+ * piece by piece: of the whole whisper tells with certainty the language that it begins in.
  */
-export async function languageOfChunk(
+export async function partsByLanguage(
   context: StepContext,
-  speech: Speech,
+  { pcm, chunk }: Speech,
   { language, isMixed }: ChosenLanguage,
   model: BoundModel,
-): Promise<Language> {
-  if (!isMixed) return language;
-  const code = anotherIn(speech, await ask(context, speech, model), language);
-  return model.languages.find(({ whisperCode }) => whisperCode === code) ?? language;
+): Promise<SpeechPart[]> {
+  if (!isMixed) return [{ chunk, language }];
+  const parts: { -readonly [K in keyof SpeechPart]: SpeechPart[K] }[] = [];
+  for (const piece of heardPieces(chunk)) {
+    const part = partOfChunk(chunk, piece);
+    const isLong = heardSeconds(part) >= sureSeconds;
+    const code = isLong ? anotherIn(part, await ask(context, { pcm, chunk: part }, model), language) : null;
+    const spoken = model.languages.find(({ whisperCode }) => whisperCode === code) ?? language;
+    const last = parts.at(-1);
+    if (last?.language === spoken) last.chunk = partOfChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
+    else parts.push({ chunk: part, language: spoken });
+  }
+  return parts;
 }
 
 /**
@@ -80,15 +106,15 @@ export function mostSpoken(
 
 async function ask(
   { engine, signal }: StepContext,
-  { pcm, span }: Speech,
+  { pcm, chunk }: Speech,
   { path, encoder }: BoundModel,
 ): Promise<Probabilities> {
-  const how = { pcm, span, model: path, ...(encoder === null ? {} : { encoder }) };
+  const how = { pcm, chunk, model: path, ...(encoder === null ? {} : { encoder }) };
   const { probabilities } = await engine.run("detectLanguage", how, signal);
   return probabilities;
 }
 
 /** Whisper's code of the language that a chunk surely is in; null where it may be in the recording's own. */
-function anotherIn(speech: Speech, probabilities: Probabilities, { whisperCode }: Language): string | null {
-  return secondsOf(speech.span) < sureSeconds ? null : otherLanguage(probabilities, whisperCode);
+function anotherIn(chunk: Chunk, probabilities: Probabilities, { whisperCode }: Language): string | null {
+  return heardSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, whisperCode);
 }

@@ -1,7 +1,7 @@
-import type { PcmFile, Span } from "../engine/index.ts";
+import type { Chunk, PcmFile } from "../engine/index.ts";
 
-/** A stretch of a track in which somebody speaks. */
+/** A chunk of a track. */
 export interface Speech {
   readonly pcm: PcmFile;
-  readonly span: Span;
+  readonly chunk: Chunk;
 }

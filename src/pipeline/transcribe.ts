@@ -1,15 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import {
-  type Chunk,
-  type EngineWord,
-  heardPieces,
-  type Language,
-  type Span,
-  secondsOf,
-  wordSchema,
-} from "../engine/index.ts";
+import { type Chunk, type EngineWord, wordSchema } from "../engine/index.ts";
 import type { Checkpoints } from "../transcriptions/index.ts";
 import type { BoundModel } from "./bind-model.ts";
+import type { SpeechPart } from "./language.ts";
 import { othersTurn } from "./others-turn.ts";
 import type { Speech } from "./speech.ts";
 import { forEachMissingPart } from "./step.ts";
@@ -25,9 +18,9 @@ const wordsSchema = Type.Object({
 /** How chunks are transcribed. */
 export interface Reading {
   readonly model: Pick<BoundModel, "path" | "encoder">;
-  /** What to transcribe a chunk in. */
-  readonly languageOf: (chunk: Speech) => Promise<Language>;
-  /** Whether parts of a chunk may be in another language. */
+  /** What to transcribe a chunk in, part by part. */
+  readonly partsOf: (chunk: Speech) => Promise<readonly SpeechPart[]>;
+  /** Whether parts of those may be in another language. */
   readonly mayChangeLanguage: boolean;
 }
 
@@ -45,7 +38,7 @@ const chunksAtOnce = 20;
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
-  { model, languageOf, mayChangeLanguage }: Reading,
+  { model, partsOf, mayChangeLanguage }: Reading,
 ): Promise<Transcribed> {
   const { engine, pcm, signal, checkpoints, recording } = context;
   if (chunks.length === 0) return { wordCount: 0, languages: [] };
@@ -57,9 +50,14 @@ export async function transcribe(
     ...(vocabulary === null ? {} : { vocabulary }),
   };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
-    const chunk = chunks[part] as Chunk;
-    const { whisperCode } = await languageOf({ pcm, span: longestPiece(chunk) });
-    const result = await engine.run("transcribe", { ...how, chunk, language: whisperCode }, signal);
+    const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
+    for (const { chunk, language } of await partsOf({ pcm, chunk: chunks[part] as Chunk })) {
+      const read = await engine.run("transcribe", { ...how, chunk, language: language.whisperCode }, signal);
+      result.words.push(...read.words);
+      for (const [code, seconds] of Object.entries(read.languages)) {
+        result.languages[code] = (result.languages[code] ?? 0) + seconds;
+      }
+    }
     checkpoints.write("transcribe", part, wordsSchema, result);
   });
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
@@ -81,9 +79,4 @@ function readChunk(checkpoints: Checkpoints, part: number): Static<typeof wordsS
   const chunk = checkpoints.read("transcribe", part, wordsSchema);
   if (chunk === null) throw new Error(`the words of chunk ${part} are not in their checkpoint`);
   return chunk;
-}
-
-/** What is heard of a chunk at a stretch; of one side of a call, the most that it says without the other in between. */
-function longestPiece(chunk: Chunk): Span {
-  return heardPieces(chunk).reduce((longest, piece) => (secondsOf(piece) > secondsOf(longest) ? piece : longest));
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { heardPieces, heardSeconds, type Turn } from "../engine/index.ts";
+import { heardSeconds, type Turn } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../transcriptions/index.ts";
 import { bindModel } from "./bind-model.ts";
@@ -9,7 +9,7 @@ import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
 import { hearAgain } from "./hear-again.ts";
-import { chooseLanguage, languageOfChunk, mostSpoken } from "./language.ts";
+import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import { mergeTracks } from "./merge-tracks.ts";
 import { othersTurn } from "./others-turn.ts";
 import { rememberTries } from "./remember-tries.ts";
@@ -45,7 +45,7 @@ export async function transcript(
 
   const detecting = step("detect");
   const heard = await eachTrack(detecting, tracks, () => 1, detect);
-  const speech = heard.flatMap(({ pcm, chunks }) => chunks.flatMap(heardPieces).map((span) => ({ pcm, span })));
+  const speech = heard.flatMap(({ pcm, chunks }) => chunks.map((chunk) => ({ pcm, chunk })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   const spokenSeconds = heard.reduce((sum, track) => sum + speechSeconds(track), 0);
   const model = await bindModel(detecting, services, spokenSeconds);
@@ -55,7 +55,7 @@ export async function transcript(
   const transcribing = step("transcribe");
   const reading: Reading = {
     model,
-    languageOf: (chunk) => languageOfChunk(transcribing, chunk, chosen, model),
+    partsOf: (chunk) => partsByLanguage(transcribing, chunk, chosen, model),
     mayChangeLanguage: !chosen.isOnly,
   };
   const transcribed = await eachTrack(transcribing, heard, speechSeconds, (context, { chunks }) =>

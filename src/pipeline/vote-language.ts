@@ -1,7 +1,14 @@
-import { type Probabilities, secondsOf, sureProbability } from "../engine/index.ts";
+import {
+  heardPieces,
+  heardSeconds,
+  middleOfChunk,
+  type Probabilities,
+  partOfChunk,
+  sureProbability,
+} from "../engine/index.ts";
 import type { Speech } from "./speech.ts";
 
-/** Chunks that are asked whatever they say, and those that are asked at most: one costs a run of the encoder. */
+/** Chunks that are asked whatever they say, and those that are asked at most. What is asked and not read costs a run of the encoder. */
 const fewVotes = 5;
 const manyVotes = 25;
 /** Of a long recording one in so many is asked, so that a language spoken now and then is noticed; it costs about 2 %. */
@@ -20,14 +27,14 @@ export interface Vote {
 
 /**
  * Asks chunks from all over a recording for their language, more of them where the first ones don't agree, and where there are
- * no more, halves of those that are unsure. Each counts for each language by how probable it is, times its seconds.
+ * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language by how probable it is, times its seconds.
  * @param ask what the model hears in a chunk
  */
 export async function voteLanguage(
   speech: readonly Speech[],
   ask: (speech: Speech) => Promise<Probabilities>,
 ): Promise<Vote> {
-  const inOrder = speech.toSorted((a, b) => a.span.startSeconds - b.span.startSeconds);
+  const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
   const least = Math.max(fewVotes, Math.ceil(inOrder.length / chunksPerVote));
   const most = Math.max(manyVotes, least);
   const scores = new Map<string, number>();
@@ -35,12 +42,14 @@ export async function voteLanguage(
   const hear = async (part: Speech) => {
     const probabilities = await ask(part);
     for (const [code, probability] of Object.entries(probabilities)) {
-      scores.set(code, (scores.get(code) ?? 0) + probability * secondsOf(part.span));
+      scores.set(code, (scores.get(code) ?? 0) + probability * heardSeconds(part.chunk));
     }
     return probabilities;
   };
-  const isLong = ({ span }: Speech) => secondsOf(span) >= shortestSeconds;
-  const asked = [...spread(inOrder.filter(isLong)), ...spread(inOrder.filter((chunk) => !isLong(chunk)))];
+  const isLong = ({ chunk }: Speech) => heardSeconds(chunk) >= shortestSeconds;
+  const short = inOrder.filter((chunk) => !isLong(chunk));
+  const later = inOrder.flatMap(laterPieces).filter(isLong);
+  const asked = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
   for (const chunk of asked.slice(0, most)) {
     if (heard.length >= least && hasClearLead(scores)) break;
     heard.push({ speech: chunk, probabilities: await hear(chunk) });
@@ -60,13 +69,19 @@ function spread(speech: readonly Speech[]): Speech[] {
   return spreadOrder(speech.length).map((index) => speech[index] as Speech);
 }
 
+/** What lies after the first long silence of a chunk, piece by piece: whisper tells the language that the whole begins in. */
+function laterPieces({ pcm, chunk }: Speech): Speech[] {
+  const [, ...later] = heardPieces(chunk);
+  return later.map((piece) => ({ pcm, chunk: partOfChunk(chunk, piece) }));
+}
+
 function halves(speech: Speech): Speech[] {
-  if (secondsOf(speech.span) < 2 * shortestSeconds) return [];
-  const { startSeconds, endSeconds } = speech.span;
-  const middle = (startSeconds + endSeconds) / 2;
+  const { chunk } = speech;
+  if (heardSeconds(chunk) < 2 * shortestSeconds) return [];
+  const middle = middleOfChunk(chunk);
   return [
-    { ...speech, span: { startSeconds, endSeconds: middle } },
-    { ...speech, span: { startSeconds: middle, endSeconds } },
+    { ...speech, chunk: partOfChunk(chunk, { ...chunk, endSeconds: middle }) },
+    { ...speech, chunk: partOfChunk(chunk, { ...chunk, startSeconds: middle }) },
   ];
 }
 

@@ -25,7 +25,7 @@ describe("work is counted", () => {
       device: "cuda",
       audioSeconds: 5.5,
     });
-    expect(workOf("detectLanguage", { pcm, span, model: "/" }, "vulkan")).toEqual({
+    expect(workOf("detectLanguage", { pcm, chunk: { ...span, speech: [span] }, model: "/" }, "vulkan")).toEqual({
       step: "language",
       device: "vulkan",
       audioSeconds: 5.5,

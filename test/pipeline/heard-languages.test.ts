@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Language } from "../../src/engine/index.ts";
-import { chooseLanguage, languageOfChunk } from "../../src/pipeline/language.ts";
+import { chooseLanguage, partsByLanguage } from "../../src/pipeline/language.ts";
 import type { Speech } from "../../src/pipeline/speech.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../engine/whisper/support.ts";
 
@@ -19,17 +19,17 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
   async function chunksOf(recordings: readonly string[]) {
     const samples = new Map<string, Float32Array>();
     for (const recording of recordings) samples.set(recording, await readSamples(recording));
-    const speech: Speech[] = [...samples].map(([path, { length }]) => ({
-      pcm: { path, sampleCount: length },
-      span: { startSeconds: 0, endSeconds: length / 16_000 },
-    }));
+    const speech = [...samples].map(([path, { length }]): Speech => {
+      const span = { startSeconds: 0, endSeconds: length / 16_000 };
+      return { pcm: { path, sampleCount: length }, chunk: { ...span, speech: [span] } };
+    });
     const context = {
       recording: { pinnedLanguage: null },
       checkpoints: { read: () => null, write: () => {} },
       engine: {
-        run: (_operation: string, { pcm, span }: Speech) =>
+        run: (_operation: string, { pcm, chunk }: Speech) =>
           state.detectLanguage(
-            samples.get(pcm.path)?.slice(span.startSeconds * 16_000, span.endSeconds * 16_000) ?? new Float32Array(0),
+            samples.get(pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ?? new Float32Array(0),
             threads,
           ),
       },
@@ -43,7 +43,9 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
     const chosen = await chooseLanguage(context, speech, model);
     expect(chosen).toMatchObject({ language: { code: "de" }, isMixed: true });
     const codes: string[] = [];
-    for (const chunk of speech) codes.push((await languageOfChunk(context, chunk, chosen, model)).code);
+    for (const chunk of speech) {
+      for (const { language } of await partsByLanguage(context, chunk, chosen, model)) codes.push(language.code);
+    }
     expect(codes).toEqual(["de", "en", "de"]);
     const options = { threads, withoutTimestamps: true, suppressNonSpeech: true };
     const { segments } = await state.transcribe(samples.get(en) ?? new Float32Array(0), {

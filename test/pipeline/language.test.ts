@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Language, Span } from "../../src/engine/index.ts";
-import { chooseLanguage, languageOfChunk, mostSpoken } from "../../src/pipeline/language.ts";
+import type { Chunk, Language, Span } from "../../src/engine/index.ts";
+import { chooseLanguage, mostSpoken, partsByLanguage } from "../../src/pipeline/language.ts";
 import { spreadOrder } from "../../src/pipeline/vote-language.ts";
 import type { Recording } from "../../src/transcriptions/index.ts";
 
@@ -52,16 +52,16 @@ async function choose(
       write: (step: string, _part: number, _schema: unknown, payload: unknown) => stored.set(step, payload),
     },
     engine: {
-      run: async (_operation: string, { span }: { span: Span }) => {
-        asked.push(span.startSeconds);
+      run: async (_operation: string, { chunk }: { chunk: Span }) => {
+        asked.push(chunk.startSeconds);
         const { seconds: _, ...probabilities } =
-          chunks[spans.findIndex(({ endSeconds }) => endSeconds >= span.endSeconds)] ?? {};
+          chunks[spans.findIndex(({ endSeconds }) => endSeconds >= chunk.endSeconds)] ?? {};
         return { probabilities };
       },
     },
     signal: new AbortController().signal,
   } as unknown as Parameters<typeof chooseLanguage>[0];
-  const speech = spans.map((span) => ({ pcm: { path: "pcm", sampleCount: 1 }, span }));
+  const speech = spans.map((span) => ({ pcm: { path: "pcm", sampleCount: 1 }, chunk: { ...span, speech: [span] } }));
   const model = { id: "m", path: "m", languages: known, encoder: null };
   const chosen = await chooseLanguage(context, speech.toReversed(), model);
   const first = [...asked];
@@ -69,7 +69,9 @@ async function choose(
   expect(await chooseLanguage(context, speech, model)).toEqual(chosen);
   expect(asked).toEqual(first);
   const ofChunks: string[] = [];
-  for (const chunk of speech) ofChunks.push((await languageOfChunk(context, chunk, chosen, model)).code);
+  for (const chunk of speech) {
+    for (const part of await partsByLanguage(context, chunk, chosen, model)) ofChunks.push(part.language.code);
+  }
   const { language, isOnly } = chosen;
   return { language: language.code, isOnly, asked: first, chunks: ofChunks, askedAgain: asked.length - first.length };
 }
@@ -187,6 +189,81 @@ describe("a chunk", () => {
     const known = ["hr", "sr"].map((code) => ({ code, name: code, whisperCode: code }));
     const { language, chunks, askedAgain } = await choose([...many(4, { hr: 0.95 }), { sr: 0.95 }], { known });
     expect([language, new Set(chunks), askedAgain]).toEqual(["hr", new Set(["hr"]), 0]);
+  });
+});
+
+/** A chunk of 6 s for each language, with 10 s of silence between. */
+function apart(startSeconds: number, ...codes: readonly string[]): { chunk: Chunk; codes: readonly string[] } {
+  const speech = codes.map((_, index) => {
+    const from = startSeconds + index * 16;
+    return { startSeconds: from, endSeconds: from + 6 };
+  });
+  return { chunk: { startSeconds, endSeconds: speech.at(-1)?.endSeconds ?? 0, speech }, codes };
+}
+
+describe("a chunk of which the pieces lie far apart", () => {
+  async function read(...said: ReturnType<typeof apart>[]) {
+    const asked: number[] = [];
+    const all = said.flatMap(({ chunk, codes }) => chunk.speech.map((span, index) => ({ span, code: codes[index] })));
+    const context = {
+      recording: { pinnedLanguage: null } as unknown as Recording,
+      checkpoints: { read: () => null, write: () => {} },
+      engine: {
+        run: async (_operation: string, { chunk }: { chunk: Chunk }) => {
+          asked.push(chunk.speech.length);
+          // Whisper is sure of the language that a window begins in, whatever comes after it.
+          const first = all.find(({ span }) => span.startSeconds === chunk.speech[0]?.startSeconds);
+          return { probabilities: { [first?.code ?? ""]: 0.98 } };
+        },
+      },
+      signal: new AbortController().signal,
+    } as unknown as Parameters<typeof chooseLanguage>[0];
+    const model = { id: "m", path: "m", languages, encoder: null };
+    const speech = said.map(({ chunk }) => ({ pcm: { path: "pcm", sampleCount: 1 }, chunk }));
+    const chosen = await chooseLanguage(context, speech, model);
+    const asksToChoose = asked.splice(0);
+    const parts: [string, number, number][][] = [];
+    for (const chunk of speech) {
+      const of = await partsByLanguage(context, chunk, chosen, model);
+      parts.push(of.map((part) => [part.language.code, part.chunk.startSeconds, part.chunk.endSeconds]));
+      expect(of.flatMap((part) => part.chunk.speech)).toEqual(chunk.chunk.speech);
+    }
+    return { language: chosen.language.code, parts, asksToChoose, asksToRead: asked };
+  }
+
+  test("is read in one go, and asked once, where one language is spoken", async () => {
+    const said = Array.from({ length: 6 }, (_, index) => apart(index * 100, "de", "de", "de"));
+    expect(await read(...said)).toEqual({
+      language: "de",
+      parts: said.map(({ chunk }) => [["de", chunk.startSeconds, chunk.endSeconds]]),
+      asksToChoose: [3, 3, 3, 3, 3],
+      asksToRead: [],
+    });
+  });
+
+  test("has later pieces asked, too, where there are few chunks", async () => {
+    const { language, parts, asksToChoose } = await read(apart(0, "de", "de", "en", "de"));
+    expect({ language, asksToChoose }).toEqual({ language: "de", asksToChoose: [4, 1, 1, 1] });
+    expect(parts[0]?.map(([code]) => code)).toEqual(["de", "en", "de"]);
+  });
+
+  test("is asked piece by piece where several are, and what is in one language is read in one go", async () => {
+    const said = [apart(0, "de", "de", "de", "en"), apart(100, "en", "de", "de", "jw"), apart(200, "de")];
+    const { language, parts, asksToRead } = await read(...said);
+    expect(language).toBe("de");
+    expect(parts).toEqual([
+      [
+        ["de", 0, 39],
+        ["en", 47, 54],
+      ],
+      [
+        ["en", 100, 107],
+        ["de", 115, 139],
+        ["jv", 147, 154],
+      ],
+      [["de", 200, 206]],
+    ]);
+    expect(asksToRead).toEqual(Array.from({ length: 9 }, () => 1));
   });
 });
 

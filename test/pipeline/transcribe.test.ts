@@ -2,13 +2,14 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
 import type { Language } from "../../src/engine/index.ts";
-import { transcribe } from "../../src/pipeline/transcribe.ts";
+import { type Reading, transcribe } from "../../src/pipeline/transcribe.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const english: Language = { code: "en", name: "English", whisperCode: "en" };
+const inEnglish: Reading["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
 test("all chunks are done with the vocabulary that the recording was created with, after an interruption and a change too", async () => {
@@ -36,7 +37,7 @@ test("all chunks are done with the vocabulary that the recording was created wit
     } as unknown as Parameters<typeof transcribe>[0];
     await transcribe(context, chunks, {
       model: { path: "model", encoder: null },
-      languageOf: async () => english,
+      partsOf: inEnglish,
       mayChangeLanguage: true,
     });
   };
@@ -64,11 +65,7 @@ test("what languages the words of each chunk are in is told, of those too that a
     },
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
   } as unknown as Parameters<typeof transcribe>[0];
-  const reading = {
-    model: { path: "model", encoder: null },
-    languageOf: async () => english,
-    mayChangeLanguage: false,
-  };
+  const reading = { model: { path: "model", encoder: null }, partsOf: inEnglish, mayChangeLanguage: false };
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);
   expect(told).toEqual([false]);

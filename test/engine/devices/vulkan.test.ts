@@ -91,7 +91,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         });
         try {
           const span = { startSeconds: 0, endSeconds: 4 };
-          const params = { pcm: { path, sampleCount }, span, model: basePath };
+          const params = { pcm: { path, sampleCount }, chunk: { ...span, speech: [span] }, model: basePath };
           const { probabilities } = await engine.run("detectLanguage", params, new AbortController().signal);
           expect(probabilities.en).toBeGreaterThan(0.9);
           const failure = { message: expect.stringContaining(reason), outOfMemory: false };
