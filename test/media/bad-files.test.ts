@@ -13,8 +13,9 @@ import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
 
 const ready = available(FFMPEG, "tests of bad files");
 const maxSeconds = 1800;
-/** scripts/endurance hostile takes 2,000. */
-const mutatedFiles = 60;
+/** scripts/endurance hostile takes 2,000, and all that can lie in an AVI. */
+const mutatedFiles = 40;
+const everyNthAvi = 3;
 
 describe.if(ready)("bad files come to an honest end", () => {
   test("those that are built to cost, to mislead or to confuse", async () => {
@@ -81,9 +82,12 @@ describe.if(ready && canTrace)("a file that names other files and addresses", ()
       using lures = await setLures(folder);
       await using traced = await traceFfmpeg(FFMPEG, folder);
       const bare = playlists(lures);
-      const files = { ...bare, ...playlistsInAvi(lures) };
+      const inAvi = Object.entries(playlistsInAvi(lures)).filter((_, index) => index % everyNthAvi === 0);
       const wrong: [string, End][] = [];
-      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, () => file]);
+      const bytes = [...Object.entries(bare), ...inAvi].map(([name, file]): [string, () => Uint8Array] => [
+        name,
+        () => file,
+      ]);
       await lookAtAll(bytes, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end) => {
         const isRight = name in bare ? end.kind === "refused" : end.kind === "decoded" && Math.round(end.seconds) === 1;
         if (!isRight) wrong.push([name, end]);
