@@ -83,7 +83,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   /**
-   * Starts a process on the data directory and waits until it is ready to take work.
+   * Starts a process on the data directory and waits until its models are loaded. To ask /readyz would have it try them, too.
    * @param untilReady false: only until it listens
    */
   async start(untilReady = true): Promise<void> {
@@ -93,6 +93,7 @@ export class TestServer implements AsyncDisposable {
       writeFileSync(verdicts, TestServer.#verdicts, { mode: 0o600 });
     }
     const command = programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory);
+    const since = this.#log.length;
     const child = Bun.spawn(dyingWithParent(command), {
       cwd: root,
       env: environmentWith(this.#environment),
@@ -114,7 +115,7 @@ export class TestServer implements AsyncDisposable {
       throw new Error(`the server did not listen and ended with ${exitCode}\n${this.tail()}`);
     }
     if (!untilReady) return;
-    await this.until(async () => (await fetch(`${this.#origin}/readyz`, { tls: { rejectUnauthorized: false } })).ok);
+    await this.until(() => this.#log.slice(since).some(({ event }) => event === "engine.ready"));
     if (existsSync(verdicts)) TestServer.#verdicts ??= readFileSync(verdicts);
   }
 
