@@ -14,17 +14,18 @@ const said = [
 const pauseSeconds = 2.6;
 
 /**
- * Writes three things that are said in the samples with pauses between, 25 s that make three chunks: it can be interrupted
- * between any two of them, and is done in a third of the time that as many full chunks take.
+ * Writes two or three things that are said in the samples with pauses between, 16 or 25 s that make as many chunks: it can be
+ * interrupted between any two of them, and is done in a third of the time that as many full chunks take.
  * @returns its path
  */
-export async function makeRecordingOfChunks(directory: string): Promise<string> {
+export async function makeRecordingOfChunks(directory: string, chunks: 2 | 3 = 3): Promise<string> {
+  const parts = said.slice(0, chunks);
   const path = join(directory, "chunks.wav");
-  const inputs = said.flatMap(([name, from, to]) => ["-ss", String(from), "-to", String(to), "-i", samplePath(name)]);
-  const each = said.map(([, from, to], index) => {
+  const inputs = parts.flatMap(([name, from, to]) => ["-ss", String(from), "-to", String(to), "-i", samplePath(name)]);
+  const each = parts.map(([, from, to], index) => {
     return `[${index}:a]aresample=16000,aformat=channel_layouts=mono,apad=whole_dur=${to - from + pauseSeconds}[p${index}]`;
   });
-  const joined = `${said.map((_, index) => `[p${index}]`).join("")}concat=n=${said.length}:v=0:a=1`;
+  const joined = `${parts.map((_, index) => `[p${index}]`).join("")}concat=n=${parts.length}:v=0:a=1`;
   const filter = [...each, joined].join(";");
   const command = [ffmpegPath, "-v", "error", "-y", ...inputs, "-filter_complex", filter, "-bitexact", path];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
