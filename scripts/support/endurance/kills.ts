@@ -14,12 +14,12 @@ export interface KillsWanted {
   readonly wanted: number;
   /** The longest time between two. */
   readonly pauseMilliseconds: number;
-  /** Recordings that are sent with their language, which is not looked for then. */
-  readonly pinned: readonly SmallRecording[];
+  /** The recordings are sent with their language, and the longest has two chunks. */
+  readonly isBrief: boolean;
 }
 
 /** Of the part of scripts/endurance: so far apart that the recordings come to their ends in between. */
-const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000, pinned: [] };
+const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
 
 /** What may lie in a data directory. */
 const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|models|state|backups)$/;
@@ -30,10 +30,10 @@ const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|m
  */
 export async function kills(
   { seed, say }: Pick<PartOptions, "seed" | "say">,
-  { wanted, pauseMilliseconds, pinned } = manyKills,
+  { wanted, pauseMilliseconds, isBrief } = manyKills,
 ): Promise<Row[]> {
   using directory = temporaryDirectory();
-  await makeSmallRecordings(directory.path);
+  await makeSmallRecordings(directory.path, isBrief ? 2 : 3);
   const temporary = join(directory.path, "tmp");
   mkdirSync(temporary);
   await using host = linkHost(directory.path);
@@ -41,7 +41,7 @@ export async function kills(
   await server.start();
   const { key } = server.client("kills");
   const client = () => new TestClient(server.baseUrl, key);
-  const round = new Round({ client, pinned, directory: directory.path, links: host.origin });
+  const round = new Round({ client, isBrief, directory: directory.path, links: host.origin });
   const random = randomNumbers(seed);
 
   const undisturbed = await round.run(async () => {});
@@ -125,7 +125,7 @@ interface Outcome {
   readonly segments: ReadonlyMap<SmallRecording, string>;
 }
 
-interface RoundOptions extends Pick<KillsWanted, "pinned"> {
+interface RoundOptions extends Pick<KillsWanted, "isBrief"> {
   readonly client: () => TestClient;
   /** Where the recordings lie. */
   readonly directory: string;
@@ -166,11 +166,11 @@ class Round {
   }
 
   async #create(name: SmallRecording, key: string) {
-    const { client, directory, links, pinned } = this.#options;
+    const { client, directory, links, isBrief } = this.#options;
     const body = new FormData();
     if (name === "linked.mp3") body.set("url", `${links}/${name}`);
     else body.set("file", Bun.file(join(directory, name)), name);
-    if (pinned.includes(name)) body.set("language", "en");
+    if (isBrief) body.set("language", "en");
     const headers = { "Idempotency-Key": key };
     const response = await client().fetch("/transcriptions", { method: "POST", body, headers });
     return bodyOf(response, 201, transcriptionContract);
