@@ -15,9 +15,9 @@ import { dirname, join } from "node:path";
 import { digestFile } from "./digest-file.ts";
 import type { EmbeddedPart } from "./embedded.ts";
 import { refusalOf, requirePrivate, requirePrivateWay } from "./runtime-directory.ts";
+import { writePartsAside } from "./unpack-child.ts";
 import { UnpackError } from "./unpack-error.ts";
 import { UseLock } from "./use-lock.ts";
-import { writePart } from "./write-part.ts";
 
 const lockName = "lock";
 /** Written last, so that a directory that has it was once whole. */
@@ -150,11 +150,11 @@ async function unpackInto(
   try {
     const directories = new Set([temporary]);
     for (const part of parts) {
-      const path = join(temporary, part.path);
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      directories.add(dirname(path));
-      await writePart(part, path);
+      const directory = dirname(join(temporary, part.path));
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      directories.add(directory);
     }
+    await writePartsAside(temporary, parts);
     await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
     for (const directory of directories) syncDirectory(directory);
     if (!moveTo(target, temporary) && !isWhole(target, manifest, parts)) {

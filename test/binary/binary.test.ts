@@ -124,15 +124,18 @@ describe.if(ready)("the program in one file", () => {
         said += new TextDecoder().decode(piece);
         break;
       }
+      const origin = /^transcribe serves (http:\/\/[^/]+)/.exec(said)?.[1];
+      const metrics = await (await fetch(`${origin}/metrics`)).text();
       server.kill("SIGKILL");
       await server.exited;
-      return said;
+      return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
     };
-    const said = await Promise.all([serve("data-1"), serve("data-2")]);
-    expect(said).toEqual([
-      expect.stringMatching(/^transcribe serves http/),
-      expect.stringMatching(/^transcribe serves/),
-    ]);
+    const resident = await Promise.all([serve("data-1"), serve("data-2")]);
+    for (const bytes of resident) {
+      // Those that were read to be unpacked are not held: the file has more than twice as many.
+      expect(bytes).toBeGreaterThan(2e7);
+      expect(bytes).toBeLessThan(1.5e8);
+    }
     const names = readdirSync(runtime).filter((name) => name !== "lock");
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     const directory = join(runtime, names[0] ?? "");
