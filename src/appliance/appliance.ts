@@ -124,11 +124,16 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   });
   taken.defer(() => endServer(server));
 
-  const clean = async () => {
-    const { audio_days: audioDays, completed_days: completedDays, upgrade_backup_days } = running.values.retention;
-    pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), now(), upgrade_backup_days);
-    await applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
+  const clean = () => {
+    const { audio_days: audioDays, completed_days: completedDays } = running.values.retention;
+    return applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
   };
+  const pruneBackups = () =>
+    pruneUpgradeBackups(
+      backupDirectory(dataDirectory.databasePath),
+      now(),
+      running.values.retention.upgrade_backup_days,
+    );
   const origin = originOf({ ...settings.server, port: server.port });
   const announcement = new Announcement(dataDirectory, log);
   const announce = () =>
@@ -152,6 +157,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
   chores.every(60 * minute, "retention", clean);
   chores.run("retention", clean);
+  chores.every(60 * minute, "upgrade backups", pruneBackups);
+  chores.run("upgrade backups", pruneBackups);
   const removeLeft = async () => {
     await recordings.rows.removeAllDeleted();
     await removeWorkOfEnded(recordings);
