@@ -3,6 +3,13 @@ export function newRecordingId(now: number): string {
   return Bun.randomUUIDv7("hex", now);
 }
 
+const recordingId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether a name is such an id. */
+export function isRecordingId(name: string): boolean {
+  return recordingId.test(name);
+}
+
 /** Within this a recording is entered that was given its id; an id is made moments before, unless the clock is set meanwhile. */
 const entryMilliseconds = 86_400_000;
 

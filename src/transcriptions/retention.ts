@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { DataDirectory } from "../storage/index.ts";
-import type { Recordings } from "./recordings.ts";
+import { isRecordingId } from "./recording-ids.ts";
+import type { Recording, Recordings } from "./recordings.ts";
 import { isOpen } from "./states.ts";
 
 export interface RetentionRules {
@@ -15,7 +16,10 @@ const day = 86_400_000;
 /** Records that are looked at in one go: a few milliseconds' work. */
 const looksAtOnce = 50;
 
-/** Removes what has been kept long enough. A recording under an operator's hold stays whole. */
+/**
+ * Removes what has been kept long enough, and the files of recordings that are gone: who removed those may have been stopped.
+ * A recording under an operator's hold stays whole. Call it in the process that enters recordings, or while none does.
+ */
 export async function applyRetention(
   recordings: Recordings,
   dataDirectory: DataDirectory,
@@ -25,9 +29,9 @@ export async function applyRetention(
   for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
     if (count % looksAtOnce === 0) await othersTurn();
     const recording = recordings.get(id);
-    if (recording === null || recording.heldAt !== null) continue;
-    if (!isOpen(recording.status) && recording.updatedAt <= now - rules.audioDays * day)
-      await dataDirectory.removeRecordingAside(id);
+    // Another name than an id is that of a file which is being fetched.
+    const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
+    if (goes) await dataDirectory.removeRecordingAside(id);
   }
   if (rules.completedDays === 0) return;
   const createdBefore = now - rules.completedDays * day;
@@ -45,4 +49,8 @@ export async function applyRetention(
     if (old.length < batch) return;
     await othersTurn();
   }
+}
+
+function isPast({ status, heldAt, updatedAt }: Recording, endedBefore: number): boolean {
+  return !isOpen(status) && heldAt === null && updatedAt <= endedBefore;
 }

@@ -80,6 +80,26 @@ describe("what is kept", () => {
     ]);
   });
 
+  test("is no audio of a recording that is gone, whoever was stopped before the file was removed", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    const unknown = newRecordingId(now);
+    recordings.delete(ids.fresh);
+    const fetched = `${directory.uploadPath(ids.waiting)}.part`;
+    for (const path of [directory.uploadPath(unknown), fetched]) writeFileSync(path, "audio");
+    await applyRetention(recordings, directory, { audioDays: 100, completedDays: 0 }, now);
+    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "completed",
+      "failed",
+      "held",
+    ]);
+    expect(existsSync(directory.workDirectory(ids.fresh))).toBe(false);
+    expect(existsSync(fetched)).toBe(true);
+  });
+
   test("goes on time: not a moment before, across restarts, and what was held when it is released", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
