@@ -57,7 +57,7 @@ export class Encoders {
    * for as many seconds of speech as are worth it; a trial that fails is not repeated before the next hour of speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
-    const key = JSON.stringify([use.cpuLibrary, use.whisperModel]);
+    const key = keyOf(use);
     const looking = this.#found.get(key) ?? this.#known(use);
     this.#found.set(key, looking);
     const known = await looking;
@@ -107,4 +107,10 @@ export class Encoders {
       ...{ verdictsPath, encoderDirectory: encodersBeside(verdictsPath), signal: this.#closed.signal },
     };
   }
+}
+
+/** Another file may come to lie in a model's place; what is known of the first one's encoder says nothing of it. */
+function keyOf({ cpuLibrary, whisperModel }: EncoderUse): string {
+  const file = statSync(whisperModel, { throwIfNoEntry: false });
+  return JSON.stringify([cpuLibrary, whisperModel, file?.size, file?.mtimeMs]);
 }

@@ -36,7 +36,7 @@ function encodersWith(root: string, given: Given) {
   });
   const find = (spokenSeconds: number, cpuLibrary = "this") =>
     encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
-  return { encoders, find, trials };
+  return { encoders, find, trials, whisperModel };
 }
 
 test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
@@ -58,6 +58,21 @@ test.each([["/encoders/known"], [null]])("%p is not tried again where it is know
   const { find, trials } = encodersWith(directory.path, { known });
   expect([await find(1), await find(1000)]).toEqual([known, known]);
   expect(trials).toEqual([]);
+});
+
+test("the encoder of a model is not used with another file that has come to lie in its place", async () => {
+  using directory = temporaryDirectory();
+  let known: string | null = "/encoders/one";
+  const { find, whisperModel } = encodersWith(directory.path, {
+    get known() {
+      return known;
+    },
+  });
+  expect(await find(1)).toBe("/encoders/one");
+  known = null;
+  expect(await find(1)).toBe("/encoders/one");
+  writeFileSync(whisperModel, "other weights");
+  expect(await find(1)).toBeNull();
 });
 
 test("no encoder is tried for little speech, but for an hour of little", async () => {
