@@ -29,8 +29,8 @@ export interface EncoderUse {
 const speechWorthTrial = 180;
 /** Of recordings that are too short each, so much in all is worth it, too. */
 const speechWorthTrialTogether = 3600;
-/** Half of a model's weights are its encoder's, at most; of 16 bits in the model's file, some are of 32 in the encoder's. */
-const shareOfModel = 1;
+/** Nearly all weights of a distilled model are its encoder's; those of 16 bits in the model's file may be of 32 in the encoder's. */
+const shareOfModel = 2;
 
 /** Where ONNX forms of whisper models' encoders are kept, which belongs to a file of verdicts. */
 export function encodersBeside(verdictsPath: string): string {

@@ -11,6 +11,8 @@ interface Given {
   /** What a trial gives, or how it fails. */
   readonly found?: string | null | Error | undefined;
   readonly lack?: string | null | undefined;
+  /** Bytes that the disk has room for. */
+  readonly roomBytes?: number;
 }
 
 function encodersWith(root: string, given: Given) {
@@ -20,7 +22,7 @@ function encodersWith(root: string, given: Given) {
   const encoders = new Encoders({
     files: { nativeDirectory: root, onnxBinding: root },
     verdictsPath: join(root, "devices.json"),
-    room: { lack: () => given.lack ?? null },
+    room: { lack: (bytes) => (bytes > (given.roomBytes ?? bytes) ? "the disk is full" : (given.lack ?? null)) },
     log: createLogger("silent"),
     means: {
       known: async () => given.known,
@@ -101,6 +103,16 @@ test.each<[string, Given]>([
   expect(trials.length).toBeLessThan(2);
   fails = false;
   expect([await find(3000), await find(500)]).toEqual([null, "/encoders/one"]);
+});
+
+test.each([
+  [199, null],
+  [200, "/encoders/one"],
+])("of a model of 100 bytes in 16 bits, with room for %p, the encoder in 32 bits is %p", async (roomBytes, encoder) => {
+  using directory = temporaryDirectory();
+  const { find, whisperModel } = encodersWith(directory.path, { roomBytes });
+  writeFileSync(whisperModel, new Uint8Array(100));
+  expect(await find(200)).toBe(encoder);
 });
 
 test("what is closed waits for no trial's end", async () => {
