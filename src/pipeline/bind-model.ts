@@ -57,7 +57,9 @@ export async function bindModel(
   await models.admit(model, context.signal);
   let encoder = checkpoints.read("encoder", 0, encoderSchema);
   if (encoder === null) {
-    encoder = { path: await models.encoderOf(model, spokenSeconds, context.signal) };
+    // An earlier version, which had none but the model's own, may have begun.
+    const hasBegun = checkpoints.finished("transcribe").size > 0;
+    encoder = { path: hasBegun ? null : await models.encoderOf(model, spokenSeconds, context.signal) };
     checkpoints.write("encoder", 0, encoderSchema, encoder);
   }
   return { ...model, languages: readModelLanguages(model.path), encoder: encoder.path };

@@ -84,6 +84,15 @@ describe("the model of a recording", () => {
     expect(begun()).toBe(1);
   });
 
+  test("goes on with its own encoder where an earlier version, which had no other, began", async () => {
+    const { directory, encoders, bind, begin, begun } = await made("old");
+    using _directory = directory;
+    begin();
+    expect((await bind()).encoder).toBeNull();
+    expect((await bind()).encoder).toBeNull();
+    expect([encoders.asked, begun()]).toEqual([[], 1]);
+  });
+
   test("encodes in one way from the first word to the last, whatever is best by then", async () => {
     for (const best of ["/encoders/one", null]) {
       const { directory, encoders, bind } = await made("old");
