@@ -238,8 +238,8 @@ export class TranscriptionCreator {
   }
 
   /**
-   * @throws 422 under `file` for what is no recording, or is too long; 413 for what the disk can never hold decoded; 503 when this machine is too busy to find out, or where
-   * there is no room to decode it
+   * @throws 422 under `file` for what is no recording, or is too long; 413 for what the disk can never hold decoded; 503 when
+   * this machine is too busy to find out, or where there is no room to decode it
    */
   async #examine(
     { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },

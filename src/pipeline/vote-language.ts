@@ -27,7 +27,8 @@ export interface Vote {
 
 /**
  * Asks chunks from all over a recording for their language, more of them where the first ones don't agree, and where there are
- * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language by how probable it is, times its seconds.
+ * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language
+ * by how probable it is, times its seconds.
  * @param ask what the model hears in a chunk
  */
 export async function voteLanguage(

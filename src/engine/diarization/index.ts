@@ -3,7 +3,8 @@
  * tells their voices apart; clustering finds who is who over the whole recording.
  *
  * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
- * `cluster`; once the sentences are known, `speakersByVoice` hears them by themselves. Blocks are independent, so a step can go on after the last block that was done.
+ * `cluster`; once the sentences are known, `embedSentences` for some at a time, then `speakersByVoice`. Blocks are independent,
+ * so a step can go on after the last block that was done.
  */
 export { isWholeBlock } from "./block-file.ts";
 export { packChunks } from "./chunks.ts";
