@@ -11,29 +11,42 @@ export type Outcome =
 /** Signals that the code brings upon itself; SIGKILL comes from outside, often for want of memory. */
 const crashes = new Set<NodeJS.Signals | number>(["SIGILL", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGTRAP"]);
 
+/** For what was killed to be gone, which the memory of a GPU takes some time for. */
+const defaultEndingMilliseconds = 10_000;
+
 /**
  * Runs a command to its end, or to the timeout's, and tells how it ended. Never throws because of what it does, only the
- * signal's reason, once the command was killed for an abort.
+ * signal's reason, once the command was killed for an abort. What hangs in a driver can't be killed, and is left behind.
+ * @param endingMilliseconds how long what was killed is waited for
  */
 export async function attempt(
   command: readonly string[],
   timeoutMilliseconds: number,
   signal?: AbortSignal,
+  endingMilliseconds = defaultEndingMilliseconds,
 ): Promise<Outcome> {
   signal?.throwIfAborted();
-  const child = Bun.spawn([...command], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: timeoutMilliseconds,
-    killSignal: "SIGKILL",
-  });
-  const kill = () => child.kill("SIGKILL");
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const unending = Promise.withResolvers<null>();
+  let leaving: NodeJS.Timeout | undefined;
+  const kill = () => {
+    child.kill("SIGKILL");
+    leaving ??= setTimeout(() => unending.resolve(null), endingMilliseconds);
+  };
+  const limit = setTimeout(kill, timeoutMilliseconds);
   signal?.addEventListener("abort", kill, { once: true });
-  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  await child.exited;
+  const said = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  const ended = await Promise.race([said, unending.promise]);
   signal?.removeEventListener("abort", kill);
+  clearTimeout(limit);
+  clearTimeout(leaving);
   signal?.throwIfAborted();
+  if (ended === null) {
+    child.unref();
+    const reason = `it was not done in ${timeoutMilliseconds / 1000} s, and can't be ended`;
+    return { ok: false, reason, lasting: false };
+  }
+  const [output, errors] = ended;
   if (child.exitCode === 0) {
     return { ok: true, output };
   }
@@ -45,6 +58,6 @@ export async function attempt(
       : `it was ended by ${death}: short of memory, or not done in ${timeoutMilliseconds / 1000} s`;
     return { ok: false, reason, lasting };
   }
-  const said = errors.trim().split("\n").at(-1) ?? "";
-  return { ok: false, reason: said === "" ? `it ended with code ${child.exitCode}` : said, lasting: false };
+  const last = errors.trim().split("\n").at(-1) ?? "";
+  return { ok: false, reason: last === "" ? `it ended with code ${child.exitCode}` : last, lasting: false };
 }
