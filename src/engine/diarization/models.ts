@@ -1,8 +1,8 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { messageOf } from "../../wording/index.ts";
+import { silenceOnnxTelemetry } from "../onnx-telemetry.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
-import { silenceOnnxTelemetry } from "./onnx-telemetry.ts";
 
 /** Stretches that are embedded at once: eight take no less of the processor's time. */
 const BATCH_VOICES = 4;

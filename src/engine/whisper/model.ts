@@ -1,3 +1,4 @@
+import { silenceOnnxTelemetry } from "../onnx-telemetry.ts";
 import type { NativeAddon, NativeEncoder, NativeModel } from "./addon.ts";
 import type { ModelHeader } from "./model-header.ts";
 import { createState } from "./state.ts";
@@ -15,7 +16,10 @@ export function createModel(parts: {
   const encoders = new Map<string, NativeEncoder>();
   const encoderOf = ({ library, path, threads }: EncoderOptions): NativeEncoder => {
     const { mels, audioWidth: width } = header;
-    const encoder = encoders.get(path) ?? new addon.Encoder({ library, model: path, threads, mels, width });
+    const known = encoders.get(path);
+    if (known !== undefined) return known;
+    silenceOnnxTelemetry();
+    const encoder = new addon.Encoder({ library, model: path, threads, mels, width });
     encoders.set(path, encoder);
     return encoder;
   };
