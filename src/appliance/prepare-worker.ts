@@ -30,13 +30,13 @@ export interface PrepareWorkerOptions {
 }
 
 /**
- * Says what a worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
+ * Says what the worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
  * backend that passes its own. A variant that a worker died of by an illegal instruction is left out from then on, and so is,
  * until the program ends, a GPU backend that fails at work.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
-): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<WorkerStart> {
+): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<[WorkerStart]> {
   const { files, threads, verdictsPath, log, device = "auto", cudaLibrary = "" } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
@@ -79,15 +79,17 @@ export function workerPreparation(
     const { library: gpuLibrary, lanes } = retreat.use(gpu.gpuLibrary);
     const models = { whisperModel, segmentationModel, embeddingModel };
     started = cpuLibrary;
-    return {
-      type: "start",
-      nativeDirectory,
-      cpuLibrary,
-      gpuLibraries: gpuLibrary === null ? [] : [gpuLibrary],
-      onnxBinding,
-      ...models,
-      threads,
-      lanes,
-    };
+    return [
+      {
+        type: "start",
+        nativeDirectory,
+        cpuLibrary,
+        gpuLibraries: gpuLibrary === null ? [] : [gpuLibrary],
+        onnxBinding,
+        ...models,
+        threads,
+        lanes,
+      },
+    ];
   };
 }

@@ -36,11 +36,12 @@ export class WorkerModels implements RecordingModels {
       command: ownCommand("__worker"),
       prepare: async (death, signal) => {
         const needed = this.#needed();
-        const start = await prepare(death, signal);
-        this.#cpuLibrary = start.cpuLibrary;
-        this.#hasGpu = start.gpuLibraries.length > 0;
+        const starts = await prepare(death, signal);
+        const [{ cpuLibrary, gpuLibraries }] = starts;
+        this.#cpuLibrary = cpuLibrary;
+        this.#hasGpu = gpuLibraries.length > 0;
         this.#admitted = new Set(needed);
-        return start;
+        return starts;
       },
       // On a CPU an operation uses all threads well; two at once wait for each other at every step.
       lanes: 1,
@@ -72,7 +73,7 @@ export class WorkerModels implements RecordingModels {
     const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath, signal };
     try {
       const { cpuLibrary } = await chooseCpuLibraryFor(choice, this.#needed());
-      if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorker();
+      if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorkers();
     } catch (error) {
       signal.throwIfAborted();
       // The worker may manage all the same; if it dies of it, the recording fails and the others go on.

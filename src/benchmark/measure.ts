@@ -69,9 +69,10 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const engine = new Engine({
     command: ownCommand("__worker"),
     prepare: async (...args) => {
-      const start = await prepare(...args);
+      const starts = await prepare(...args);
+      const [start] = starts;
       cpuLibrary = start.gpuLibraries.length > 0 ? null : start.cpuLibrary;
-      return start;
+      return starts;
     },
     lanes: 1,
     log,

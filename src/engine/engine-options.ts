@@ -7,11 +7,11 @@ export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
   /**
-   * What a worker shall load; asked before each start and told how the last one ended, so that a CPU variant can be left
-   * out. The signal is aborted when the engine is closed meanwhile.
+   * What the workers shall load: one, or one for each GPU. It is asked before each start of a worker and told how that one
+   * ended, so that a CPU variant or a GPU can be left out. The signal is aborted when the engine is closed meanwhile.
    */
-  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start>;
-  /** Operations that run at once, where a start says nothing else. On a CPU they share its cores, and more at once are slower in sum. */
+  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
+  /** Operations that a worker runs at once, where a start says nothing else. On a CPU they share its cores, and more at once are slower in sum. */
   readonly lanes: number;
   readonly log: Logger;
   /** Told of each operation that was done. */
@@ -30,6 +30,8 @@ export interface EngineOptions {
 
 /** How a worker ended. */
 export interface WorkerDeath {
+  /** The label of the GPU that it was for, where it was for one. */
+  readonly gpu?: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
   /** What the GPU failed with, where the worker was ended for that. */

@@ -4,51 +4,54 @@ import { blame, givenUp } from "./blame.ts";
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
 import { IdleTime } from "./idle-time.ts";
-import { Lanes } from "./lanes.ts";
-import { OperationTimes } from "./operation-times.ts";
+import type { PooledWorker } from "./pooled-worker.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import type { Task, Tries } from "./task.ts";
-import { TimeLimits } from "./time-limits.ts";
+import { WaitingTasks } from "./waiting-tasks.ts";
 import { type CountedOperation, workOf } from "./work-done.ts";
-import { type Answer, WorkerLife } from "./worker-life.ts";
+import type { Answer } from "./worker-life.ts";
+import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 
 const defaultLookMilliseconds = 1000;
 
 /**
- * Runs operations in a worker process and outlives it: when the worker dies, another is started and what was running is
- * run again. A worker that comes to no end with what it does is ended. Operations are served in the order they come, so
- * recordings that ask for one part at a time take turns.
+ * Runs operations in worker processes and outlives them: when a worker dies, another is started and what was running is
+ * run again, there or in one of the others. A worker that comes to no end with what it does is ended. Operations are served
+ * in the order they come, so recordings that ask for one part at a time take turns.
  */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #lanes: Lanes;
-  readonly #times: OperationTimes;
-  readonly #worker: WorkerLife;
+  readonly #waiting = new WaitingTasks();
+  readonly #workers: WorkerPool;
   readonly #idleTime: IdleTime;
+  readonly #whenReady = Promise.withResolvers<void>();
+  #isClosed = false;
   #nextId = 1;
 
   constructor(options: EngineOptions) {
-    const { timeLimits = new TimeLimits(), lookMilliseconds = defaultLookMilliseconds } = options;
+    const { lookMilliseconds = defaultLookMilliseconds } = options;
     this.#options = options;
-    this.#lanes = new Lanes(options.lanes);
-    this.#times = new OperationTimes(timeLimits, lookMilliseconds);
     this.#idleTime = new IdleTime({
       limitMilliseconds: options.idleMilliseconds ?? (() => 0),
       lookMilliseconds,
       onIdle: () => {
-        if (this.#lanes.isEmpty) this.#worker.sleep();
+        if (!this.#isBusy) this.#workers.sleep();
       },
     });
-    this.#worker = new WorkerLife(options, timeLimits, lookMilliseconds, {
-      onStart: ({ lanes = options.lanes }) => this.#lanes.setCount(lanes),
+    this.#workers = new WorkerPool(options, lookMilliseconds, {
       onReady: () => {
+        this.#whenReady.resolve();
         this.#idleTime.used();
         this.#pump();
       },
-      onAnswer: (answer) => this.#finish(answer),
-      isIdle: () => this.#lanes.nothingRuns,
-      onGone: () => this.#times.workerGone(),
-      onDeath: (how, trouble) => this.#tryAgain(how, trouble),
+      onAnswer: (task, answer, worker, seconds) => {
+        if (task !== null) this.#finish(task, answer, worker, seconds);
+        this.#pump();
+      },
+      onDeath: (interrupted, how, trouble) => {
+        this.#tryAgain(interrupted, how, trouble);
+        this.#pump();
+      },
     });
   }
 
@@ -56,20 +59,19 @@ export class Engine {
    * How it stands; `trouble` says why it is not ready, or that what it does takes far too long, `busy` whether there is
    * anything to do.
    */
-  status(): ReturnType<WorkerLife["status"]> & { busy: boolean } {
-    const { trouble, ...worker } = this.#worker.status();
-    return { ...worker, trouble: trouble ?? this.#times.late(this.#lanes.running()), busy: !this.#lanes.isEmpty };
+  status(): PoolStatus & { busy: boolean } {
+    return { ...this.#workers.status(), busy: this.#isBusy };
   }
 
   /** Settles when a worker was ready for the first time. */
   ready(): Promise<void> {
-    return this.#worker.ready();
+    return this.#whenReady.promise;
   }
 
-  /** Has a worker that sleeps started: somebody will need it soon. */
+  /** Has workers that sleep started: somebody will need them soon. */
   wake(): void {
     this.#idleTime.used();
-    this.#worker.wake();
+    this.#workers.wake();
   }
 
   /**
@@ -86,12 +88,12 @@ export class Engine {
     tries: Tries | null = null,
   ): Promise<Result<N>> {
     signal.throwIfAborted();
-    if (this.#worker.isClosed) return Promise.reject(closedError());
+    if (this.#isClosed) return Promise.reject(closedError());
     return new Promise<Result<N>>((resolve, reject) => {
       const id = this.#nextId++;
       const abort = () => {
         task.abandoned = true;
-        if (!this.#lanes.withdraw(task)) this.#worker.send({ type: "cancel", id });
+        if (!this.#waiting.withdraw(task)) this.#workers.cancel(task);
         reject(signal.reason);
       };
       const settle: Task["settle"] = (outcome) => {
@@ -105,73 +107,69 @@ export class Engine {
       const task: Task = { id, operation: { name: operation, params }, tries, settle, ...begins };
       const tooLate = givenUp(task);
       if (tooLate !== null) return settle({ error: tooLate });
-      this.#lanes.add(task);
+      this.#waiting.add(task);
       this.#used(operation);
-      this.#worker.wake();
+      this.#workers.wake();
       this.#pump();
     });
   }
 
-  /** Tells the worker that whisper models other than these are not needed any more. */
+  /** Tells the workers that whisper models other than these are not needed any more. */
   keepModels(paths: readonly string[]): void {
-    if (this.#worker.status().state !== "ready") return;
-    this.#worker.send({ type: "keepModels", paths: [...paths] });
-    this.#times.keepModels(paths);
+    this.#workers.keepModels(paths);
   }
 
-  /** Has another worker started, which asks anew what to load, as soon as what runs is done; what waits goes to that one. */
-  renewWorker(): void {
-    this.#worker.renew();
+  /**
+   * Has others take the workers' places, which ask anew what to load, each as soon as what it is at is done; what waits goes
+   * to those.
+   */
+  renewWorkers(): void {
+    this.#workers.renew();
   }
 
-  /** Ends the worker; what still runs or waits is rejected. */
+  /** Ends the workers; what still runs or waits is rejected. */
   async close(): Promise<void> {
-    this.#worker.close();
-    this.#times[Symbol.dispose]();
+    this.#isClosed = true;
+    const running = this.#workers.close();
     this.#idleTime[Symbol.dispose]();
-    for (const task of this.#lanes.clear()) task.settle({ error: closedError() });
-    await this.#worker.ended();
+    for (const task of [...running, ...this.#waiting.clear()]) task.settle({ error: closedError() });
+    await this.#workers.ended();
   }
 
-  /** Gives the worker what may begin. */
+  get #isBusy(): boolean {
+    return !this.#waiting.isEmpty || !this.#workers.nothingRuns;
+  }
+
+  /** Gives the workers what may begin. */
   #pump(): void {
-    while (this.#worker.takesWork) {
-      const next = this.#lanes.begin();
+    for (;;) {
+      const next = this.#waiting.take((task) => this.#workers.placeFor(task));
       if (next === null) return;
-      this.#begin(next);
+      this.#begin(next.task, next.place);
     }
   }
 
-  #begin(task: Task): void {
-    const { id, operation, tries } = task;
+  #begin(task: Task, worker: PooledWorker): void {
     try {
-      tries?.begins();
+      task.tries?.begins();
     } catch (error) {
-      this.#lanes.end(id);
       task.settle({ error: error instanceof Error ? error : new Error(messageOf(error)) });
       return;
     }
-    this.#times.begins(task, this.#worker.speechDevice, (trouble, limitSeconds) => {
-      task.stalled = true;
-      this.#worker.endStuck(trouble, limitSeconds);
-    });
-    this.#worker.send({ type: "run", id, operation: operation.name, params: operation.params });
+    worker.begin(task);
   }
 
-  #finish(answer: Answer): void {
-    this.#times.ended(answer.id);
-    const task = this.#lanes.end(answer.id);
-    if (task !== null) {
-      this.#used(task.operation.name);
-      if (answer.type === "done") this.#count(task);
-      task.settle(
-        answer.type === "done"
-          ? { result: answer.result }
-          : { error: new EngineOperationError(answer.message, answer.code) },
-      );
+  #finish(task: Task, answer: Answer, { speechDevice }: PooledWorker, seconds: number | null): void {
+    const { name, params } = task.operation;
+    this.#used(name);
+    if (seconds !== null && name !== "tryOut") {
+      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, speechDevice), seconds });
     }
-    this.#worker.renewIfIdle();
-    this.#pump();
+    task.settle(
+      answer.type === "done"
+        ? { result: answer.result }
+        : { error: new EngineOperationError(answer.message, answer.code) },
+    );
   }
 
   /** Whoever tries the worker out now and then keeps it from no sleep. */
@@ -179,19 +177,9 @@ export class Engine {
     if (operation !== "tryOut") this.#idleTime.used();
   }
 
-  /** Tells of an operation that was done. */
-  #count(task: Task): void {
-    const { speechDevice } = this.#worker;
-    const seconds = this.#times.done(task, speechDevice);
-    const { name, params } = task.operation;
-    if (name === "tryOut") return;
-    this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, speechDevice), seconds });
-  }
-
-  /** What the worker was at when it died is for the next one, before all else, unless it was that too often. */
-  #tryAgain(how: WorkerDeath, trouble: string): void {
+  /** What a worker was at when it died is done next, before all else, unless workers died of it too often. */
+  #tryAgain(interrupted: readonly Task[], how: WorkerDeath, trouble: string): void {
     const { log } = this.#options;
-    const interrupted = this.#lanes.interrupt();
     const names = interrupted.map(({ operation }) => operation.name);
     log.error({ event: "engine.worker_died", ...how, trouble, operations: names });
     blame(interrupted, how, log);
@@ -202,7 +190,7 @@ export class Engine {
       task.stalled = false;
       return error === null;
     });
-    this.#lanes.putBack(again);
+    this.#waiting.putBack(again);
   }
 }
 

@@ -1,10 +1,9 @@
 import { runsAlone } from "./blame.ts";
 import type { Task } from "./task.ts";
 
-/** The operations that wait, in the order they came, and those that run: as many as there are lanes, or one alone. */
+/** The operations that a worker is at: as many as it has lanes, or one alone. */
 export class Lanes {
   #count: number;
-  readonly #waiting: Task[] = [];
   readonly #running = new Map<number, Task>();
 
   constructor(count: number) {
@@ -16,8 +15,9 @@ export class Lanes {
     this.#count = count;
   }
 
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0 && this.#running.size === 0;
+  /** How many more may begin. */
+  get room(): number {
+    return Math.max(0, this.#count - this.#running.size);
   }
 
   get nothingRuns(): boolean {
@@ -28,25 +28,14 @@ export class Lanes {
     return [...this.#running.values()];
   }
 
-  add(task: Task): void {
-    this.#waiting.push(task);
+  /** Whether it may begin beside what runs. */
+  takes(task: Task): boolean {
+    if (this.nothingRuns) return this.room > 0;
+    return this.room > 0 && ![task, ...this.#running.values()].some(runsAlone);
   }
 
-  /** Takes back one that waits. @returns false when it does not wait any more */
-  withdraw(task: Task): boolean {
-    const place = this.#waiting.indexOf(task);
-    if (place >= 0) this.#waiting.splice(place, 1);
-    return place >= 0;
-  }
-
-  /** Moves the first that waits to a lane. @returns null when there is none, or none may begin now */
-  begin(): Task | null {
-    const next = this.#waiting[0];
-    if (next === undefined || this.#running.size >= this.#count) return null;
-    if (this.#running.size > 0 && [next, ...this.#running.values()].some(runsAlone)) return null;
-    this.#waiting.shift();
-    this.#running.set(next.id, next);
-    return next;
+  begin(task: Task): void {
+    this.#running.set(task.id, task);
   }
 
   /** Frees the lane of one that has ended. @returns null when it does not run any more */
@@ -58,18 +47,8 @@ export class Lanes {
 
   /** Frees all lanes. @returns what ran */
   interrupt(): Task[] {
-    const interrupted = this.running();
+    const interrupted = [...this.#running.values()];
     this.#running.clear();
-    return [...interrupted];
-  }
-
-  /** Puts what was interrupted before all that waits, in its order. */
-  putBack(tasks: readonly Task[]): void {
-    this.#waiting.unshift(...tasks);
-  }
-
-  /** Frees all lanes and drops what waits. @returns both */
-  clear(): Task[] {
-    return [...this.interrupt(), ...this.#waiting.splice(0)];
+    return interrupted;
   }
 }

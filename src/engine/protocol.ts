@@ -153,6 +153,17 @@ const operationNames = Object.fromEntries(Object.keys(operations).map((name) => 
   [N in OperationName]: N;
 };
 
+/** A GPU that a worker is for. */
+const gpuSchema = Type.Object({
+  /** What it is called in the log and in metrics: its backend and number, e.g. `CUDA1`. */
+  label: Type.String({ minLength: 1 }),
+  /** The driver's name of it. */
+  name: Type.String(),
+  /** Variables that have the worker see this one alone; none where there is no other. */
+  environment: Type.Record(Type.String(), Type.String()),
+});
+export type Gpu = Static<typeof gpuSchema>;
+
 /** The first message to a worker: what it shall load. */
 const startSchema = Type.Object({
   type: Type.Literal("start"),
@@ -161,6 +172,8 @@ const startSchema = Type.Object({
   cpuLibrary: Type.String(),
   /** File names of the GPU backends to load; with none the CPU computes. */
   gpuLibraries: Type.Array(path),
+  /** Which GPU it is for; where it is not said, the first that the backend finds. */
+  gpu: Type.Optional(gpuSchema),
   /** The whisper model to begin with; operations name the one they are done with. */
   whisperModel: path,
   /** ONNX Runtime's addon, where this program is compiled; see diarization/onnx-binding.ts. */

@@ -29,12 +29,19 @@ export interface WorkerUser {
   onDeath(how: WorkerDeath, trouble: string): void;
 }
 
+/** What a worker is started with. */
+export interface WorkerLifeOptions
+  extends Pick<EngineOptions, "command" | "log" | "restartDelayMilliseconds" | "onWorkerDeath"> {
+  /** As the engine's, for this one alone; null: it is not needed any more, and was closed. */
+  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
+}
+
 /** Starts that fail in a row before it is said that there is no worker to be had. */
 const failuresUntilFailing = 3;
 
 /** Keeps a worker there: starts it, and another after it when it dies, does not come up, or shall make room for another. */
 export class WorkerLife {
-  readonly #options: EngineOptions;
+  readonly #options: WorkerLifeOptions;
   readonly #limits: TimeLimits;
   readonly #user: WorkerUser;
   #worker: WorkerProcess | null = null;
@@ -44,6 +51,8 @@ export class WorkerLife {
   #lastDeath: WorkerDeath | null = null;
   /** Why the worker is being ended, where that is the reason. */
   #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
+  /** Of the GPU that it is for; undefined: it is for none, or that is not known. */
+  #gpu: string | undefined;
   #speechDevice = "cpu";
   #gpus: readonly GpuMemory[] = [];
   #failures = 0;
@@ -57,13 +66,16 @@ export class WorkerLife {
   /** Of the start, which a driver can hang in. */
   readonly #watchdog: Watchdog<"start">;
   readonly #closing = new AbortController();
-  readonly #whenReady = Promise.withResolvers<void>();
 
-  constructor(options: EngineOptions, limits: TimeLimits, lookMilliseconds: number, user: WorkerUser) {
+  constructor(options: WorkerLifeOptions, limits: TimeLimits, lookMilliseconds: number, user: WorkerUser) {
     this.#options = options;
     this.#limits = limits;
     this.#user = user;
     this.#watchdog = new Watchdog(lookMilliseconds);
+  }
+
+  /** Starts the first; to be called once. */
+  start(): void {
     void this.#start();
   }
 
@@ -71,12 +83,12 @@ export class WorkerLife {
     state: EngineState;
     trouble: string | null;
     restarts: number;
-    workerPid: number | null;
+    pid: number | null;
     gpus: readonly GpuMemory[];
   } {
     const { pid } = this.#worker ?? { pid: null };
     const [state, trouble, restarts, gpus] = [this.#state, this.#trouble, this.#restarts, this.#gpus];
-    return { state, trouble, restarts, workerPid: pid, gpus };
+    return { state, trouble, restarts, pid, gpus };
   }
 
   get isClosed(): boolean {
@@ -90,11 +102,6 @@ export class WorkerLife {
   /** What whisper computes on. */
   get speechDevice(): string {
     return this.#speechDevice;
-  }
-
-  /** Settles when a worker was ready for the first time. */
-  ready(): Promise<void> {
-    return this.#whenReady.promise;
   }
 
   send(message: ToWorker): void {
@@ -117,7 +124,7 @@ export class WorkerLife {
     if (this.#state !== "ready" || !this.#user.isIdle()) return;
     this.#state = "asleep";
     this.#dismissed = true;
-    this.#options.log.info({ event: "engine.asleep" });
+    this.#options.log.info({ event: "engine.asleep", gpu: this.#gpu });
     this.#worker?.kill();
   }
 
@@ -133,7 +140,7 @@ export class WorkerLife {
   endStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
     this.#ending = { stalled: true };
-    this.#options.log.error({ event: "engine.stalled", trouble, limitSeconds });
+    this.#options.log.error({ event: "engine.stalled", gpu: this.#gpu, trouble, limitSeconds });
     this.#worker?.kill();
   }
 
@@ -155,14 +162,16 @@ export class WorkerLife {
     this.#renewal = false;
     try {
       const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
-      if (this.isClosed) return;
+      if (this.isClosed || start === null) return;
       this.#lastDeath = null;
       this.#ending = {};
+      this.#gpu = start.gpu?.label;
       this.#user.onStart(start);
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
-        onExit: (how) => this.#ended({ ...how, ...this.#ending }),
+        onExit: (how) =>
+          this.#ended({ ...how, ...this.#ending, ...(this.#gpu === undefined ? {} : { gpu: this.#gpu }) }),
       });
       const limit = this.#limits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
@@ -201,8 +210,7 @@ export class WorkerLife {
     this.#trouble = null;
     this.#failures = 0;
     this.#speechDevice = speechDevice;
-    this.#options.log.info({ event: "engine.ready", cpuVariant, devices, speechDevice });
-    this.#whenReady.resolve();
+    this.#options.log.info({ event: "engine.ready", gpu: this.#gpu, cpuVariant, devices, speechDevice });
     this.renewIfIdle();
     this.#user.onReady();
   }
@@ -226,6 +234,7 @@ export class WorkerLife {
     this.#dismissed = false;
     this.#gpus = [];
     this.#worker = null;
+    if (wasReady) this.#state = "starting";
     this.#watchdog.releaseAll();
     this.#user.onGone();
     if (!wasAsked) {
@@ -236,19 +245,16 @@ export class WorkerLife {
       this.#user.onDeath(how, this.#trouble);
     }
     if (this.#state === "asleep") return;
-    if (wasReady || wasDismissed) {
-      if (wasReady) this.#state = "starting";
-      void this.#start();
-    } else {
-      this.#startLater();
-    }
+    if (wasReady || wasDismissed) void this.#start();
+    else this.#startLater();
   }
 
   #startLater(): void {
     this.#failures += 1;
     this.#state = this.#failures >= failuresUntilFailing ? "failing" : "starting";
     const delay = (this.#options.restartDelayMilliseconds ?? defaultRestartDelay)(this.#failures);
-    this.#options.log.error({ event: "engine.start_failed", trouble: this.#trouble, failures: this.#failures, delay });
+    const [gpu, trouble, failures] = [this.#gpu, this.#trouble, this.#failures];
+    this.#options.log.error({ event: "engine.start_failed", gpu, trouble, failures, delay });
     this.#restart = setTimeout(() => void this.#start(), delay);
   }
 }

@@ -17,6 +17,7 @@ export class WorkerProcess {
 
   constructor(command: readonly string[], start: Start, events: WorkerEvents) {
     this.#child = Bun.spawn([...command], {
+      env: { ...process.env, ...start.gpu?.environment },
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",

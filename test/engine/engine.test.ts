@@ -18,7 +18,7 @@ const engines: Engine[] = [];
 function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
-    prepare: async () => scriptedStart,
+    prepare: async () => [scriptedStart],
     lanes: 2,
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
@@ -128,7 +128,7 @@ describe("the engine", () => {
       prepare: async () => {
         tries += 1;
         if (tries < 5) throw new Error("the model is missing; run scripts/setup");
-        return scriptedStart;
+        return [scriptedStart];
       },
     });
     while (made.status().state !== "failing") await Bun.sleep(5);
@@ -164,7 +164,7 @@ describe("the engine", () => {
     const before = made.status().workerPid;
     const running = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
     const waiting = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
-    made.renewWorker();
+    made.renewWorkers();
     await Promise.all([running, waiting]);
     expect(pids[0]).toBe(before ?? 0);
     expect(pids[1]).not.toBe(before ?? 0);
@@ -176,8 +176,8 @@ describe("the engine", () => {
     const made = engine({
       prepare: async () => {
         asked += 1;
-        if (asked === 1) made.renewWorker();
-        return scriptedStart;
+        if (asked === 1) made.renewWorkers();
+        return [scriptedStart];
       },
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
@@ -189,14 +189,14 @@ describe("the engine", () => {
     const made = engine({
       prepare: async (death) => {
         told.push(death?.signal ?? null);
-        return scriptedStart;
+        return [scriptedStart];
       },
     });
     await made.ready();
     process.kill(made.status().workerPid ?? 0, "SIGILL");
     while (made.status().restarts === 0) await Bun.sleep(5);
     await made.run("planChunks", script("answer"), never);
-    made.renewWorker();
+    made.renewWorkers();
     while (told.length < 3) await Bun.sleep(5);
     expect(told).toEqual([null, "SIGILL", null]);
   });
@@ -254,7 +254,7 @@ describe("the engine", () => {
     const made = engine({
       timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 0.2 }),
       lookMilliseconds: 20,
-      prepare: async () => ({ ...scriptedStart, whisperModel: join(directory.path, "slow-once") }),
+      prepare: async () => [{ ...scriptedStart, whisperModel: join(directory.path, "slow-once") }],
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(1);
@@ -287,11 +287,12 @@ describe("the engine", () => {
     const told: string[] = [];
     const deaths: (WorkerDeath | null)[] = [];
     const tries = { deaths: 0, begins: () => {}, died: (death: string) => void told.push(death) };
-    const prepare = async (death: WorkerDeath | null) => {
-      deaths.push(death);
-      return scriptedStart;
-    };
-    const made = engine({ prepare });
+    const made = engine({
+      prepare: async (death) => {
+        deaths.push(death);
+        return [scriptedStart];
+      },
+    });
     const lost = script(`gpu-until:5:${join(directory.path, "tries")}`);
     expect(await made.run("planChunks", lost, never, tries)).toEqual({ chunks: [] });
     expect(told).toEqual(Array.from({ length: 5 }, () => "of the GPU"));
@@ -303,7 +304,7 @@ describe("the engine", () => {
   test("gives a worker as much at once as its start says", async () => {
     let lanes = 1;
     const running: string[] = [];
-    const made = engine({ prepare: async () => ({ ...scriptedStart, lanes }) });
+    const made = engine({ prepare: async () => [{ ...scriptedStart, lanes }] });
     const begin = (name: string) => {
       const tries = { deaths: 0, begins: () => void running.push(name), died: () => {} };
       void made.run("planChunks", script("wait"), never, tries).catch(() => {});

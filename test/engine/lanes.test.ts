@@ -1,21 +1,32 @@
 import { describe, expect, test } from "bun:test";
 import { Lanes } from "../../src/engine/lanes.ts";
+import { WaitingTasks } from "../../src/engine/waiting-tasks.ts";
 import { askedFor } from "./asked-for.ts";
 
 /** Ids of what may begin now. */
-function begun(lanes: Lanes): number[] {
+function begun(waiting: WaitingTasks, lanes: Lanes): number[] {
   const ids = [];
-  for (let next = lanes.begin(); next !== null; next = lanes.begin()) ids.push(next.id);
-  return ids;
+  for (;;) {
+    const next = waiting.take((task) => (lanes.takes(task) ? lanes : null));
+    if (next === null) return ids;
+    next.place.begin(next.task);
+    ids.push(next.task.id);
+  }
+}
+
+function waitingFor(...tasks: ReturnType<typeof askedFor>[]): WaitingTasks {
+  const waiting = new WaitingTasks();
+  for (const task of tasks) waiting.add(task);
+  return waiting;
 }
 
 describe("lanes", () => {
   test("are taken in the order in which operations came, as many as there are", () => {
     const lanes = new Lanes(2);
-    for (const id of [1, 2, 3]) lanes.add(askedFor(id));
-    expect(begun(lanes)).toEqual([1, 2]);
+    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3));
+    expect(begun(waiting, lanes)).toEqual([1, 2]);
     expect(lanes.end(1)?.id).toBe(1);
-    expect(begun(lanes)).toEqual([3]);
+    expect(begun(waiting, lanes)).toEqual([3]);
     expect(lanes.end(1)).toBeNull();
   });
 
@@ -27,36 +38,44 @@ describe("lanes", () => {
     "are one operation's alone where two workers %s: nothing begins before it, beside it or past it",
     (_what, counts) => {
       const lanes = new Lanes(3);
-      lanes.add(askedFor(1));
-      lanes.add(askedFor(2, counts));
-      lanes.add(askedFor(3));
-      expect(begun(lanes)).toEqual([1]);
+      const waiting = waitingFor(askedFor(1), askedFor(2, counts), askedFor(3));
+      expect(begun(waiting, lanes)).toEqual([1]);
       lanes.end(1);
-      expect(begun(lanes)).toEqual([2]);
+      expect(begun(waiting, lanes)).toEqual([2]);
       lanes.end(2);
-      expect(begun(lanes)).toEqual([3]);
+      expect(begun(waiting, lanes)).toEqual([3]);
     },
   );
 
   test("give back what was interrupted before all that waits", () => {
     const lanes = new Lanes(2);
-    for (const id of [1, 2, 3]) lanes.add(askedFor(id));
-    begun(lanes);
+    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3));
+    begun(waiting, lanes);
     const interrupted = lanes.interrupt();
-    expect([lanes.nothingRuns, lanes.isEmpty]).toEqual([true, false]);
-    lanes.putBack(interrupted);
-    expect(begun(lanes)).toEqual([1, 2]);
-    expect(lanes.clear().map(({ id }) => id)).toEqual([1, 2, 3]);
-    expect(lanes.isEmpty).toBe(true);
+    expect([lanes.nothingRuns, waiting.isEmpty]).toEqual([true, false]);
+    waiting.putBack(interrupted);
+    expect(begun(waiting, lanes)).toEqual([1, 2]);
+    expect(waiting.clear().map(({ id }) => id)).toEqual([3]);
+    expect(waiting.isEmpty).toBe(true);
   });
+});
 
-  test("let go of what waits, not of what runs", () => {
+describe("what waits", () => {
+  test("is let go of, and what runs is not", () => {
     const lanes = new Lanes(1);
     const [first, second] = [askedFor(1), askedFor(2)];
-    lanes.add(first);
-    lanes.add(second);
-    begun(lanes);
-    expect([lanes.withdraw(first), lanes.withdraw(second)]).toEqual([false, true]);
+    const waiting = waitingFor(first, second);
+    begun(waiting, lanes);
+    expect([waiting.withdraw(first), waiting.withdraw(second)]).toEqual([false, true]);
     expect(lanes.running()).toEqual([first]);
+  });
+
+  test("is passed where there is no place for it, unless it waits to run alone", () => {
+    const onlyFor = (id: number) => (task: { id: number }) => (task.id === id ? id : null);
+    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3, { deaths: 2 }), askedFor(4));
+    expect(waiting.take(onlyFor(2))?.task.id).toBe(2);
+    expect(waiting.take(onlyFor(4))).toBeNull();
+    expect(waiting.take(onlyFor(3))?.task.id).toBe(3);
+    expect(waiting.take(onlyFor(4))?.task.id).toBe(4);
   });
 });

@@ -16,7 +16,7 @@ afterEach(async () => {
 function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
-    prepare: async () => scriptedStart,
+    prepare: async () => [scriptedStart],
     lanes: 1,
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
@@ -125,7 +125,7 @@ describe("a worker that nobody needs", () => {
       prepare: async () => {
         starts += 1;
         if (starts === 2 || starts === 3) throw new Error("the model is missing");
-        return scriptedStart;
+        return [scriptedStart];
       },
     });
     const trial = new Trial({ engine: made, model: () => "/", now: () => performance.now() });

@@ -2,8 +2,8 @@
  * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
  * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
  * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `gpu-until:N:FILE` has its GPU fail
- * as often, `fail` throws, `wait` never answers. A whisper
- * model that is not there yet makes the start wait for ever, once.
+ * as often, `fail` throws, `wait` never answers. `detectLanguage` does as told, too; its answer names the GPU that the
+ * environment lets the worker see. A whisper model that is not there yet makes the start wait for ever, once.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
@@ -13,9 +13,13 @@ process.on("disconnect", () => process.exit(0));
 interface Message {
   readonly type: string;
   readonly id: number;
+  readonly operation: string;
   readonly params: { readonly pcm?: { readonly path: string } };
   readonly whisperModel: string;
 }
+
+const seen = process.env.CUDA_VISIBLE_DEVICES ?? "all";
+const answers: Readonly<Record<string, unknown>> = { detectLanguage: { probabilities: { [seen]: 1 } } };
 
 process.on("message", (message: Message) => {
   if (message.type === "start") {
@@ -39,5 +43,8 @@ process.on("message", (message: Message) => {
   } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as told" });
   else if (what === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
   else if (what !== "wait")
-    setTimeout(() => process.send?.({ type: "done", id: message.id, result: { chunks: [] } }), 5);
+    setTimeout(() => {
+      const result = answers[message.operation] ?? { chunks: [] };
+      process.send?.({ type: "done", id: message.id, result });
+    }, 5);
 });

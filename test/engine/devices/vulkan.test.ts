@@ -83,7 +83,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           command: command("__worker", environment),
           prepare: async (death) => {
             deaths.push(death);
-            return death === null ? { ...start, gpuLibraries: [vulkan] } : start;
+            return [death === null ? { ...start, gpuLibraries: [vulkan] } : start];
           },
           onWork: ({ device }) => devices.push(device),
           lanes: 1,

@@ -1,0 +1,147 @@
+import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import { Lanes } from "./lanes.ts";
+import { OperationTimes } from "./operation-times.ts";
+import type { GpuMemory, Start } from "./protocol.ts";
+import type { Task } from "./task.ts";
+import type { TimeLimits } from "./time-limits.ts";
+import { type Answer, type EngineState, WorkerLife } from "./worker-life.ts";
+
+/** Whoever hands out the work. */
+export interface WorkerPoolUser {
+  /** A worker takes work from now on. */
+  onReady(): void;
+  /**
+   * A worker has come to an end with something, and can take more.
+   * @param task what it was; null where nobody waits for it
+   * @param seconds that it took; null where it was not done
+   */
+  onAnswer(task: Task | null, answer: Answer, worker: PooledWorker, seconds: number | null): void;
+  /** A worker ended unasked. @param interrupted what it was at */
+  onDeath(interrupted: Task[], how: WorkerDeath, trouble: string): void;
+}
+
+export interface PooledWorkerOptions {
+  readonly engine: EngineOptions;
+  readonly limits: TimeLimits;
+  readonly lookMilliseconds: number;
+  readonly user: WorkerPoolUser;
+  /** What it shall load, asked before each start; null: it is not needed any more, and ends. */
+  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
+}
+
+/** How a worker stands. */
+export interface WorkerStatus {
+  readonly state: EngineState;
+  /** Why it is not ready, or that what it does takes far too long. */
+  readonly trouble: string | null;
+  /** Times that it ended unasked. */
+  readonly restarts: number;
+  readonly pid: number | null;
+  readonly gpus: readonly GpuMemory[];
+}
+
+/** A worker of the engine's, and what it is at. One that comes to no end with that is ended. */
+export class PooledWorker {
+  readonly #lanes: Lanes;
+  readonly #times: OperationTimes;
+  readonly #life: WorkerLife;
+
+  constructor({ engine, limits, lookMilliseconds, user, prepare }: PooledWorkerOptions) {
+    this.#lanes = new Lanes(engine.lanes);
+    this.#times = new OperationTimes(limits, lookMilliseconds);
+    this.#life = new WorkerLife({ ...engine, prepare }, limits, lookMilliseconds, {
+      onStart: ({ lanes = engine.lanes }) => this.#lanes.setCount(lanes),
+      onReady: () => user.onReady(),
+      onAnswer: (answer) => {
+        this.#times.ended(answer.id);
+        const task = this.#lanes.end(answer.id);
+        const seconds = answer.type === "done" && task !== null ? this.#times.done(task, this.speechDevice) : null;
+        user.onAnswer(task, answer, this, seconds);
+        this.#life.renewIfIdle();
+      },
+      isIdle: () => this.#lanes.nothingRuns,
+      onGone: () => this.#times.workerGone(),
+      onDeath: (how, trouble) => user.onDeath(this.#lanes.interrupt(), how, trouble),
+    });
+  }
+
+  /** Starts it; to be called once. */
+  start(): void {
+    this.#life.start();
+  }
+
+  status(): WorkerStatus {
+    const { trouble, ...life } = this.#life.status();
+    return { ...life, trouble: trouble ?? this.#times.late(this.#lanes.running()) };
+  }
+
+  /** What whisper computes on. */
+  get speechDevice(): string {
+    return this.#life.speechDevice;
+  }
+
+  get nothingRuns(): boolean {
+    return this.#lanes.nothingRuns;
+  }
+
+  get takesWork(): boolean {
+    return this.#life.takesWork;
+  }
+
+  /** Whether it may be given this now. */
+  takes(task: Task): boolean {
+    return this.takesWork && this.#lanes.takes(task);
+  }
+
+  /** How many more operations it may be given. */
+  get room(): number {
+    return this.#lanes.room;
+  }
+
+  begin(task: Task): void {
+    const { id, operation } = task;
+    this.#lanes.begin(task);
+    this.#times.begins(task, this.speechDevice, (trouble, limitSeconds) => {
+      task.stalled = true;
+      this.#life.endStuck(trouble, limitSeconds);
+    });
+    this.#life.send({ type: "run", id, operation: operation.name, params: operation.params });
+  }
+
+  /** Has it stop an operation. Does nothing where it is at no such. */
+  cancel({ id }: Task): void {
+    if (this.#lanes.running().some((task) => task.id === id)) this.#life.send({ type: "cancel", id });
+  }
+
+  /** Has it let go of whisper models other than these. */
+  keepModels(paths: readonly string[]): void {
+    if (this.#life.status().state !== "ready") return;
+    this.#life.send({ type: "keepModels", paths: [...paths] });
+    this.#times.keepModels(paths);
+  }
+
+  /** Has another take its place, which asks anew what to load, as soon as it is at nothing. */
+  renew(): void {
+    this.#life.renew();
+  }
+
+  sleep(): void {
+    this.#life.sleep();
+  }
+
+  wake(): void {
+    this.#life.wake();
+  }
+
+  /** Ends it. @returns what it was at */
+  close(): Task[] {
+    this.#life.close();
+    this.#times[Symbol.dispose]();
+    return this.#lanes.interrupt();
+  }
+
+  /** Settles when its process is gone, after `close`. */
+  ended(): Promise<void> {
+    return this.#life.ended();
+  }
+}
