@@ -67,7 +67,8 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
 const databaseName = "transcribe.db";
 
 /** What a server makes in its data directory, and the homes of its libraries' caches. */
-const ours = /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|state|models|runtime|backups|\.cache|\.bun)$/;
+const ours =
+  /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|listening|state|models|runtime|backups|\.cache|\.bun)$/;
 
 /** What somebody else put there stays. */
 function removeData(directory: string): void {

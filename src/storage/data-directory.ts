@@ -24,6 +24,7 @@ export class DataDirectoryInUseError extends DataDirectoryError {
  * server.lock       held by the running server
  * incoming/         uploads on their way in; what a crash left here is nobody's
  * uploads/ID        the recording as it was sent
+ * listening/ID/     what a browser plays of it; made of the upload, and gone with it
  * models/           models that were installed beside those of the program
  * work/ID/          PCM and step files; gone when the record is terminal
  * backups/          copies of the database: those that upgrades made, and others
@@ -41,7 +42,7 @@ export class DataDirectory extends DataPaths {
       if (fresh) chmodSync(this.root, 0o700);
       const foreign = foreignPlace(this, process.geteuid?.() ?? 0);
       if (foreign !== null) throw new Error(foreign);
-      for (const directory of [this.incoming, this.uploads, this.work, this.state]) {
+      for (const directory of [this.incoming, this.uploads, this.work, this.listening, this.state]) {
         const made = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
         if (made) ownAs(this.root, directory);
       }
@@ -68,16 +69,39 @@ export class DataDirectory extends DataPaths {
     await rm(this.workDirectory(recordingId), { recursive: true, force: true });
   }
 
+  /** Where the copy of a recording lies that is to be listened to: whole, or not there. */
+  listeningDirectory(recordingId: string): string {
+    return join(this.listening, recordingId);
+  }
+
+  /** Where that copy is being made. */
+  listeningDraft(recordingId: string): string {
+    return join(this.listening, `${recordingId}.part`);
+  }
+
   /** Removes every file of a recording. */
   removeRecording(recordingId: string): void {
     this.removeWork(recordingId);
     rmSync(this.uploadPath(recordingId), { force: true });
+    // After the upload: whoever makes one meanwhile looks for that when the copy has its name.
+    this.removeListening(recordingId);
   }
 
   /** The same where others wait meanwhile. */
   async removeRecordingAside(recordingId: string): Promise<void> {
     await this.removeWorkAside(recordingId);
     await rm(this.uploadPath(recordingId), { force: true });
+    await this.removeListeningAside(recordingId);
+  }
+
+  /** Removes a recording's copy to listen to, and what is being made of one. */
+  removeListening(recordingId: string): void {
+    for (const path of this.#listeningPlaces(recordingId)) rmSync(path, { recursive: true, force: true });
+  }
+
+  /** The same where others wait meanwhile. */
+  async removeListeningAside(recordingId: string): Promise<void> {
+    for (const path of this.#listeningPlaces(recordingId)) await rm(path, { recursive: true, force: true });
   }
 
   /**
@@ -92,6 +116,10 @@ export class DataDirectory extends DataPaths {
     const uploaded = readdirSync(this.uploads);
     const known = areOpen(uploaded);
     for (const id of uploaded) if (!known.has(id)) rmSync(this.uploadPath(id), { force: true });
+    const kept = new Set(uploaded.filter((id) => known.has(id)));
+    for (const name of readdirSync(this.listening)) {
+      if (!kept.has(name)) rmSync(join(this.listening, name), { recursive: true, force: true });
+    }
   }
 
   /**
@@ -113,6 +141,10 @@ export class DataDirectory extends DataPaths {
     }
     ownAs(this.root, this.lockPath);
     return giveBack;
+  }
+
+  #listeningPlaces(recordingId: string): string[] {
+    return [this.listeningDraft(recordingId), this.listeningDirectory(recordingId)];
   }
 
   #unusable(error: unknown): DataDirectoryError {

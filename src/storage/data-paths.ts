@@ -9,6 +9,8 @@ export class DataPaths {
   readonly incoming: string;
   readonly uploads: string;
   readonly work: string;
+  /** Copies of recordings to listen to in a browser. */
+  readonly listening: string;
   /** Models that were installed beside those of the program. */
   readonly models: string;
   /** What the server notes for itself. */
@@ -21,6 +23,7 @@ export class DataPaths {
     this.incoming = join(this.root, "incoming");
     this.uploads = join(this.root, "uploads");
     this.work = join(this.root, "work");
+    this.listening = join(this.root, "listening");
     this.models = join(this.root, "models");
     this.state = join(this.root, "state");
   }

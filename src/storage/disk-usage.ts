@@ -50,8 +50,8 @@ export class DiskUsage {
   }
 
   async #walk() {
-    const { uploads, incoming, work, models } = this.#paths;
-    const named = { uploads, incoming, work, models };
+    const { uploads, incoming, work, listening, models } = this.#paths;
+    const named = { uploads, incoming, work, listening, models };
     const sizes = Object.entries(named).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
     return Object.fromEntries(await Promise.all(sizes));
   }

@@ -16,10 +16,10 @@ export function foreignPlace(paths: DataPaths, userId: number): string | null {
     return isTrap ? `it belongs to another user (uid ${uid}) and is open to all` : null;
   }
   if (uid === 0) return null;
-  const { root, incoming, uploads, work, state, models, databasePath, lockPath } = paths;
+  const { root, incoming, uploads, work, listening, state, models, databasePath, lockPath } = paths;
   const logs = ["-wal", "-shm", "-journal"].map((suffix) => databasePath + suffix);
   const installed = ["installed", "downloads", "tmp"].map((name) => join(models, name));
-  const places = [incoming, uploads, work, state, models, ...installed, backupDirectory(databasePath)];
+  const places = [incoming, uploads, work, listening, state, models, ...installed, backupDirectory(databasePath)];
   for (const path of [...places, databasePath, ...logs, lockPath, join(root, "runtime")]) {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isSymbolicLink() === true && found.uid !== 0) {

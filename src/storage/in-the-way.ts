@@ -4,7 +4,7 @@ import type { DataPaths } from "./data-paths.ts";
 
 /** What a data directory may hold though nothing was recorded in it. */
 const harmless = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
-const emptyFolders = new Set(["uploads", "work"]);
+const emptyFolders = new Set(["uploads", "work", "listening"]);
 
 /** The first thing in a data directory that a restore would have to replace, or that is none of ours; null when there is none. */
 export function inTheWayOfRestore(paths: DataPaths): string | null {

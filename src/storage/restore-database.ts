@@ -44,6 +44,7 @@ export function restoreDatabase(
     renameSync(incoming, databasePath);
     syncDirectoryNow(root);
     for (const id of readdirSync(join(root, "work"))) directory.removeWork(id);
+    for (const id of readdirSync(directory.listening)) directory.removeListening(id);
     return replaced;
   } catch (error) {
     rmSync(incoming, { force: true });

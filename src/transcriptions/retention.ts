@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { DataDirectory } from "../storage/index.ts";
@@ -32,6 +33,10 @@ export async function applyRetention(
     // Another name than an id is that of a file which is being fetched.
     const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
     if (goes) await dataDirectory.removeRecordingAside(id);
+  }
+  for (const id of await readdir(dataDirectory.listening)) {
+    const isLeft = isRecordingId(id) && !existsSync(dataDirectory.uploadPath(id));
+    if (isLeft) await dataDirectory.removeListeningAside(id);
   }
   if (rules.completedDays === 0) return;
   const createdBefore = now - rules.completedDays * day;

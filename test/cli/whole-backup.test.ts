@@ -55,6 +55,20 @@ describe("transcribe backup", () => {
     expect(readdirSync(elsewhere.incoming)).toEqual([]);
   });
 
+  test("leaves out copies to listen to, and a restore removes those that were made of what it replaces", async () => {
+    using parent = temporaryDirectory();
+    const { directory, ids } = filled(parent.path, 2, 5000);
+    for (const id of ids) mkdirSync(directory.listeningDirectory(id));
+    writeFileSync(join(directory.listeningDirectory(ids[0] ?? ""), "audio.webm"), "sound");
+    mkdirSync(directory.listeningDraft(ids[1] ?? ""));
+    const target = join(parent.path, "backup.tar");
+    const commands = new Commands(directory.root);
+    await commands.json(anything, "backup", target);
+    expect(Bun.spawnSync(["tar", "tf", target]).stdout.toString()).not.toContain("listening");
+    await commands.json(anything, "restore", "--replace", target);
+    expect([readdirSync(directory.listening), contentsOf(directory).length]).toEqual([[], 2]);
+  });
+
   test("that is killed at any moment leaves nothing under its name that is not whole, and the next one is", async () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 4, 40_000_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   DataDirectory,
@@ -78,9 +78,12 @@ describe("the data directory", () => {
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
     for (const id of ["open", "done", "lost"]) mkdirSync(directory.workDirectory(id));
+    for (const id of ["done", "lost", "expired"]) mkdirSync(directory.listeningDirectory(id));
+    mkdirSync(directory.listeningDraft("done"));
     const records = new Map([
       ["open", true],
       ["done", false],
+      ["expired", false],
     ]);
     directory.sweep((ids) => new Map([...records].filter(([id]) => ids.includes(id))));
     expect(
@@ -89,5 +92,6 @@ describe("the data directory", () => {
         .map(([name]) => name),
     ).toEqual(["openUpload", "doneUpload"]);
     expect(["open", "done", "lost"].filter((id) => existsSync(directory.workDirectory(id)))).toEqual(["open"]);
+    expect(readdirSync(directory.listening)).toEqual(["done"]);
   });
 });

@@ -11,6 +11,8 @@ function filled(path: string): DataDirectory {
   writeFileSync(directory.uploadPath("one"), "u".repeat(3000));
   mkdirSync(join(directory.workDirectory("one"), "deep"), { recursive: true });
   writeFileSync(join(directory.workDirectory("one"), "deep/audio.pcm"), "p".repeat(500));
+  mkdirSync(directory.listeningDirectory("one"));
+  writeFileSync(join(directory.listeningDirectory("one"), "audio.webm"), "a".repeat(70));
   return directory;
 }
 
@@ -18,7 +20,7 @@ test("the disk's figures are those of the data directory", async () => {
   using folder = temporaryDirectory();
   const { freeBytes, sizeBytes, databaseBytes, folders } = await new DiskUsage(filled(folder.path), () => 0).read();
   expect(databaseBytes).toBe(120);
-  expect(folders).toEqual({ uploads: 3000, incoming: 0, work: 500, models: 0 });
+  expect(folders).toEqual({ uploads: 3000, incoming: 0, work: 500, listening: 70, models: 0 });
   expect(freeBytes).toBeGreaterThan(0);
   expect(sizeBytes).toBeGreaterThanOrEqual(freeBytes);
 });
