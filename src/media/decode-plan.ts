@@ -21,7 +21,7 @@ export interface DecodeOutput {
 }
 
 /** How a plan is run, but for who reads what ffmpeg says of its progress. */
-export function decodeRun(plan: DecodePlan): Omit<FfmpegRun, "onStdout"> {
+export function decodeRun(plan: DecodePlan): FfmpegRun {
   const { ffmpegPath, maxSeconds, signal } = plan;
   const timeoutSeconds = decodeTimeoutSeconds(maxSeconds);
   const limits = {
@@ -34,11 +34,9 @@ export function decodeRun(plan: DecodePlan): Omit<FfmpegRun, "onStdout"> {
 
 function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodePlan): string[] {
   const outputArguments = outputs.flatMap(({ path, filters }) => [
-    ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
-    ...["-af", filters.join(",")],
-    ...["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-c:a", "pcm_s16le"],
     // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
-    ...["-t", String(maxSeconds + 1)],
+    ...outputArgumentsOf(trackIndex, filters, 1, maxSeconds + 1),
+    ...["-c:a", "pcm_s16le"],
     ...(path === null ? ["-f", "framecrc", "pipe:1"] : ["-f", "s16le", "-y", `file:${path}`]),
   ]);
   const isKept = outputs.some(({ path }) => path !== null);
@@ -46,9 +44,27 @@ function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodeP
     ...["-loglevel", "error", "-nostats"],
     // So often is looked how much of the disk has been taken.
     ...(isKept ? ["-progress", "pipe:1", "-stats_period", "0.2"] : []),
-    ...["-filter_threads", "1", "-copyts"],
-    ...inputArguments(inputPath),
+    ...openArguments(inputPath),
     ...outputArguments,
+  ];
+}
+
+/** Opens a recording so that its filters see the time stamps of its container. */
+export function openArguments(inputPath: string): string[] {
+  return ["-filter_threads", "1", "-copyts", ...inputArguments(inputPath)];
+}
+
+/** One output of a run: the track through these filters, at the sample rate of all PCM, and nothing of the file's texts. */
+export function outputArgumentsOf(
+  trackIndex: number,
+  filters: readonly string[],
+  channels: 1 | 2,
+  mostSeconds: number,
+): string[] {
+  return [
+    ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
+    ...["-af", filters.join(",")],
+    ...["-ac", String(channels), "-ar", String(PCM_SAMPLE_RATE_HZ), "-t", String(mostSeconds)],
   ];
 }
 

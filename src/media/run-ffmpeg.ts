@@ -14,8 +14,14 @@ export interface FfmpegRun {
   /** Wall-clock limit. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with every piece of standard output as it comes. */
-  readonly onStdout: (text: string) => void;
+  /** Called with every piece of standard output as it comes, read as text. */
+  readonly onStdout?: (text: string) => void;
+  /** The same, as it is. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
+  /** How much it prints to standard error is no reason to stop it: what is too much is dropped. */
+  readonly mayFlood?: boolean;
+  /** It waits for all other work on the machine, the steps of recordings in hand included. */
+  readonly isAside?: boolean;
 }
 
 /** How a run ended, where it ended by itself or by one of its own limits. */
@@ -35,6 +41,9 @@ const MAX_PRINTED_BYTES = 1 << 20;
 // What ffmpeg prints when it does not know an option that is used here, then exits 1 as for a bad file. It is the first that
 // it prints: further down, a file's tags may say the same.
 const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/;
+
+/** The least share of a processor that there is: what is aside waits for what yields to the server already. */
+const ASIDE_NICENESS = 19;
 
 /** How long a process that left its group may keep the pipes open after ffmpeg's own end. */
 const PIPE_GRACE_MILLISECONDS = 5000;
@@ -69,7 +78,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     detached: true,
   });
   using _ = guarded(child.pid);
-  yieldProcessor(child.pid);
+  yieldProcessor(child.pid, run.isAside === true ? ASIDE_NICENESS : undefined);
   void begin(child.stdin);
   let timedOut = false;
   let flooded = false;
@@ -90,11 +99,15 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
 
   let messages = "";
   const reading = Promise.all([
-    drain(child.stdout, enough.signal, run.onStdout),
-    drain(child.stderr, enough.signal, (text) => {
-      if (messages.length < MAX_PRINTED_BYTES) messages += text;
-      else flood();
-    }),
+    drain(child.stdout, enough.signal, listener(run)),
+    drain(
+      child.stderr,
+      enough.signal,
+      asText((text) => {
+        if (messages.length < MAX_PRINTED_BYTES) messages += text;
+        else if (run.mayFlood !== true) flood();
+      }),
+    ),
   ]);
   reading.catch(kill);
   await child.exited;
@@ -134,18 +147,28 @@ function killGroup(leader: number): void {
   }
 }
 
-async function drain(
-  stream: ReadableStream<Uint8Array>,
-  enough: AbortSignal,
-  onText: (text: string) => void,
-): Promise<void> {
+type ByteListener = (bytes: Uint8Array) => void;
+
+function listener({ onStdout, onBytes }: FfmpegRun): ByteListener {
+  const onText = onStdout === undefined ? () => {} : asText(onStdout);
+  return (bytes) => {
+    onText(bytes);
+    onBytes?.(bytes);
+  };
+}
+
+function asText(onText: (text: string) => void): ByteListener {
   const decoder = new TextDecoder();
+  return (bytes) => onText(decoder.decode(bytes, { stream: true }));
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, enough: AbortSignal, onBytes: ByteListener): Promise<void> {
   const reader = stream.getReader();
   enough.addEventListener("abort", () => void reader.cancel(), { once: true });
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    onText(decoder.decode(value, { stream: true }));
+    onBytes(value);
   }
 }
 

@@ -86,12 +86,17 @@ const FIRST_FRAME_SECONDS = 0.1;
 /**
  * ffmpeg's audio filters that lay samples where the container's time stamps have them, with silence in the gaps: before a
  * track that begins after the picture, and where a recorder left out silence or packets were lost. They take the
- * container's own time stamps (`-copyts`), and give 16-bit mono samples at `sampleRateHz` without gaps.
+ * container's own time stamps (`-copyts`), and give 16-bit samples of `layout` at `sampleRateHz` without gaps.
  *
  * No sample is ever dropped: where time stamps overlap, samples are laid end to end, and where they fall back or jump too
  * far ahead, they go on from there. No silence is put in beyond `maxSeconds`.
  */
-export function timeLineFilters(start: TrackStart | null, sampleRateHz: number, maxSeconds: number): string[] {
+export function timeLineFilters(
+  start: TrackStart | null,
+  sampleRateHz: number,
+  maxSeconds: number,
+  layout: "mono" | "stereo" = "mono",
+): string[] {
   // Where a track's form changes (rate, channels) ffmpeg makes the filters anew, with empty registers and the clock going
   // on: only what comes at the track's start may be late against 0.
   const isFirst = start === null ? "0" : `lt(T,${start.trackSeconds + FIRST_FRAME_SECONDS})`;
@@ -111,7 +116,7 @@ export function timeLineFilters(start: TrackStart | null, sampleRateHz: number, 
   return [
     // First to the form that the samples end in: in it silence takes the least memory.
     `aresample=${sampleRateHz}`,
-    "aformat=sample_fmts=s16:channel_layouts=mono",
+    `aformat=sample_fmts=s16:channel_layouts=${layout}`,
     `asetpts='${moved}'`,
     "aresample=async=1:min_hard_comp=0.001:first_pts=0",
   ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
+import { copyOf } from "./listening/copy-of.ts";
 import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from "./support.ts";
 
 const ready = available(FFMPEG, "tests of media times");
@@ -51,12 +52,17 @@ async function check({ made, joined, expected, maxSeconds }: Case): Promise<void
       path = join(folder, "joined");
       await Bun.write(path, Buffer.concat(await Promise.all(parts)));
     }
-    const found = onsets(await decoded(folder, path, maxSeconds));
+    const heard = await copyOf(path, folder, maxSeconds);
+    const found = onsets(heard.decoded);
     // Files joined by hand bring along what each codec puts before and after.
     const tolerance = joined === undefined ? 0.025 : 0.1;
     expect(found.length).toBe(expected.length);
     const errors = found.map((seconds, index) => Math.abs(seconds - (expected[index] ?? 0)));
     expect(Math.max(...errors)).toBeLessThan(tolerance);
+    // What people listen to says it at the same times.
+    const copied = onsets(heard.copied);
+    expect(copied.length).toBe(found.length);
+    expect(Math.max(...copied.map((seconds, index) => Math.abs(seconds - (found[index] ?? 0))))).toBeLessThan(0.025);
   });
 }
 

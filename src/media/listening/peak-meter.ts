@@ -1,0 +1,94 @@
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../pcm-format.ts";
+
+/** Of a waveform as it is kept. */
+export const PEAKS_PER_SECOND = 10;
+const SAMPLES_PER_PEAK = PCM_SAMPLE_RATE_HZ / PEAKS_PER_SECOND;
+const LOUDEST_SAMPLE = 2 ** 15;
+
+/**
+ * The byte that stands for a loudest sample: 255 times the root of its share of full scale, so that a whisper of -40 dB is a
+ * tenth of what a shout is, as it is heard, and not a hundredth.
+ */
+const byteOf = (sample: number) => Math.min(255, Math.round(255 * Math.sqrt(sample / LOUDEST_SAMPLE)));
+
+/** Looks at PCM that passes by (16-bit, interleaved, in pieces of any length), and keeps its peaks alone. */
+export class PeakMeter {
+  readonly #channels: 1 | 2;
+  readonly #peaks: number[] = [];
+  #rest = new Uint8Array(0);
+  #frames = 0;
+  #loudest = 0;
+  #products = 0;
+  #left = 0;
+  #right = 0;
+
+  constructor(channels: 1 | 2) {
+    this.#channels = channels;
+  }
+
+  /** Samples of each channel so far. */
+  get sampleCount(): number {
+    return this.#frames;
+  }
+
+  /** How the two channels go together, -1 to 1: -1 where one is the other upside down. 0 for a silent one, or for one alone. */
+  get correlation(): number {
+    const both = Math.sqrt(this.#left * this.#right);
+    return both === 0 ? 0 : this.#products / both;
+  }
+
+  get louderChannel(): 0 | 1 {
+    return this.#right > this.#left ? 1 : 0;
+  }
+
+  push(piece: Uint8Array): void {
+    const frameBytes = this.#channels * PCM_BYTES_PER_SAMPLE;
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const whole = bytes.length - (bytes.length % frameBytes);
+    // A view of 16-bit numbers begins at an even address.
+    const even = bytes.byteOffset % PCM_BYTES_PER_SAMPLE === 0 ? bytes : bytes.slice();
+    const samples = new Int16Array(even.buffer, even.byteOffset, whole / PCM_BYTES_PER_SAMPLE);
+    this.#rest = bytes.slice(whole);
+    if (this.#channels === 2) this.#compare(samples);
+    this.#measure(samples);
+  }
+
+  /** A byte for each tenth of a second, the last one for what is left; see byteOf. */
+  peaks(): Uint8Array {
+    const isPart = this.#frames % SAMPLES_PER_PEAK > 0;
+    return Uint8Array.from(isPart ? [...this.#peaks, this.#loudest] : this.#peaks, byteOf);
+  }
+
+  #measure(samples: Int16Array): void {
+    const perPeak = SAMPLES_PER_PEAK * this.#channels;
+    for (let at = 0; at < samples.length; ) {
+      const inPeak = (this.#frames % SAMPLES_PER_PEAK) * this.#channels;
+      const end = Math.min(samples.length, at + perPeak - inPeak);
+      let loudest = this.#loudest;
+      for (let index = at; index < end; index++) {
+        const sample = samples[index] ?? 0;
+        const size = sample < 0 ? -sample : sample;
+        if (size > loudest) loudest = size;
+      }
+      this.#loudest = loudest;
+      this.#frames += (end - at) / this.#channels;
+      if (this.#frames % SAMPLES_PER_PEAK === 0) {
+        this.#peaks.push(loudest);
+        this.#loudest = 0;
+      }
+      at = end;
+    }
+  }
+
+  #compare(samples: Int16Array): void {
+    let [products, left, right] = [this.#products, this.#left, this.#right];
+    for (let index = 0; index < samples.length; index += 2) {
+      const l = samples[index] ?? 0;
+      const r = samples[index + 1] ?? 0;
+      products += l * r;
+      left += l * l;
+      right += r * r;
+    }
+    [this.#products, this.#left, this.#right] = [products, left, right];
+  }
+}

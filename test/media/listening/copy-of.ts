@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { decodeRecording, MediaError, makeListeningCopy, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
+import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
+
+/** A recording as the models hear it, and the copy that people listen to. */
+export interface Heard {
+  readonly decoded: Int16Array;
+  readonly copied: Int16Array;
+  readonly audioPath: string;
+  readonly waveformPath: string;
+}
+
+/** Of what can't be decoded there is no transcript, and nothing to listen to. */
+export class UndecodableError extends Error {}
+
+function undecodable(error: unknown): never {
+  throw error instanceof MediaError ? new UndecodableError(error.message) : error;
+}
+
+/** Decodes a recording, makes its copy in `folder`, and decodes that as a player does that knows nothing of us. */
+export async function copyOf(inputPath: string, folder: string, maxSeconds = 600): Promise<Heard> {
+  const [pcm, audioPath, waveformPath] = ["decoded.pcm", "audio.webm", "waveform"].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  const common = { ffmpegPath: FFMPEG, inputPath, maxSeconds };
+  const { sampleCount } = await decodeRecording({ ...common, outputPath: pcm }).catch(undecodable);
+  if (sampleCount === 0) throw new UndecodableError("it has no samples");
+  const durationSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
+  await makeListeningCopy({ ...common, audioPath, waveformPath, durationSeconds });
+  return { decoded: await samplesOf(pcm), copied: await played(audioPath, folder), audioPath, waveformPath };
+}
+
+/** What a player lets hear of a file, from a time on. */
+export async function played(path: string, folder: string, fromSeconds = 0): Promise<Int16Array> {
+  const output = join(folder, "played.pcm");
+  const from = fromSeconds === 0 ? [] : ["-ss", String(fromSeconds)];
+  makeWithFfmpeg(...from, "-i", path, "-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-f", "s16le", output);
+  return samplesOf(output);
+}
+
+const WINDOW_SAMPLES = PCM_SAMPLE_RATE_HZ;
+/** Further apart nothing is looked for. */
+const MOST_LAG_SAMPLES = PCM_SAMPLE_RATE_HZ / 4;
+const LAG_STEP_SAMPLES = 8;
+
+/**
+ * By how much what is heard at a time of one comes later in the other, in seconds: where they go together best, over a second
+ * from there on.
+ */
+export function lagAt(sample: number, one: Int16Array, other: Int16Array): number {
+  const window = one.subarray(sample, sample + WINDOW_SAMPLES);
+  let best = { alike: Number.NEGATIVE_INFINITY, lag: 0 };
+  for (let lag = -MOST_LAG_SAMPLES; lag <= MOST_LAG_SAMPLES; lag += LAG_STEP_SAMPLES) {
+    const from = sample + lag;
+    if (from < 0) continue;
+    const alike = likeness(window, other.subarray(from, from + WINDOW_SAMPLES));
+    if (alike > best.alike) best = { alike, lag };
+  }
+  return best.lag / PCM_SAMPLE_RATE_HZ;
+}
+
+/** Where the loudest seconds of a recording begin: of each of so many parts of it one. */
+export function loudestSeconds(samples: Int16Array, parts: number): number[] {
+  const partSamples = Math.floor(samples.length / parts);
+  return Array.from({ length: parts }, (_, part) => {
+    const starts = [];
+    for (let at = part * partSamples; at + WINDOW_SAMPLES <= (part + 1) * partSamples; at += WINDOW_SAMPLES)
+      starts.push(at);
+    const power = (at: number) => likeness(samples.subarray(at, at + WINDOW_SAMPLES), null);
+    return starts.sort((a, b) => power(b) - power(a))[0] ?? part * partSamples;
+  });
+}
+
+/** @param other null: the samples' own power */
+function likeness(samples: Int16Array, other: Int16Array | null): number {
+  let products = 0;
+  let power = 1;
+  for (let index = 0; index < samples.length; index++) {
+    const theirs = other === null ? (samples[index] ?? 0) : (other[index] ?? 0);
+    products += (samples[index] ?? 0) * theirs;
+    power += theirs * theirs;
+  }
+  return other === null ? power : products / Math.sqrt(power);
+}
