@@ -11,7 +11,7 @@ const layers = [
   ["http"],
   ["exports"],
   ["queue"],
-  ["pipeline"],
+  ["pipeline", "listening"],
   ["engine", "media", "models"],
   ["transcriptions", "accounts"],
   ["storage"],

@@ -1,0 +1,221 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { machineTrouble, machineTroubles } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { isOpen } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
+import { areThere, copyFilesIn } from "./copy-files.ts";
+import { type ListeningState, noCopy } from "./listening-state.ts";
+import { isKept, makeCopy, type Workplace } from "./make-copy.ts";
+
+export interface ListeningOptions extends Workplace {
+  /** Whether copies are made that nobody asked for. */
+  readonly isEager: () => boolean;
+  /** Whether recordings are in hand, which go first. */
+  readonly isBusy: () => boolean;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** How often is looked whether the recording is still kept whose copy is being made. */
+  readonly watchMilliseconds?: number;
+}
+
+interface Making {
+  readonly id: string;
+  readonly controller: AbortController;
+  /** Somebody waits for it. */
+  isAsked: boolean;
+  percent: number | null;
+}
+
+interface Failed {
+  readonly message: string;
+  /** When it may be tried again, in milliseconds since the epoch; never, where the recording is at fault. */
+  readonly again: number;
+}
+
+/** After so long one that the machine could not make may be asked for again, and those that nobody asks for are gone on with. */
+const againMilliseconds = { asked: 10_000, missing: 300_000 };
+
+/** Others are to be made first; it is gone on with after them. */
+class OthersFirstError extends Error {
+  override readonly name = "OthersFirstError";
+}
+
+/**
+ * Copies of recordings for browsers to play; see makeListeningCopy. One is made at a time: first those that somebody opens, in
+ * their order, whatever else goes on; the others, newest first, when no recording is in hand. What is to be made is what the
+ * disk lacks: nothing is lost with this object.
+ */
+export class ListeningCopies {
+  readonly #options: ListeningOptions;
+  readonly #asked: string[] = [];
+  /** The next one is the last. */
+  #missing: string[] = [];
+  readonly #failed = new Map<string, Failed>();
+  /** Until when the machine can't make those that are missing, in milliseconds since the epoch. */
+  #restUntil = 0;
+  #making: Making | null = null;
+  #work: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+  }
+
+  /** How a recording's copy stands. */
+  look(id: string): ListeningState {
+    const { recordings, dataDirectory } = this.#options;
+    const recording = recordings.get(id);
+    if (recording === null) return { state: "none", message: noCopy.unknown };
+    if (isOpen(recording.status)) return { state: "none", message: noCopy.open };
+    if (!existsSync(dataDirectory.uploadPath(id))) return { state: "none", message: noCopy.gone };
+    const files = copyFilesIn(dataDirectory.listeningDirectory(id));
+    if (areThere(files)) return { state: "ready", files };
+    if (recording.durationSeconds === null) return { state: "none", message: noCopy.silent };
+    if (this.#making?.id === id) return { state: "making", percent: this.#making.percent };
+    if (this.#asked.includes(id)) return { state: "making", percent: null };
+    const failed = this.#failed.get(id);
+    return failed === undefined
+      ? { state: "none", message: noCopy.absent }
+      : { state: "failed", message: failed.message };
+  }
+
+  /** The same, and has it made before all that nobody asked for, if it is not there and can be. Asked again, it keeps its place. */
+  ask(id: string): ListeningState {
+    const before = this.look(id);
+    const again = this.#failed.get(id)?.again ?? 0;
+    const isToBeMade =
+      before.state === "failed"
+        ? this.#options.now() >= again
+        : "message" in before && before.message === noCopy.absent;
+    if (this.#making?.id === id) this.#making.isAsked = true;
+    else if (isToBeMade && !this.#isStopped) {
+      this.#failed.delete(id);
+      this.#asked.push(id);
+      this.goOn();
+    }
+    return this.look(id);
+  }
+
+  /** A recording has completed: its copy is made next. */
+  add(id: string): void {
+    if (!this.#options.isEager()) return;
+    this.#missing.push(id);
+    this.goOn();
+  }
+
+  /** Has those made that are missing. Call it at the start; and at times, for what the machine could not do then. */
+  async catchUp(): Promise<void> {
+    const { dataDirectory, isEager } = this.#options;
+    if (!isEager()) return;
+    const made = new Set(await readdir(dataDirectory.listening));
+    const kept = await readdir(dataDirectory.uploads);
+    const uploads = new Set(kept);
+    for (const id of this.#failed.keys()) if (!uploads.has(id)) this.#failed.delete(id);
+    // Ids sort by age.
+    this.#missing = kept.filter((id) => !made.has(id) && this.#mayTry(id)).sort();
+    this.goOn();
+  }
+
+  /** Begins with the next one, if it is time. */
+  goOn(): void {
+    if (this.#isStopped) return;
+    if (this.#making !== null) {
+      if (!this.#making.isAsked && this.#asked.length > 0) this.#making.controller.abort(new OthersFirstError());
+      return;
+    }
+    const asked = this.#asked.shift();
+    const id = asked ?? this.#nextMissing();
+    if (id === undefined) return;
+    const making = { id, controller: new AbortController(), isAsked: asked !== undefined, percent: null };
+    this.#making = making;
+    this.#work = this.#make(making).finally(() => {
+      this.#making = null;
+      this.goOn();
+    });
+  }
+
+  /** Makes no more, and gives up what it is at. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#making?.controller.abort(new Error("the server is stopping"));
+    await this.#work;
+  }
+
+  #nextMissing(): string | undefined {
+    const { now, isBusy, isEager } = this.#options;
+    if (this.#missing.length === 0 || now() < this.#restUntil || !isEager() || isBusy()) return undefined;
+    return this.#missing.pop();
+  }
+
+  #mayTry(id: string): boolean {
+    return this.#options.now() >= (this.#failed.get(id)?.again ?? 0);
+  }
+
+  async #make(making: Making): Promise<void> {
+    const { log, now, watchMilliseconds } = this.#options;
+    const { id, controller } = making;
+    // Of many that are there already, or can't be made, none is done in one go with the next.
+    await othersTurn();
+    const watch = setInterval(() => this.#abortGone(making), watchMilliseconds ?? 1000);
+    const since = now();
+    try {
+      const durationSeconds = this.#durationOf(making);
+      if (durationSeconds === null) return;
+      const onShare = (share: number) => {
+        making.percent = Math.floor(100 * share);
+      };
+      await makeCopy(this.#options, { id, durationSeconds }, onShare, controller.signal);
+      this.#failed.delete(id);
+      log.info({ event: "listening.made", recordingId: id, durationSeconds, milliseconds: now() - since });
+    } catch (error) {
+      this.#failedWith(making, error);
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** How long the recording is; null where no copy of it is to be made. */
+  #durationOf({ id, isAsked }: Making): number | null {
+    const { recordings, dataDirectory } = this.#options;
+    const recording = recordings.get(id);
+    if (recording === null || isOpen(recording.status) || !existsSync(dataDirectory.uploadPath(id))) return null;
+    if (areThere(copyFilesIn(dataDirectory.listeningDirectory(id)))) return null;
+    // Of what failed there is no transcript to be listened to with: it is made for who asks.
+    return isAsked || recording.status === "completed" ? recording.durationSeconds : null;
+  }
+
+  #failedWith({ id, controller, isAsked }: Making, error: unknown): void {
+    const { log, now } = this.#options;
+    if (this.#isStopped) return;
+    if (controller.signal.reason instanceof OthersFirstError) {
+      this.#missing.push(id);
+      return;
+    }
+    if (!isKept(this.#options, id)) return;
+    const trouble = machineTrouble(error);
+    const detail = trouble?.detail ?? messageOf(error);
+    log.warn({ event: "listening.failed", recordingId: id, detail });
+    if (trouble !== null && !isAsked) {
+      this.#missing.push(id);
+      this.#restUntil = now() + againMilliseconds.missing;
+      return;
+    }
+    const why = trouble === null || trouble.kind === "no_room" ? detail : machineTroubles[trouble.kind];
+    const again = trouble === null ? Number.POSITIVE_INFINITY : now() + againMilliseconds.asked;
+    // Some are sentences already.
+    this.#failed.set(id, {
+      message: `The recording can't be prepared for listening: ${why.replace(/\.$/, "")}.`,
+      again,
+    });
+  }
+
+  #abortGone({ id, controller }: Making): void {
+    try {
+      if (!isKept(this.#options, id)) controller.abort(new Error("the recording is gone"));
+    } catch {
+      // A database that can't be read says nothing; the next look will.
+    }
+  }
+}
