@@ -61,6 +61,7 @@ Napi::Value list_devices(const Napi::CallbackInfo & info) {
         entry.Set("description", properties.description);
         entry.Set("backend", ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)));
         entry.Set("kind", kind_of(properties.type));
+        entry.Set("address", properties.device_id == nullptr ? "" : properties.device_id);
         entry.Set("memoryFreeBytes", Napi::Number::New(env, static_cast<double>(properties.memory_free)));
         entry.Set("memoryTotalBytes", Napi::Number::New(env, static_cast<double>(properties.memory_total)));
         devices.Set(static_cast<uint32_t>(i), entry);

@@ -151,6 +151,10 @@ void OnnxRuntime::run(Session * session, RunOptions * options, const float * inp
     const auto release = function<void (*)(void *)>(release_value);
     const std::shared_ptr<void> from(tensor(input, rows, columns), release);
     const std::shared_ptr<void> to(tensor(output, output_rows, output_columns), release);
+    if (session->operators != nullptr) {
+        // in a run that was ended before it could tell
+        session->operators->have_failed();
+    }
     const char * const input_name = "spectrum";
     const char * const output_name = "encoding";
     void * const inputs[] = {from.get()};

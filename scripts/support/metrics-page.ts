@@ -15,7 +15,7 @@ export function describedMetrics(): MetricDescription[] {
     openRecordings: () => [],
     stalledRecordings: () => [],
     oldestWaitingSeconds: () => 0,
-    engine: () => ({ ready: false, asleep: false, workerPid: null, gpus: [] }),
+    engine: () => ({ ready: false, asleep: false, workers: [] }),
     modelInUse: () => "",
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,

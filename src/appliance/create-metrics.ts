@@ -39,9 +39,9 @@ export function createMetrics(parts: MeasuredParts): Metrics {
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {
-      const { state, trouble, workerPid, gpus } = engine().status();
+      const { state, trouble, workers } = engine().status();
       const isThere = state === "ready" || state === "asleep" || state === "waking";
-      return { ready: isThere && trouble === null, asleep: state === "asleep", workerPid, gpus };
+      return { ready: isThere && trouble === null, asleep: state === "asleep", workers };
     },
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import {
   chooseCpuLibraryFor,
-  chooseGpuLibrary,
+  chooseGpus,
   leaveOutCpuLibrary,
   type WorkerDeath,
   type WorkerStart,
@@ -30,13 +30,13 @@ export interface PrepareWorkerOptions {
 }
 
 /**
- * Says what the worker shall load: the parts as they lie here, the best CPU variant that passes its self-test, and the GPU
- * backend that passes its own. A variant that a worker died of by an illegal instruction is left out from then on, and so is,
- * until the program ends, a GPU backend that fails at work.
+ * Says what the workers shall load: the parts as they lie here, the best CPU variant that passes its self-test, and each a GPU
+ * that passes its own; where none does, one worker computes on the CPU. A variant that a worker died of by an illegal
+ * instruction is left out from then on, and so is, until the program ends, a GPU that fails at work.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
-): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<[WorkerStart]> {
+): (death: WorkerDeath | null, signal?: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device = "auto", cudaLibrary = "" } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const whisperModels = options.whisperModels ?? (() => [files.whisperModel] as const);
@@ -44,8 +44,6 @@ export function workerPreparation(
   /** What the last worker was started with, and may have died of. */
   let started = "";
   const retreat = new GpuRetreat(log);
-  const isCandidate = (library: string) =>
-    (device === "auto" || basename(library) === `libggml-${device}.so`) && retreat.allows(library);
   return async (death, signal) => {
     if (death !== null) retreat.after(death);
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
@@ -71,25 +69,21 @@ export function workerPreparation(
     });
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
     const usable = { ...choice, whisperModel, cpuLibrary };
-    const gpu = await chooseGpuLibrary({
-      ...{ ...usable, cudaLibrary, verdictsPath, candidates: isCandidate, mustBeFaster: device === "auto" },
+    const { gpus, leftOut: gpusLeftOut } = await chooseGpus({
+      ...{ ...usable, cudaLibrary, verdictsPath, mustBeFaster: device === "auto" },
+      backends: (kind) => device === "auto" || device === kind,
+      allows: retreat.allows,
       withSample: (use) => withSpeechSample(files, use),
     });
-    if (gpu.leftOut.length > 0) log.warn({ event: "engine.gpu_backends_left_out", leftOut: gpu.leftOut });
-    const { library: gpuLibrary, lanes } = retreat.use(gpu.gpuLibrary);
-    const models = { whisperModel, segmentationModel, embeddingModel };
+    if (gpusLeftOut.length > 0) log.warn({ event: "engine.gpus_left_out", leftOut: gpusLeftOut });
     started = cpuLibrary;
-    return [
-      {
-        type: "start",
-        nativeDirectory,
-        cpuLibrary,
-        gpuLibraries: gpuLibrary === null ? [] : [gpuLibrary],
-        onnxBinding,
-        ...models,
-        threads,
-        lanes,
-      },
-    ];
+    const start = {
+      ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding },
+      ...{ whisperModel, segmentationModel, embeddingModel, threads },
+    };
+    const speechThreads = Math.max(1, Math.floor(threads / Math.max(1, gpus.length)));
+    const [first, ...more] = gpus.map((gpu) => ({ ...start, gpu, speechThreads, lanes: retreat.lanesOf(gpu.label) }));
+    // On a CPU an operation uses all threads well; two at once wait for each other at every step.
+    return first === undefined ? [{ ...start, speechThreads, lanes: 1 }] : [first, ...more];
   };
 }

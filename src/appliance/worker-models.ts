@@ -37,9 +37,9 @@ export class WorkerModels implements RecordingModels {
       prepare: async (death, signal) => {
         const needed = this.#needed();
         const starts = await prepare(death, signal);
-        const [{ cpuLibrary, gpuLibraries }] = starts;
+        const [{ cpuLibrary, gpu }] = starts;
         this.#cpuLibrary = cpuLibrary;
-        this.#hasGpu = gpuLibraries.length > 0;
+        this.#hasGpu = gpu !== undefined;
         this.#admitted = new Set(needed);
         return starts;
       },

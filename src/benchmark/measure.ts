@@ -45,7 +45,7 @@ export interface Measurement {
   readonly peakBytes: number | null;
 }
 
-/** Recordings that have a piece at the worker: one is worked on, the other waits, as it does with more of them. */
+/** Recordings that have a piece at each worker: one is worked on, the other waits, as it does with more of them. */
 const recordingsAtOnce = 2;
 
 /**
@@ -66,12 +66,14 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     ...{ device: speechDevice, cudaLibrary },
   });
   let cpuLibrary: string | null = null;
+  let workers = 1;
   const engine = new Engine({
     command: ownCommand("__worker"),
     prepare: async (...args) => {
       const starts = await prepare(...args);
-      const [start] = starts;
-      cpuLibrary = start.gpuLibraries.length > 0 ? null : start.cpuLibrary;
+      const [{ gpu, cpuLibrary: used }] = starts;
+      cpuLibrary = gpu === undefined ? used : null;
+      workers = starts.length;
       return starts;
     },
     lanes: 1,
@@ -122,7 +124,9 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
         transcribedSeconds += heardSeconds(chunk);
       } while (performance.now() - started < options.seconds * 1000);
     };
-    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordingsAtOnce }, oneRecording)));
+    const transcribeSeconds = await timed(() =>
+      Promise.all(Array.from({ length: workers * recordingsAtOnce }, oneRecording)),
+    );
     const recordingSeconds = pcm.sampleCount / SAMPLE_RATE;
     return {
       threads,
@@ -134,7 +138,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       },
       languageSeconds,
       transcribedSeconds,
-      peakBytes: peakOf(engine.status().workerPid),
+      peakBytes: peakOf(engine.status().workers),
     };
   } finally {
     await engine.close();
@@ -177,10 +181,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-function peakOf(pid: number | null): number | null {
+function peakOf(workers: readonly { readonly pid: number | null }[]): number | null {
   try {
-    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+    const peaks = workers.map(
+      ({ pid }) => /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1],
+    );
+    return peaks.includes(undefined) ? null : peaks.reduce((sum, kilobytes) => sum + Number(kilobytes) * 1024, 0);
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { gpuLibraries } from "../engine/index.ts";
+import { type GpuBackend, gpuBackends } from "../engine/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { CheckContext } from "./check.ts";
 
@@ -16,6 +16,6 @@ export function whisperModelOf(context: CheckContext): string {
 }
 
 /** The GPU backends that there are, the program's and the one that the settings name. @throws as filesOf */
-export function gpuLibrariesOf(context: CheckContext): string[] {
-  return gpuLibraries(filesOf(context).nativeDirectory, context.settings.engine.cuda_library);
+export function gpuBackendsOf(context: CheckContext): GpuBackend[] {
+  return gpuBackends(filesOf(context).nativeDirectory, context.settings.engine.cuda_library);
 }

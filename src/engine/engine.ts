@@ -159,11 +159,11 @@ export class Engine {
     worker.begin(task);
   }
 
-  #finish(task: Task, answer: Answer, { speechDevice }: PooledWorker, seconds: number | null): void {
+  #finish(task: Task, answer: Answer, worker: PooledWorker, seconds: number | null): void {
     const { name, params } = task.operation;
     this.#used(name);
     if (seconds !== null && name !== "tryOut") {
-      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, speechDevice), seconds });
+      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, worker), seconds });
     }
     task.settle(
       answer.type === "done"

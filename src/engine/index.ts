@@ -1,19 +1,20 @@
 export {
   areVerdicts,
   chooseCpuLibraryFor,
-  chooseGpuLibrary,
+  chooseGpus,
   describeEncoder,
   type EncoderChoiceOptions,
   type EncoderFinding,
+  type FoundGpu,
+  GpuTester,
   type GpuTrial,
   isGpuWithinReach,
   knownEncoder,
   leaveOutCpuLibrary,
-  listDevices,
+  listGpus,
   NoCpuLibraryError,
   surveyCpuLibraries,
   tryEncoder,
-  tryGpuLibrary,
   tryOnnx,
 } from "./devices/index.ts";
 export { blockCount, heardLength, isWholeBlock } from "./diarization/index.ts";
@@ -40,5 +41,5 @@ export { Reaching } from "./reaching.ts";
 export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
 export { Trial } from "./trial.ts";
-export { countPromptTokens, gpuLibraries, maxPromptTokens } from "./whisper/index.ts";
+export { countPromptTokens, type GpuBackend, gpuBackends, maxPromptTokens } from "./whisper/index.ts";
 export type { WorkDone } from "./work-done.ts";

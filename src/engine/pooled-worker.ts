@@ -1,10 +1,10 @@
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
-import type { GpuMemory, Start } from "./protocol.ts";
+import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
 import type { TimeLimits } from "./time-limits.ts";
-import { type Answer, type EngineState, WorkerLife } from "./worker-life.ts";
+import { type Answer, WorkerLife, type WorkerStatus } from "./worker-life.ts";
 
 /** Whoever hands out the work. */
 export interface WorkerPoolUser {
@@ -29,17 +29,6 @@ export interface PooledWorkerOptions {
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
 }
 
-/** How a worker stands. */
-export interface WorkerStatus {
-  readonly state: EngineState;
-  /** Why it is not ready, or that what it does takes far too long. */
-  readonly trouble: string | null;
-  /** Times that it ended unasked. */
-  readonly restarts: number;
-  readonly pid: number | null;
-  readonly gpus: readonly GpuMemory[];
-}
-
 /** A worker of the engine's, and what it is at. One that comes to no end with that is ended. */
 export class PooledWorker {
   readonly #lanes: Lanes;
@@ -55,7 +44,7 @@ export class PooledWorker {
       onAnswer: (answer) => {
         this.#times.ended(answer.id);
         const task = this.#lanes.end(answer.id);
-        const seconds = answer.type === "done" && task !== null ? this.#times.done(task, this.speechDevice) : null;
+        const seconds = answer.type === "done" && task !== null ? this.#times.done(task, this.#device) : null;
         user.onAnswer(task, answer, this, seconds);
         this.#life.renewIfIdle();
       },
@@ -75,9 +64,19 @@ export class PooledWorker {
     return { ...life, trouble: trouble ?? this.#times.late(this.#lanes.running()) };
   }
 
-  /** What whisper computes on. */
+  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
   get speechDevice(): string {
     return this.#life.speechDevice;
+  }
+
+  /** The label of the GPU that whisper computes on; empty: it computes on none. */
+  get gpu(): string {
+    return this.#life.gpu?.label ?? "";
+  }
+
+  /** What times are learnt for. */
+  get #device(): string {
+    return `${this.speechDevice} ${this.gpu}`;
   }
 
   get nothingRuns(): boolean {
@@ -101,7 +100,7 @@ export class PooledWorker {
   begin(task: Task): void {
     const { id, operation } = task;
     this.#lanes.begin(task);
-    this.#times.begins(task, this.speechDevice, (trouble, limitSeconds) => {
+    this.#times.begins(task, this.#device, (trouble, limitSeconds) => {
       task.stalled = true;
       this.#life.endStuck(trouble, limitSeconds);
     });

@@ -153,13 +153,15 @@ const operationNames = Object.fromEntries(Object.keys(operations).map((name) => 
   [N in OperationName]: N;
 };
 
-/** A GPU that a worker is for. */
-const gpuSchema = Type.Object({
+/** A GPU, by way of a backend that drives it. */
+export const gpuSchema = Type.Object({
+  /** The backend: its file name, or the path of one that lies elsewhere. */
+  library: path,
   /** What it is called in the log and in metrics: its backend and number, e.g. `CUDA1`. */
   label: Type.String({ minLength: 1 }),
   /** The driver's name of it. */
   name: Type.String(),
-  /** Variables that have the worker see this one alone; none where there is no other. */
+  /** Variables that have a process see this one alone; none where there is no other. */
   environment: Type.Record(Type.String(), Type.String()),
 });
 export type Gpu = Static<typeof gpuSchema>;
@@ -170,9 +172,7 @@ const startSchema = Type.Object({
   nativeDirectory: path,
   /** File name of the CPU variant to load; empty takes the best. */
   cpuLibrary: Type.String(),
-  /** File names of the GPU backends to load; with none the CPU computes. */
-  gpuLibraries: Type.Array(path),
-  /** Which GPU it is for; where it is not said, the first that the backend finds. */
+  /** What whisper computes on; without one the CPU computes. */
   gpu: Type.Optional(gpuSchema),
   /** The whisper model to begin with; operations name the one they are done with. */
   whisperModel: path,
@@ -182,6 +182,8 @@ const startSchema = Type.Object({
   embeddingModel: path,
   /** Threads of one operation. */
   threads: Type.Integer({ minimum: 1 }),
+  /** Those of one of whisper's, which several workers may be at. */
+  speechThreads: Type.Integer({ minimum: 1 }),
   /** Operations that the worker is given at once; the engine's usual number where it is not said. */
   lanes: Type.Optional(Type.Integer({ minimum: 1 })),
 });
@@ -202,7 +204,6 @@ export const toWorkerSchema = Type.Union([
 export type ToWorker = Static<typeof toWorkerSchema>;
 
 const gpuMemorySchema = Type.Object({
-  name: Type.String(),
   freeBytes: Type.Number({ minimum: 0 }),
   totalBytes: Type.Number({ minimum: 0 }),
 });
@@ -219,8 +220,8 @@ export const fromWorkerSchema = Type.Union([
     /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
     speechDevice: Type.String(),
   }),
-  /** Now and then, where there are GPUs. */
-  Type.Object({ type: Type.Literal("gpuMemory"), gpus: Type.Array(gpuMemorySchema) }),
+  /** Now and then, where it computes on a GPU: that one's. */
+  Type.Object({ type: Type.Literal("gpuMemory"), memory: gpuMemorySchema }),
   /** The GPU failed, and the worker is to be ended: what it was given at that moment is not answered. */
   Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),
   /** The worker can't work at all; it ends after this. */

@@ -8,6 +8,8 @@ export interface WorkDone {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
   /** `cpu`, or the GPU backend that whisper computes on. */
   readonly device: string;
+  /** The GPU's label; empty where the CPU did it. */
+  readonly gpu: string;
   /** From when a lane was free for it. */
   readonly seconds: number;
   /** What it worked through; 0 for what works on the results of others. */
@@ -39,14 +41,15 @@ const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   compareSentences: { step: "diarize", byWhisper: false, audioSeconds: none },
 };
 
-/** What doing an operation counts as. @param speechDevice what whisper computes on; the speaker models stay on the CPU */
+/** What doing an operation counts as. @param speech what whisper computes on; the speaker models stay on the CPU */
 export function workOf<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
-  speechDevice: string,
+  speech: { readonly speechDevice: string; readonly gpu: string },
 ): Omit<WorkDone, "seconds"> {
   const { step, byWhisper, audioSeconds } = kinds[operation];
-  return { step, device: byWhisper ? speechDevice : "cpu", audioSeconds: audioSeconds(params) };
+  const { speechDevice: device, gpu } = byWhisper ? speech : { speechDevice: "cpu", gpu: "" };
+  return { step, device, gpu, audioSeconds: audioSeconds(params) };
 }
 
 /** A block's share of its recording, so that those of all blocks are the whole. */

@@ -31,8 +31,8 @@ export interface Workbench {
   readonly devices: string[];
   /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
   readonly speechDevice: string;
-  /** The memory of each GPU there is, as it stands now. */
-  gpuMemory(): GpuMemory[];
+  /** The memory of the GPU that whisper computes on, as it stands now; null: it computes on none. */
+  gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Frees all other whisper models, those at work as soon as they are done. */
   keepModels(paths: readonly string[]): void;
@@ -42,16 +42,16 @@ export interface Workbench {
 export async function openWorkbench(start: Start): Promise<Workbench> {
   const whisper = loadWhisper({
     nativeDirectory: start.nativeDirectory,
-    gpu: start.gpuLibraries,
+    gpu: start.gpu === undefined ? [] : [start.gpu.library],
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
-  const { threads } = start;
+  const { threads, speechThreads } = start;
   const models = new ModelPool((path) =>
     whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
   );
   const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
   const usesGpu = gpus().length > 0;
-  if (start.gpuLibraries.length > 0 && !usesGpu) {
+  if (start.gpu !== undefined && !usesGpu) {
     throw new GpuError(new Error(whisper.unusable[0]?.reason ?? "it is not there any more"));
   }
   const speech = new Speech(models, usesGpu);
@@ -63,18 +63,17 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     threads,
   });
   const library = onnxLibraryOf(start.onnxBinding);
-  const encoderAt = (path: string | undefined) => (path === undefined ? undefined : { library, path, threads });
-  const handlers = createHandlers({ diarization, speech, threads, encoderAt });
+  const encoderAt = (path: string | undefined) =>
+    path === undefined ? undefined : { library, path, threads: speechThreads };
+  const handlers = createHandlers({ diarization, speech, threads: speechThreads, encoderAt });
   return {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
     speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
-    gpuMemory: () =>
-      gpus().map(({ name, memoryFreeBytes, memoryTotalBytes }) => ({
-        name,
-        freeBytes: memoryFreeBytes,
-        totalBytes: memoryTotalBytes,
-      })),
+    gpuMemory: () => {
+      const [gpu] = gpus();
+      return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };
+    },
     run: (operation, params, signal) => {
       const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
       return handle(params, signal);
@@ -88,6 +87,7 @@ type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal)
 interface Equipment {
   readonly diarization: DiarizationModels;
   readonly speech: Speech;
+  /** Of whisper's operations. */
   readonly threads: number;
   /** How an operation's encoder is used. */
   readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;

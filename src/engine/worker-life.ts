@@ -1,6 +1,6 @@
 import { messageOf } from "../wording/index.ts";
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
-import type { FromWorker, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
+import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
 import { WorkerProcess } from "./worker-process.ts";
@@ -10,6 +10,20 @@ import { WorkerProcess } from "./worker-process.ts";
  * could not be.
  */
 export type EngineState = "starting" | "ready" | "asleep" | "waking" | "failing" | "closed";
+
+/** How a worker stands. */
+export interface WorkerStatus {
+  readonly state: EngineState;
+  /** Why it is not ready, or that what it does takes far too long. */
+  readonly trouble: string | null;
+  /** Times that it ended unasked. */
+  readonly restarts: number;
+  readonly pid: number | null;
+  /** The GPU that it is for; null: it computes on the CPU, or has not begun to. */
+  readonly gpu: Gpu | null;
+  /** Of that GPU, as the worker told it; null while there is no worker. */
+  readonly gpuMemory: GpuMemory | null;
+}
 
 /** What the worker says of an operation it was given. */
 export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
@@ -51,10 +65,10 @@ export class WorkerLife {
   #lastDeath: WorkerDeath | null = null;
   /** Why the worker is being ended, where that is the reason. */
   #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
-  /** Of the GPU that it is for; undefined: it is for none, or that is not known. */
-  #gpu: string | undefined;
+  /** What it is for; undefined: for no GPU, or that is not known. */
+  #gpu: Gpu | undefined;
+  #gpuMemory: GpuMemory | null = null;
   #speechDevice = "cpu";
-  #gpus: readonly GpuMemory[] = [];
   #failures = 0;
   #restarts = 0;
   /** The worker shall make room for another as soon as it is idle. */
@@ -79,16 +93,10 @@ export class WorkerLife {
     void this.#start();
   }
 
-  status(): {
-    state: EngineState;
-    trouble: string | null;
-    restarts: number;
-    pid: number | null;
-    gpus: readonly GpuMemory[];
-  } {
+  status(): WorkerStatus {
     const { pid } = this.#worker ?? { pid: null };
-    const [state, trouble, restarts, gpus] = [this.#state, this.#trouble, this.#restarts, this.#gpus];
-    return { state, trouble, restarts, pid, gpus };
+    const [state, trouble, restarts, gpuMemory] = [this.#state, this.#trouble, this.#restarts, this.#gpuMemory];
+    return { state, trouble, restarts, pid, gpu: this.#gpu ?? null, gpuMemory };
   }
 
   get isClosed(): boolean {
@@ -97,6 +105,11 @@ export class WorkerLife {
 
   get takesWork(): boolean {
     return this.#state === "ready" && !this.#renewal;
+  }
+
+  /** The GPU that it is for; undefined: it is for none. */
+  get gpu(): Gpu | undefined {
+    return this.#gpu;
   }
 
   /** What whisper computes on. */
@@ -124,7 +137,7 @@ export class WorkerLife {
     if (this.#state !== "ready" || !this.#user.isIdle()) return;
     this.#state = "asleep";
     this.#dismissed = true;
-    this.#options.log.info({ event: "engine.asleep", gpu: this.#gpu });
+    this.#options.log.info({ event: "engine.asleep", gpu: this.#gpu?.label });
     this.#worker?.kill();
   }
 
@@ -140,7 +153,7 @@ export class WorkerLife {
   endStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
     this.#ending = { stalled: true };
-    this.#options.log.error({ event: "engine.stalled", gpu: this.#gpu, trouble, limitSeconds });
+    this.#options.log.error({ event: "engine.stalled", gpu: this.#gpu?.label, trouble, limitSeconds });
     this.#worker?.kill();
   }
 
@@ -165,13 +178,13 @@ export class WorkerLife {
       if (this.isClosed || start === null) return;
       this.#lastDeath = null;
       this.#ending = {};
-      this.#gpu = start.gpu?.label;
+      this.#gpu = start.gpu;
       this.#user.onStart(start);
       this.#worker = new WorkerProcess(this.#options.command, start, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
         onExit: (how) =>
-          this.#ended({ ...how, ...this.#ending, ...(this.#gpu === undefined ? {} : { gpu: this.#gpu }) }),
+          this.#ended({ ...how, ...this.#ending, ...(start.gpu === undefined ? {} : { gpu: start.gpu.label }) }),
       });
       const limit = this.#limits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
@@ -191,7 +204,7 @@ export class WorkerLife {
         this.#becomeReady(message);
         return;
       case "gpuMemory":
-        this.#gpus = message.gpus;
+        this.#gpuMemory = message.memory;
         return;
       case "gpuFailed":
         this.#endForGpu(message.failure);
@@ -210,7 +223,8 @@ export class WorkerLife {
     this.#trouble = null;
     this.#failures = 0;
     this.#speechDevice = speechDevice;
-    this.#options.log.info({ event: "engine.ready", gpu: this.#gpu, cpuVariant, devices, speechDevice });
+    const { label: gpu, name: gpuName } = this.#gpu ?? {};
+    this.#options.log.info({ event: "engine.ready", gpu, gpuName, cpuVariant, devices, speechDevice });
     this.renewIfIdle();
     this.#user.onReady();
   }
@@ -232,7 +246,7 @@ export class WorkerLife {
     const wasAsked = this.#isReplaceable() || wasDismissed;
     const wasReady = this.#state === "ready";
     this.#dismissed = false;
-    this.#gpus = [];
+    this.#gpuMemory = null;
     this.#worker = null;
     if (wasReady) this.#state = "starting";
     this.#watchdog.releaseAll();
@@ -253,7 +267,7 @@ export class WorkerLife {
     this.#failures += 1;
     this.#state = this.#failures >= failuresUntilFailing ? "failing" : "starting";
     const delay = (this.#options.restartDelayMilliseconds ?? defaultRestartDelay)(this.#failures);
-    const [gpu, trouble, failures] = [this.#gpu, this.#trouble, this.#failures];
+    const [gpu, trouble, failures] = [this.#gpu?.label, this.#trouble, this.#failures];
     this.#options.log.error({ event: "engine.start_failed", gpu, trouble, failures, delay });
     this.#restart = setTimeout(() => void this.#start(), delay);
   }

@@ -1,9 +1,9 @@
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
-import { PooledWorker, type WorkerPoolUser, type WorkerStatus } from "./pooled-worker.ts";
-import type { GpuMemory, Start } from "./protocol.ts";
+import { PooledWorker, type WorkerPoolUser } from "./pooled-worker.ts";
+import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
 import { modelOf, TimeLimits } from "./time-limits.ts";
-import type { EngineState } from "./worker-life.ts";
+import type { EngineState, WorkerStatus } from "./worker-life.ts";
 
 /** How the workers stand together. */
 export interface PoolStatus {
@@ -12,9 +12,8 @@ export interface PoolStatus {
   /** What is the matter, where none of them can work as it should. */
   readonly trouble: string | null;
   readonly restarts: number;
-  /** The first one's. */
-  readonly workerPid: number | null;
-  readonly gpus: readonly GpuMemory[];
+  /** Each of them. */
+  readonly workers: readonly WorkerStatus[];
 }
 
 const nearestToWorking: readonly EngineState[] = ["ready", "waking", "asleep", "starting", "failing", "closed"];
@@ -45,14 +44,11 @@ export class WorkerPool {
   }
 
   status(): PoolStatus {
-    const all = this.#workers.map(({ worker }) => worker.status());
-    const state = nearestToWorking.find((each) => all.some((status) => status.state === each)) ?? "closed";
-    const nearest = all.filter((status) => status.state === state);
-    const restarts = all.reduce((sum, status) => sum + status.restarts, this.#restartsOfDismissed);
-    return {
-      ...{ state, restarts, trouble: sharedTrouble(nearest) },
-      ...{ workerPid: all[0]?.pid ?? null, gpus: all.flatMap(({ gpus }) => gpus) },
-    };
+    const workers = this.#workers.map(({ worker }) => worker.status());
+    const state = nearestToWorking.find((each) => workers.some((status) => status.state === each)) ?? "closed";
+    const trouble = sharedTrouble(workers.filter((status) => status.state === state));
+    const restarts = workers.reduce((sum, status) => sum + status.restarts, this.#restartsOfDismissed);
+    return { state, trouble, restarts, workers };
   }
 
   get nothingRuns(): boolean {

@@ -78,8 +78,11 @@ export function runWorker(): void {
 const gpuMemoryMilliseconds = 15_000;
 
 function tellGpuMemory(workbench: Workbench): void {
-  const tell = () => send({ type: "gpuMemory", gpus: workbench.gpuMemory() });
-  if (workbench.gpuMemory().length === 0) return;
+  const tell = () => {
+    const memory = workbench.gpuMemory();
+    if (memory !== null) send({ type: "gpuMemory", memory });
+  };
+  if (workbench.speechDevice === "cpu") return;
   tell();
   setInterval(tell, gpuMemoryMilliseconds);
 }

@@ -1,6 +1,5 @@
 export { createLogger, type Logger } from "./log.ts";
 export {
-  type GpuMemory,
   type MetricDescription,
   type MetricSources,
   Metrics,

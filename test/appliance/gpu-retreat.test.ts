@@ -9,17 +9,20 @@ const lost: WorkerDeath = { ...killed, gpuFailure: { message: "device lost", out
 const stalled: WorkerDeath = { ...killed, stalled: true };
 const crashed: WorkerDeath = { exitCode: null, signal: "SIGABRT" };
 
-/** What is used after each of the deaths, by a machine with both backends; null is the CPU. */
+/** What is used of these GPUs. */
+function used(retreat: GpuRetreat, ...gpus: string[]): string[] {
+  return gpus.filter(retreat.allows).map((gpu) => `${gpu} ${retreat.lanesOf(gpu)}`);
+}
+
+/** What the first in question is used for after each of the deaths of its worker, on a machine with one GPU and both backends. */
 function after(...deaths: WorkerDeath[]): (string | null)[] {
   const retreat = new GpuRetreat(createLogger("silent"));
-  const next = () => {
-    const { library, lanes } = retreat.use(["cuda", "vulkan"].find(retreat.allows) ?? null);
-    return library === null ? null : `${library} ${lanes}`;
-  };
+  const next = () => used(retreat, "CUDA0", "Vulkan0")[0] ?? null;
   return [
     next(),
     ...deaths.map((death) => {
-      retreat.after(death);
+      const gpu = next()?.split(" ")[0];
+      retreat.after({ ...death, ...(gpu === undefined ? {} : { gpu }) });
       return next();
     }),
   ];
@@ -29,22 +32,33 @@ test.each<[string, WorkerDeath[], (string | null)[]]>([
   [
     "memory that is short has less done at once, once, and then the next one do it",
     [shortOfMemory, shortOfMemory],
-    ["cuda 5", "cuda 2", "vulkan 5"],
+    ["CUDA0 5", "CUDA0 2", "Vulkan0 5"],
   ],
   [
     "the next one, too, may do less before the CPU does all",
     [shortOfMemory, shortOfMemory, shortOfMemory, shortOfMemory, shortOfMemory],
-    ["cuda 5", "cuda 2", "vulkan 5", "vulkan 2", null, null],
+    ["CUDA0 5", "CUDA0 2", "Vulkan0 5", "Vulkan0 2", null, null],
   ],
-  ["a device that is lost makes room for the next one at once", [lost, lost], ["cuda 5", "vulkan 5", null]],
-  ["a worker that comes to no end, too", [stalled], ["cuda 5", "vulkan 5"]],
-  ["one that crashes may have been short of memory", [crashed, crashed], ["cuda 5", "cuda 2", "vulkan 5"]],
+  ["a device that is lost makes room for the next one at once", [lost, lost], ["CUDA0 5", "Vulkan0 5", null]],
+  ["a worker that comes to no end, too", [stalled], ["CUDA0 5", "Vulkan0 5"]],
+  ["one that crashes may have been short of memory", [crashed, crashed], ["CUDA0 5", "CUDA0 2", "Vulkan0 5"]],
   [
     "one that somebody killed says nothing of the GPU",
     [killed, killed, killed],
-    ["cuda 5", "cuda 5", "cuda 5", "cuda 5"],
+    ["CUDA0 5", "CUDA0 5", "CUDA0 5", "CUDA0 5"],
   ],
-  ["an illegal instruction is the CPU variant's", [{ exitCode: null, signal: "SIGILL" }], ["cuda 5", "cuda 5"]],
-])("%s", (_, deaths, used) => {
-  expect(after(...deaths)).toEqual(used);
+  ["an illegal instruction is the CPU variant's", [{ exitCode: null, signal: "SIGILL" }], ["CUDA0 5", "CUDA0 5"]],
+])("%s", (_, deaths, expected) => {
+  expect(after(...deaths)).toEqual(expected);
+});
+
+test("what one of several GPUs fails at takes nothing from the others", () => {
+  const retreat = new GpuRetreat(createLogger("silent"));
+  const all = ["CUDA0", "CUDA1", "CUDA2"];
+  retreat.after({ ...shortOfMemory, gpu: "CUDA1" });
+  expect(used(retreat, ...all)).toEqual(["CUDA0 5", "CUDA1 2", "CUDA2 5"]);
+  retreat.after({ ...lost, gpu: "CUDA0" });
+  expect(used(retreat, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
+  retreat.after(crashed);
+  expect(used(retreat, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
 });

@@ -31,6 +31,7 @@ afterEach(async () => {
   for (const each of engines.splice(0)) await each.close();
 });
 
+const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
 const never = new AbortController().signal;
 const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
 
@@ -48,20 +49,21 @@ describe("the engine", () => {
     await made.run("planChunks", script("answer"), never);
     await made.run("planChunks", script("fail"), never).catch(() => {});
     await made.run("planChunks", script("die"), never).catch(() => {});
-    expect(work).toEqual([{ step: "detect", device: "cpu", seconds: expect.any(Number), audioSeconds: 0 }]);
+    expect(work).toEqual([{ step: "detect", device: "cpu", gpu: "", seconds: expect.any(Number), audioSeconds: 0 }]);
     expect(work[0]?.seconds).toBeGreaterThan(0);
     expect(deaths).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
   });
 
-  test("knows the GPUs' memory as the worker tells it, and nothing of it when the worker is gone", async () => {
-    const made = engine();
+  test("knows the GPU's memory as the worker tells it, and nothing of it when the worker is gone", async () => {
+    const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
+    const made = engine({ prepare: async () => [{ ...scriptedStart, gpu }] });
     await made.run("planChunks", script("answer"), never);
-    expect(made.status().gpus).toEqual([{ name: "CUDA0", freeBytes: 7, totalBytes: 9 }]);
+    expect(made.status().workers).toMatchObject([{ gpu, gpuMemory: { freeBytes: 7, totalBytes: 9 } }]);
     const { promise: dead, resolve } = Promise.withResolvers<void>();
     const dying = engine({ onWorkerDeath: () => resolve() });
     const poisoned = dying.run("planChunks", script("die"), never).catch(() => {});
     await dead;
-    expect(dying.status().gpus).toEqual([]);
+    expect(dying.status().workers).toMatchObject([{ gpuMemory: null }]);
     await poisoned;
   });
 
@@ -100,11 +102,11 @@ describe("the engine", () => {
   test("notices a worker that is killed from outside", async () => {
     const made = engine();
     await made.ready();
-    const before = made.status().workerPid;
+    const before = pidOf(made);
     const waiting = made.run("planChunks", script("wait"), AbortSignal.timeout(3000));
     process.kill(before ?? 0, "SIGKILL");
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-    expect(made.status().workerPid).not.toBe(before);
+    expect(pidOf(made)).not.toBe(before);
     expect(waiting).rejects.toThrow();
     await waiting.catch(() => undefined);
   });
@@ -161,9 +163,9 @@ describe("the engine", () => {
     const pids: number[] = [];
     const made = engine({ lanes: 1 });
     await made.ready();
-    const before = made.status().workerPid;
-    const running = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
-    const waiting = made.run("planChunks", script("answer"), never).then(() => pids.push(made.status().workerPid ?? 0));
+    const before = pidOf(made);
+    const running = made.run("planChunks", script("answer"), never).then(() => pids.push(pidOf(made) ?? 0));
+    const waiting = made.run("planChunks", script("answer"), never).then(() => pids.push(pidOf(made) ?? 0));
     made.renewWorkers();
     await Promise.all([running, waiting]);
     expect(pids[0]).toBe(before ?? 0);
@@ -193,7 +195,7 @@ describe("the engine", () => {
       },
     });
     await made.ready();
-    process.kill(made.status().workerPid ?? 0, "SIGILL");
+    process.kill(pidOf(made) ?? 0, "SIGILL");
     while (made.status().restarts === 0) await Bun.sleep(5);
     await made.run("planChunks", script("answer"), never);
     made.renewWorkers();
@@ -223,7 +225,7 @@ describe("the engine", () => {
     await made.ready();
     // The first of its kind may take longer.
     await made.run("planChunks", script("answer"), never);
-    stopped(made.status().workerPid);
+    stopped(pidOf(made));
     const [first, second] = ["answer", "answer"].map((what) => made.run("planChunks", script(what), never));
     while (made.status().trouble === null) await Bun.sleep(5);
     expect(made.status().trouble).toMatch(/^the worker (has been|was) at one planChunks for/);
@@ -313,7 +315,7 @@ describe("the engine", () => {
     for (const name of ["one", "two", "three"]) begin(name);
     expect(running).toEqual(["one"]);
     lanes = 2;
-    process.kill(made.status().workerPid ?? 0, "SIGKILL");
+    process.kill(pidOf(made) ?? 0, "SIGKILL");
     while (running.length < 3) await Bun.sleep(5);
     expect(running).toEqual(["one", "one", "two"]);
   });
@@ -331,7 +333,7 @@ describe("the engine", () => {
   test("ends its worker when it is closed, and rejects what ran", async () => {
     const made = engine();
     await made.ready();
-    const { workerPid } = made.status();
+    const workerPid = pidOf(made);
     const running = made.run("planChunks", script("wait"), never);
     const closing = made.close();
     expect(running).rejects.toThrow("closed");

@@ -13,8 +13,8 @@ afterEach(async () => {
 
 /** What the worker of a GPU is started with. */
 const onGpu = (number: string) => ({
-  ...{ ...scriptedStart, gpuLibraries: ["cuda"], lanes: 2 },
-  gpu: { label: `CUDA${number}`, name: "a GPU", environment: { CUDA_VISIBLE_DEVICES: number } },
+  ...{ ...scriptedStart, lanes: 2 },
+  gpu: { library: "cuda", label: `CUDA${number}`, name: "a GPU", environment: { CUDA_VISIBLE_DEVICES: number } },
 });
 const onCpu = { ...scriptedStart, lanes: 1 };
 
@@ -29,11 +29,12 @@ async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
     ...options,
   });
   engines.push(made);
-  // Both are there once both have told of their memory.
-  while (made.status().gpus.length < 2) await Bun.sleep(5);
+  while (workersAt(made) < 2) await Bun.sleep(5);
   return made;
 }
 
+/** How many are there, and have told of their memory. */
+const workersAt = (made: Engine) => made.status().workers.filter(({ gpuMemory }) => gpuMemory !== null).length;
 const never = new AbortController().signal;
 const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
 const span = { startSeconds: 0, endSeconds: 1 };
@@ -62,7 +63,7 @@ describe("several workers", () => {
     const waits = made.run("planChunks", script("answer"), never).then(() => "done");
     expect(await Promise.all([heardBy(made), heardBy(made), heardBy(made)])).toEqual(["1", "1", "1"]);
     expect(await Promise.race([waits, Bun.sleep(30)])).toBeUndefined();
-    process.kill(made.status().workerPid ?? 0, "SIGKILL");
+    process.kill(made.status().workers[0]?.pid ?? 0, "SIGKILL");
     enough.abort();
     expect(await Promise.all([...held, waits])).toEqual(["stopped", "stopped", "done"]);
   });
@@ -77,7 +78,7 @@ describe("several workers", () => {
     expect(await heardBy(made, `die-until:1:${join(directory.path, "tries")}`)).toMatch(/^[01]$/);
     expect(deaths).toEqual(["CUDA0"]);
     expect(made.status().state).toBe("ready");
-    while (made.status().gpus.length < 2) await Bun.sleep(5);
+    while (workersAt(made) < 2) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ restarts: 1, trouble: null, busy: true });
     enough.abort();
     expect(await Promise.all([first, second])).toEqual(["stopped", "stopped"]);
@@ -98,7 +99,7 @@ describe("several workers", () => {
     const lost = (file: string) => `gpu-until:1:${join(directory.path, file)}`;
     expect(await heardBy(made, lost("first"))).toBe("1");
     expect(await Promise.all([heardBy(made), heardBy(made)])).toEqual(["1", "1"]);
-    expect(made.status()).toMatchObject({ state: "ready", restarts: 1, gpus: [{}] });
+    expect(made.status()).toMatchObject({ state: "ready", restarts: 1, workers: [{ gpu: { label: "CUDA1" } }] });
     expect(await heardBy(made, lost("second"))).toBe("all");
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status()).toMatchObject({ state: "ready", restarts: 2, trouble: null });
@@ -118,7 +119,7 @@ describe("several workers", () => {
     });
     made.renewWorkers();
     expect(inOrder(await Promise.all([heardBy(made), heardBy(made)]))).not.toContain("all");
-    while (made.status().gpus.length < 2) await Bun.sleep(5);
+    while (workersAt(made) < 2) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ state: "ready", trouble: null, restarts: 0 });
   });
 
@@ -127,7 +128,7 @@ describe("several workers", () => {
     const made = await engine({ prepare: async () => [onGpu(there[0] ?? ""), ...there.slice(1).map(onGpu)] });
     there = ["2", "3", "4"];
     made.renewWorkers();
-    while (made.status().gpus.length < 3 || made.status().state !== "ready") await Bun.sleep(5);
+    while (workersAt(made) < 3 || made.status().state !== "ready") await Bun.sleep(5);
     expect(inOrder(await Promise.all([heardBy(made), heardBy(made), heardBy(made)]))).toEqual(["2", "3", "4"]);
   });
 
@@ -143,18 +144,18 @@ describe("several workers", () => {
   test("sleep together, and are woken together", async () => {
     const made = await engine({ idleMilliseconds: () => 40, lookMilliseconds: 10 });
     while (made.status().state !== "asleep") await Bun.sleep(5);
-    while (made.status().gpus.length > 0) await Bun.sleep(5);
+    while (workersAt(made) > 0) await Bun.sleep(5);
     made.wake();
-    while (made.status().gpus.length < 2) await Bun.sleep(5);
+    while (workersAt(made) < 2) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ state: "ready", restarts: 0 });
   });
 
   test("end with the engine", async () => {
     const made = await engine();
-    const { workerPid } = made.status();
+    const [first] = made.status().workers;
     const waiting = [heardBy(made, "wait"), heardBy(made, "wait")].map((each) => each.catch(String));
     await made.close();
     expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.stringContaining("the engine is closed")));
-    expect(isAlive(workerPid ?? 0)).toBe(false);
+    expect(isAlive(first?.pid ?? 0)).toBe(false);
   });
 });

@@ -31,6 +31,7 @@ function engine(options: Partial<EngineOptions> = {}): Engine {
   return made;
 }
 
+const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
 const never = new AbortController().signal;
 const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
 const until = async (made: Engine, state: string) => {
@@ -42,12 +43,12 @@ describe("a worker that nobody needs", () => {
   test("is ended after its time, and is not said to have died", async () => {
     const made = engine();
     await made.run("planChunks", script("answer"), never);
-    const pid = made.status().workerPid ?? 0;
+    const pid = pidOf(made) ?? 0;
     expect(isAlive(pid)).toBe(true);
     await until(made, "asleep");
     while (isAlive(pid)) await Bun.sleep(5);
-    while (made.status().workerPid !== null) await Bun.sleep(5);
-    expect(made.status()).toMatchObject({ state: "asleep", trouble: null, restarts: 0, busy: false, gpus: [] });
+    while (pidOf(made) !== null) await Bun.sleep(5);
+    expect(made.status()).toMatchObject({ state: "asleep", trouble: null, restarts: 0, busy: false });
     expect(deaths).toBe(0);
   });
 
@@ -59,7 +60,7 @@ describe("a worker that nobody needs", () => {
       // At once: the old worker may be on its way out.
       if (time % 2 === 0) await pause();
       expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-      pids.add(made.status().workerPid);
+      pids.add(pidOf(made));
     }
     expect(pids.size).toBe(4);
     expect([deaths, made.status().restarts]).toEqual([0, 0]);
@@ -92,9 +93,9 @@ describe("a worker that nobody needs", () => {
       made.run("planChunks", script("answer"), waiting.signal),
     ].map((outcome) => outcome.catch(() => "aborted"));
     await made.ready();
-    const pid = made.status().workerPid;
+    const pid = pidOf(made);
     await pause();
-    expect(made.status()).toMatchObject({ state: "ready", workerPid: pid, busy: true });
+    expect(made.status()).toMatchObject({ state: "ready", workers: [{ pid }], busy: true });
     running.abort();
     waiting.abort();
     expect(await Promise.all(outcomes)).toEqual(["aborted", "aborted"]);

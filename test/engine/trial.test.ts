@@ -14,7 +14,7 @@ describe("whether the worker can work", () => {
   let trial: Trial;
 
   beforeEach(() => {
-    status = { state: "ready", trouble: null, busy: false, restarts: 0, workerPid: 1, gpus: [] };
+    status = { state: "ready", trouble: null, busy: false, restarts: 0, workers: [] };
     tried = [];
     ends = {};
     clock = 0;

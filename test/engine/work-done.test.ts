@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { blockCount } from "../../src/engine/index.ts";
 import { workOf } from "../../src/engine/work-done.ts";
 
+const onCuda = { speechDevice: "cuda", gpu: "CUDA1" };
 const directories = { activityDirectory: "/", embeddingDirectory: "/" };
 
 describe("work is counted", () => {
@@ -9,7 +10,7 @@ describe("work is counted", () => {
     const pcm = { path: "/", sampleCount: seconds * 16_000 };
     const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
     for (const operation of ["detectBlock", "embedBlock"] as const) {
-      const parts = blocks.map((block) => workOf(operation, { pcm, block, ...directories }, "cuda").audioSeconds);
+      const parts = blocks.map((block) => workOf(operation, { pcm, block, ...directories }, onCuda).audioSeconds);
       expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(seconds, 6);
       expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
     }
@@ -19,20 +20,29 @@ describe("work is counted", () => {
     const pcm = { path: "/", sampleCount: 160_000 };
     const span = { startSeconds: 2, endSeconds: 7.5 };
     expect(
-      workOf("transcribe", { pcm, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, "cuda"),
+      workOf("transcribe", { pcm, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, onCuda),
     ).toEqual({
       step: "transcribe",
       device: "cuda",
+      gpu: "CUDA1",
       audioSeconds: 5.5,
     });
-    expect(workOf("detectLanguage", { pcm, chunk: { ...span, speech: [span] }, model: "/" }, "vulkan")).toEqual({
+    expect(
+      workOf(
+        "detectLanguage",
+        { pcm, chunk: { ...span, speech: [span] }, model: "/" },
+        { speechDevice: "vulkan", gpu: "Vulkan0" },
+      ),
+    ).toEqual({
       step: "language",
       device: "vulkan",
+      gpu: "Vulkan0",
       audioSeconds: 5.5,
     });
-    expect(workOf("clusterSpeakers", { pcm, ...directories }, "cuda")).toEqual({
+    expect(workOf("clusterSpeakers", { pcm, ...directories }, onCuda)).toEqual({
       step: "diarize",
       device: "cpu",
+      gpu: "",
       audioSeconds: 0,
     });
   });

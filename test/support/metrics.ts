@@ -6,7 +6,7 @@ export function metricsWithoutEngine(parts: Pick<MeasuredParts, "recordings" | "
   return createMetrics({
     ...parts,
     engine: () => ({
-      status: () => ({ state: "starting", trouble: null, busy: false, restarts: 0, workerPid: null, gpus: [] }),
+      status: () => ({ state: "starting", trouble: null, busy: false, restarts: 0, workers: [] }),
     }),
     modelInUse: () => "whisper-base",
     certificateEndsAt: () => null,

@@ -6,9 +6,9 @@ export const scriptedStart: WorkerStart = {
   nativeDirectory: "/",
   onnxBinding: "/",
   cpuLibrary: "",
-  gpuLibraries: [],
   whisperModel: "/",
   segmentationModel: "/",
   embeddingModel: "/",
   threads: 1,
+  speechThreads: 1,
 };

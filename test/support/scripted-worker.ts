@@ -28,7 +28,7 @@ process.on("message", (message: Message) => {
       return;
     }
     process.send?.({ type: "ready", cpuVariant: "scripted", devices: [], speechDevice: "cuda" });
-    process.send?.({ type: "gpuMemory", gpus: [{ name: "CUDA0", freeBytes: 7, totalBytes: 9 }] });
+    process.send?.({ type: "gpuMemory", memory: { freeBytes: 7, totalBytes: 9 } });
   }
   if (message.type !== "run") return;
   const [what, times, file] = (message.params.pcm?.path ?? "answer").split(":");

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import { type MetricSources, Metrics } from "../../src/telemetry/index.ts";
 
-const gpu = { name: "CUDA0", freeBytes: 3, totalBytes: 8 };
+const worker = {
+  pid: process.pid,
+  gpu: { label: "CUDA0", name: "H200" },
+  gpuMemory: { freeBytes: 3, totalBytes: 8 },
+};
 
 function sources(changes: Partial<MetricSources> = {}): MetricSources {
   return {
@@ -11,7 +15,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
     stalledRecordings: () => [{ trouble: "disk_full", count: 1 }],
     oldestWaitingSeconds: () => 61,
-    engine: () => ({ ready: true, asleep: false, workerPid: process.pid, gpus: [gpu] }),
+    engine: () => ({ ready: true, asleep: false, workers: [worker] }),
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
@@ -33,8 +37,8 @@ test("what is asked when the metrics are read is told with its labels", async ()
     "transcribe_queue_oldest_waiting_seconds 61",
     "transcribe_engine_ready 1",
     "transcribe_engine_asleep 0",
-    'transcribe_gpu_memory_free_bytes{gpu="CUDA0"} 3',
-    'transcribe_gpu_memory_total_bytes{gpu="CUDA0"} 8',
+    'transcribe_gpu_memory_free_bytes{gpu="CUDA0",name="H200"} 3',
+    'transcribe_gpu_memory_total_bytes{gpu="CUDA0",name="H200"} 8',
     'transcribe_model_info{model="whisper-base"} 1',
     "transcribe_disk_free_bytes 1",
     "transcribe_disk_size_bytes 2",
@@ -52,12 +56,15 @@ test("what is not there any more is not told any more", async () => {
   const metrics = new Metrics(
     sources({
       openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
-      engine: () => ({ ready: there, asleep: !there, workerPid: there ? process.pid : null, gpus: there ? [gpu] : [] }),
+      engine: () => {
+        const gone = { ...worker, pid: null, gpuMemory: null };
+        return { ready: there, asleep: !there, workers: [there ? worker : gone] };
+      },
       modelInUse: () => (there ? "whisper-base" : "whisper-large"),
       certificateEndsAt: () => (there ? 1 : null),
     }),
   );
-  expect((await read(metrics)).join("\n")).toMatch(/worker_resident_memory_bytes \d{6,}/);
+  expect((await read(metrics)).join("\n")).toMatch(/worker_resident_memory_bytes\{gpu="CUDA0"\} \d{6,}/);
   there = false;
   const after = (await read(metrics)).join("\n");
   expect(after).not.toMatch(/priority="5"|gpu_memory|whisper-base|worker_resident|tls_certificate/);
@@ -86,13 +93,13 @@ test("counters of closed lists begin at 0, so that the first event is seen as an
 
 test("work is counted by step and device, so that a division gives the RTF", async () => {
   const metrics = new Metrics(sources());
-  metrics.engine.stepDone({ step: "transcribe", device: "cuda", seconds: 0.5, audioSeconds: 20 });
-  metrics.engine.stepDone({ step: "transcribe", device: "cuda", seconds: 0.25, audioSeconds: 10 });
+  metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.5, audioSeconds: 20 });
+  metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.25, audioSeconds: 10 });
   metrics.engine.stepDone({ step: "detect", device: "cpu", seconds: 2, audioSeconds: 0 });
   const samples = await read(metrics);
-  expect(samples).toContain('transcribe_step_seconds_total{step="transcribe",device="cuda"} 0.75');
-  expect(samples).toContain('transcribe_step_audio_seconds_total{step="transcribe",device="cuda"} 30');
-  expect(samples).toContain('transcribe_step_seconds_total{step="detect",device="cpu"} 2');
+  expect(samples).toContain('transcribe_step_seconds_total{step="transcribe",device="cuda",gpu="CUDA1"} 0.75');
+  expect(samples).toContain('transcribe_step_audio_seconds_total{step="transcribe",device="cuda",gpu="CUDA1"} 30');
+  expect(samples).toContain('transcribe_step_seconds_total{step="detect",device="cpu",gpu=""} 2');
 });
 
 test("completed recordings count by language and length, failed ones by cause alone", async () => {

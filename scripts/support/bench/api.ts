@@ -107,7 +107,7 @@ const common = { recordings, dataDirectory, limits: () => limits, toTranscriptio
 const metrics = createMetrics({
   ...{ recordings, dataPaths: dataDirectory, now: Date.now },
   engine: () => ({
-    status: () => ({ state: "ready", trouble: null, busy: false, restarts: 0, workerPid: null, gpus: [] }),
+    status: () => ({ state: "ready", trouble: null, busy: false, restarts: 0, workers: [] }),
   }),
   modelInUse: () => "whisper-base",
   certificateEndsAt: () => null,

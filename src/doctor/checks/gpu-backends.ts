@@ -1,16 +1,16 @@
-import { basename } from "node:path";
+import type { GpuBackend } from "../../engine/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { gpuLibrariesOf } from "../files-of.ts";
+import { gpuBackendsOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
 import type { Machine } from "../machine.ts";
 
 /** What each backend needs from the system, which no program can bring along. */
-const needs: Readonly<Record<string, { readonly library: string; readonly from: string }>> = {
-  "libggml-vulkan.so": {
+const needs: Readonly<Record<GpuBackend["kind"], { readonly library: string; readonly from: string }>> = {
+  vulkan: {
     library: "libvulkan.so.1",
     from: "Install the Vulkan loader (Debian: libvulkan1) and the GPU's Vulkan driver (AMD, Intel: mesa-vulkan-drivers).",
   },
-  "libggml-cuda.so": { library: "libcuda.so.1", from: "Install NVIDIA's driver; the library is part of it." },
+  cuda: { library: "libcuda.so.1", from: "Install NVIDIA's driver; the library is part of it." },
 };
 
 const places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib"];
@@ -22,22 +22,20 @@ export const gpuBackends: Check = {
     "A GPU backend needs a library of the system: Vulkan its loader (libvulkan.so.1), CUDA the driver's libcuda.so.1. Without it the backend is passed over in silence and the CPU computes.",
   run(context) {
     const { machine } = context;
-    const libraries = gpuLibrariesOf(context);
-    if (libraries.length === 0) return skipped("this build has no GPU backend");
+    const backends = gpuBackendsOf(context);
+    if (backends.length === 0) return skipped("this build has no GPU backend");
     if (findGpus(machine).length === 0) return skipped("there is no GPU");
-    const lacking = libraries.filter((name) => {
-      const need = needs[basename(name)];
-      return need !== undefined && !hasLibrary(machine, need.library);
-    });
-    if (lacking.length === libraries.length) {
+    const lacking = backends.filter(({ kind }) => !hasLibrary(machine, needs[kind].library));
+    if (lacking.length === backends.length) {
       return warning(
-        `${lacking.map((name) => needs[basename(name)]?.library).join(" and ")} missing: no GPU backend can be used`,
+        `${lacking.map(({ kind }) => needs[kind].library).join(" and ")} missing: no GPU backend can be used`,
         {
-          advice: lacking.map((name) => needs[basename(name)]?.from).join(" Or: "),
+          advice: lacking.map(({ kind }) => needs[kind].from).join(" Or: "),
         },
       );
     }
-    return ok(`${libraries.filter((name) => !lacking.includes(name)).join(", ")} can be loaded`);
+    const loadable = backends.filter((backend) => !lacking.includes(backend));
+    return ok(`${loadable.map(({ library }) => library).join(", ")} can be loaded`);
   },
 };
 

@@ -11,22 +11,27 @@ export type Outcome =
 /** Signals that the code brings upon itself; SIGKILL comes from outside, often for want of memory. */
 const crashes = new Set<NodeJS.Signals | number>(["SIGILL", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGTRAP"]);
 
+export interface AttemptOptions {
+  readonly timeoutMilliseconds: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Variables that it has beside this process's. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** How long what was killed is waited for. */
+  readonly endingMilliseconds?: number;
+}
+
 /** For what was killed to be gone, which the memory of a GPU takes some time for. */
 const defaultEndingMilliseconds = 10_000;
 
 /**
  * Runs a command to its end, or to the timeout's, and tells how it ended. Never throws because of what it does, only the
  * signal's reason, once the command was killed for an abort. What hangs in a driver can't be killed, and is left behind.
- * @param endingMilliseconds how long what was killed is waited for
  */
-export async function attempt(
-  command: readonly string[],
-  timeoutMilliseconds: number,
-  signal?: AbortSignal,
-  endingMilliseconds = defaultEndingMilliseconds,
-): Promise<Outcome> {
+export async function attempt(command: readonly string[], options: AttemptOptions): Promise<Outcome> {
+  const { timeoutMilliseconds, signal, environment, endingMilliseconds = defaultEndingMilliseconds } = options;
   signal?.throwIfAborted();
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const env = { ...process.env, ...environment };
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe", env });
   const unending = Promise.withResolvers<null>();
   let leaving: NodeJS.Timeout | undefined;
   const kill = () => {

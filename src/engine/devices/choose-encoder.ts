@@ -65,10 +65,10 @@ export async function describeEncoder(options: EncoderKeys): Promise<string | nu
  * @throws Error where nothing was found out; the signal's reason
  */
 export async function tryEncoder(options: EncoderChoiceOptions): Promise<EncoderFinding> {
-  const { command, nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory, signal } = options;
+  const { command, nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory } = options;
   const key = await keyOf(options);
   const line = [...command, "encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
-  const outcome = await attempt(line, options.timeoutMilliseconds ?? timeoutMilliseconds, signal);
+  const outcome = await attempt(line, { timeoutMilliseconds, ...options });
   if (!outcome.ok && !outcome.lasting) throw new Error(outcome.reason);
   const verdict = outcome.ok ? judge(outcome.output) : failed(outcome.reason);
   addVerdicts(options.verdictsPath, { [key]: verdict });

@@ -55,7 +55,8 @@ export function compute(options: CpuTestOptions, library: string): Promise<Outco
 
 function run(options: CpuTestOptions, mode: "score" | "run", library: string): Promise<Outcome> {
   const command = [...options.command, mode, options.nativeDirectory, library, options.whisperModel];
-  return attempt(command, options.timeoutMilliseconds ?? defaultTimeoutMilliseconds, options.signal);
+  const { timeoutMilliseconds = defaultTimeoutMilliseconds, signal } = options;
+  return attempt(command, { timeoutMilliseconds, signal });
 }
 
 /** What a verdict holds for: the CPU, the model's file and the library with those it works with, by their content. */

@@ -13,7 +13,7 @@ const driverFolders = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/loc
 
 /** Variables that name drivers or choose among devices. */
 const choosing =
-  /^(?:VK_(?:DRIVER_FILES|ADD_DRIVER_FILES|ICD_FILENAMES)|(?:GGML_VK|CUDA|NVIDIA)_VISIBLE_DEVICES|GGML_VK_.*)$/;
+  /^(?:VK_(?:DRIVER_FILES|ADD_DRIVER_FILES|ICD_FILENAMES)|(?:GGML_VK|CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|GGML_VK_.*)$/;
 
 /** Variables that make other devices visible than those below /dev. */
 const showing = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES"];

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { messageOf } from "../../wording/index.ts";
+import type { Gpu } from "../protocol.ts";
 import { isCpuLibrary, isGpuLibrary } from "../whisper/index.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
@@ -17,7 +18,7 @@ export interface GpuTestOptions extends DeviceTrialOptions {
   readonly mustBeFaster: boolean;
 }
 
-/** How a GPU backend did. */
+/** How a GPU did. */
 export type GpuTrial =
   | {
       readonly ok: true;
@@ -38,28 +39,40 @@ type Heard = (Outcome & { readonly ok: false }) | { readonly ok: true; readonly 
 /** Drivers of GPUs compile their kernels at first use, which takes minutes with some. */
 const timeoutMilliseconds = 300_000;
 
-/**
- * Transcribes a sample with a GPU backend and on the CPU, each in a process of its own: the GPU has to hear the same
- * words, and sooner. @throws only the signal's reason
- */
-export async function tryGpuLibrary(options: GpuTestOptions, gpuLibrary: string): Promise<GpuTrial> {
-  try {
-    return await options.withSample((sample) => compare(options, gpuLibrary, sample));
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    // There is the CPU, whatever keeps the GPU from being tried.
-    return { ok: false, reason: messageOf(error), lasting: false };
-  }
-}
+/** Tries GPUs, one after the other; what the CPU does in comparison it does once. */
+export class GpuTester {
+  readonly #options: GpuTestOptions;
+  #onCpu: Heard | null = null;
 
-async function compare(options: GpuTestOptions, gpuLibrary: string, sample: string): Promise<GpuTrial> {
-  const gpu = await hear(options, sample, [gpuLibrary]);
-  if (!gpu.ok) return gpu;
-  const cpu = await hear(options, sample, []);
-  if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false };
-  const fault = difference(gpu.hearing, cpu.hearing, options.mustBeFaster);
-  if (fault !== null) return { ok: false, reason: fault, lasting: true };
-  return { ok: true, seconds: gpu.hearing.seconds, cpuSeconds: cpu.hearing.seconds };
+  constructor(options: GpuTestOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Transcribes a sample on a GPU and on the CPU, each in a process of its own: the GPU has to hear the same words, and
+   * sooner. @throws only the signal's reason
+   */
+  async try(gpu: Pick<Gpu, "library" | "environment">): Promise<GpuTrial> {
+    const { withSample, signal } = this.#options;
+    try {
+      return await withSample((sample) => this.#compare(gpu, sample));
+    } catch (error) {
+      signal?.throwIfAborted();
+      // There is the CPU, whatever keeps the GPU from being tried.
+      return { ok: false, reason: messageOf(error), lasting: false };
+    }
+  }
+
+  async #compare({ library, environment }: Pick<Gpu, "library" | "environment">, sample: string): Promise<GpuTrial> {
+    const gpu = await hear(this.#options, sample, [library], environment);
+    if (!gpu.ok) return gpu;
+    const cpu = this.#onCpu ?? (await hear(this.#options, sample, [], {}));
+    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false };
+    this.#onCpu = cpu;
+    const fault = difference(gpu.hearing, cpu.hearing, this.#options.mustBeFaster);
+    if (fault !== null) return { ok: false, reason: fault, lasting: true };
+    return { ok: true, seconds: gpu.hearing.seconds, cpuSeconds: cpu.hearing.seconds };
+  }
 }
 
 function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string | null {
@@ -69,20 +82,37 @@ function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string |
   return `it is no faster than the CPU: ${gpu.seconds.toFixed(2)} s against ${cpu.seconds.toFixed(2)} s`;
 }
 
-async function hear(options: GpuTestOptions, sample: string, gpuLibrary: readonly string[]): Promise<Heard> {
+async function hear(
+  options: GpuTestOptions,
+  sample: string,
+  gpuLibrary: readonly string[],
+  environment: Gpu["environment"],
+): Promise<Heard> {
   const { command, nativeDirectory, cpuLibrary, whisperModel, signal } = options;
   const line = [...command, "speech", nativeDirectory, cpuLibrary, whisperModel, sample, ...gpuLibrary];
-  const outcome = await attempt(line, timeoutMilliseconds, signal);
+  const outcome = await attempt(line, { timeoutMilliseconds, signal, environment });
   return outcome.ok ? { ok: true, hearing: readAnswer(hearingSchema, outcome.output) } : outcome;
 }
 
-/** What a verdict on a GPU backend holds for: CPU, GPUs and drivers, the model's file, and the libraries by their content. */
-export async function gpuVerdictKey(options: GpuTestOptions, gpuLibrary: string): Promise<string> {
-  const { nativeDirectory, cpuLibrary, whisperModel, mustBeFaster } = options;
+/** What a verdict on a GPU holds for, beside what the backend's digest says: the GPU, and the model's file. */
+export async function gpuVerdictKey(
+  { whisperModel, mustBeFaster }: Pick<GpuTestOptions, "whisperModel" | "mustBeFaster">,
+  gpu: Gpu,
+  backendDigest: string,
+): Promise<string> {
   const model = await stat(whisperModel);
+  const about = [backendDigest, gpu, whisperModel, model.size, model.mtimeMs, mustBeFaster];
+  return createHash("sha256").update(JSON.stringify(about)).digest("hex").slice(0, 32);
+}
+
+/** What all that is found out with a GPU backend holds for: CPU, GPUs and drivers, and the libraries by their content. */
+export async function gpuBackendDigest(
+  { nativeDirectory, cpuLibrary }: Pick<GpuTestOptions, "nativeDirectory" | "cpuLibrary">,
+  gpuLibrary: string,
+  environment?: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
   const hash = createHash("sha256");
-  const about = [cpuIdentity(), gpuIdentity(), whisperModel, model.size, model.mtimeMs, mustBeFaster];
-  hash.update(JSON.stringify(about));
+  hash.update(JSON.stringify([cpuIdentity(), gpuIdentity(environment), gpuLibrary]));
   if (isAbsolute(gpuLibrary)) hash.update(await readFile(gpuLibrary).catch(() => ""));
   for (const name of (await readdir(nativeDirectory)).sort()) {
     const isOther = (isCpuLibrary(name) && name !== cpuLibrary) || (isGpuLibrary(name) && name !== gpuLibrary);

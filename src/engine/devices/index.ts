@@ -8,11 +8,12 @@ export {
   tryEncoder,
 } from "./choose-encoder.ts";
 export { chooseCpuLibraryFor } from "./choose-for-models.ts";
-export { type ChooseGpuOptions, chooseGpuLibrary } from "./choose-gpu-library.ts";
+export { type ChooseGpusOptions, chooseGpus } from "./choose-gpus.ts";
 export type { CpuTestOptions } from "./cpu-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
-export { type GpuTestOptions, type GpuTrial, tryGpuLibrary } from "./gpu-self-test.ts";
+export { GpuTester, type GpuTestOptions, type GpuTrial } from "./gpu-self-test.ts";
+export { listGpus } from "./list-gpus.ts";
 export { runSelfTest } from "./self-test.ts";
 export { surveyCpuLibraries } from "./survey-cpu-libraries.ts";
-export { listDevices, tryOnnx } from "./try-devices.ts";
-export { areVerdicts } from "./verdicts.ts";
+export { tryOnnx } from "./try-devices.ts";
+export { areVerdicts, type FoundGpu } from "./verdicts.ts";

@@ -32,6 +32,8 @@ export const deviceListSchema = Type.Object({
       description: Type.String(),
       backend: Type.String(),
       kind: Type.Union([Type.Literal("cpu"), Type.Literal("gpu"), Type.Literal("igpu"), Type.Literal("accelerator")]),
+      /** On the PCI bus; empty: that is not known. */
+      address: Type.String(),
       memoryFreeBytes: Type.Number(),
       memoryTotalBytes: Type.Number(),
     }),

@@ -12,16 +12,16 @@ type Mode = (...args: string[]) => Promise<unknown>;
 /**
  * What can be tried. Each prints its answer as one line of JSON:
  * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
- * `devices DIRECTORY LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
+ * `devices DIRECTORY LIBRARY GPU-LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
  * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart;
  * `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` makes the ONNX form of a model's encoder and compares it.
  */
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
   run: async (nativeDirectory = "", library = "", model = "") =>
-    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model),
-  devices: async (nativeDirectory = "", library = ""): Promise<DeviceList> => {
-    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library });
+    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model),
+  devices: async (nativeDirectory = "", library = "", gpuLibrary = ""): Promise<DeviceList> => {
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
     return { devices: whisper.devices(), unusable: [...whisper.unusable] };
   },
   speech: async (nativeDirectory = "", library = "", model = "", pcm = "", gpuLibrary = "") => {
@@ -31,7 +31,7 @@ const modes: Readonly<Record<string, Mode>> = {
     return await transcribeSample(whisper, model, pcm, usesGpu);
   },
   encoder: async (nativeDirectory = "", library = "", model = "", binding = "", directory = "") =>
-    compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: false }), model, binding, directory),
+    compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model, binding, directory),
   onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
 };
 

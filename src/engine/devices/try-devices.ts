@@ -1,8 +1,8 @@
-import { attempt } from "./attempt.ts";
+import { attempt, type Outcome } from "./attempt.ts";
 import { type DeviceList, deviceListSchema, readAnswer, timingSchema } from "./self-test-answers.ts";
 
 /** How a trial in a process of its own went. */
-export type Trial<T> = { readonly ok: true; readonly answer: T } | { readonly ok: false; readonly reason: string };
+export type Trial<T> = { readonly ok: true; readonly answer: T } | (Outcome & { readonly ok: false });
 
 export interface TrialOptions {
   /** Command line that ends in `runSelfTest` with the arguments that follow. */
@@ -19,10 +19,15 @@ export interface DeviceTrialOptions extends TrialOptions {
 
 const timeoutMilliseconds = 60_000;
 
-/** What the backends of this build find to compute on. Loads GPU drivers, in another process. */
-export async function listDevices(options: DeviceTrialOptions): Promise<Trial<DeviceList>> {
+/** What a GPU backend and the CPU's find to compute on. Loads GPU drivers, in another process. @param environment that one's, beside this one's */
+export async function listDevices(
+  options: DeviceTrialOptions,
+  gpuLibrary: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<Trial<DeviceList>> {
   const { command, nativeDirectory, cpuLibrary, signal } = options;
-  const outcome = await attempt([...command, "devices", nativeDirectory, cpuLibrary], timeoutMilliseconds, signal);
+  const line = [...command, "devices", nativeDirectory, cpuLibrary, gpuLibrary];
+  const outcome = await attempt(line, { timeoutMilliseconds, signal, environment });
   return outcome.ok ? { ok: true, answer: readAnswer(deviceListSchema, outcome.output) } : outcome;
 }
 
@@ -35,6 +40,6 @@ export async function tryOnnx(
   },
 ): Promise<Trial<number>> {
   const line = [...options.command, "onnx", options.onnxBinding, options.segmentationModel, options.embeddingModel];
-  const outcome = await attempt(line, timeoutMilliseconds, options.signal);
+  const outcome = await attempt(line, { timeoutMilliseconds, signal: options.signal });
   return outcome.ok ? { ok: true, answer: readAnswer(timingSchema, outcome.output).seconds } : outcome;
 }

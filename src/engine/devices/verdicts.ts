@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { gpuSchema } from "../protocol.ts";
 
 const verdictSchema = Type.Object({
   /** File name of the variant, for people who read the file. */
@@ -16,18 +17,41 @@ const verdictSchema = Type.Object({
 /** What is known about a variant on this machine. */
 export type Verdict = Static<typeof verdictSchema>;
 
+const foundGpuSchema = Type.Composite([
+  gpuSchema,
+  Type.Object({
+    /** On the PCI bus; empty: that is not known. */
+    address: Type.String(),
+  }),
+]);
+
+/** A GPU as a backend found it. */
+export type FoundGpu = Static<typeof foundGpuSchema>;
+
 const fileSchema = Type.Object({
   version: Type.Literal(1),
   /** By a hash of the CPU, the model and the libraries. */
   verdicts: Type.Record(Type.String(), verdictSchema),
+  /** What GPU backends found, by a hash of the CPU, the GPUs, their drivers and the libraries. */
+  gpus: Type.Optional(Type.Record(Type.String(), Type.Array(foundGpuSchema))),
 });
+type Content = Static<typeof fileSchema>;
 
 /** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
 export function readVerdicts(path: string): Record<string, Verdict> {
+  return read(path).verdicts;
+}
+
+/** The GPUs that a backend found, where that is kept. */
+export function readGpus(path: string, key: string): readonly FoundGpu[] | undefined {
+  return read(path).gpus?.[key];
+}
+
+function read(path: string): Content {
   try {
-    return parse(readFileSync(path, "utf8")) ?? {};
+    return parse(readFileSync(path, "utf8")) ?? { version: 1, verdicts: {} };
   } catch {
-    return {};
+    return { version: 1, verdicts: {} };
   }
 }
 
@@ -36,10 +60,10 @@ export function areVerdicts(text: string): boolean {
   return parse(text) !== null;
 }
 
-function parse(text: string): Record<string, Verdict> | null {
+function parse(text: string): Content | null {
   try {
     const content: unknown = JSON.parse(text);
-    return Value.Check(fileSchema, content) ? content.verdicts : null;
+    return Value.Check(fileSchema, content) ? content : null;
   } catch {
     return null;
   }
@@ -50,8 +74,17 @@ function parse(text: string): Record<string, Verdict> | null {
  * once none comes in between.
  */
 export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
-  const all = { ...readVerdicts(path), ...verdicts };
-  const content: Static<typeof fileSchema> = { version: 1, verdicts: all };
+  const content = read(path);
+  write(path, { ...content, verdicts: { ...content.verdicts, ...verdicts } });
+}
+
+/** Keeps what a GPU backend found. */
+export function keepGpus(path: string, key: string, gpus: readonly FoundGpu[]): void {
+  const content = read(path);
+  write(path, { ...content, gpus: { ...content.gpus, [key]: [...gpus] } });
+}
+
+function write(path: string, content: Content): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`);

@@ -24,21 +24,35 @@ export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLi
     .sort((a, b) => b.score - a.score || a.file.localeCompare(b.file));
 }
 
+/** What drives GPUs. */
+export type GpuBackendKind = "cuda" | "vulkan";
+
+/** A build of a GPU backend. */
+export interface GpuBackend {
+  readonly kind: GpuBackendKind;
+  /** File name in the native directory, or the path of one that lies elsewhere. */
+  readonly library: string;
+}
+
 /** The one that is faster on the same device first. */
-const knownGpuLibraries: readonly string[] = ["libggml-cuda.so", "libggml-vulkan.so"];
+const knownGpuBackends: readonly GpuBackend[] = [
+  { kind: "cuda", library: "libggml-cuda.so" },
+  { kind: "vulkan", library: "libggml-vulkan.so" },
+];
 
 /** Whether a file of this name is a GPU backend. */
 export function isGpuLibrary(file: string): boolean {
-  return knownGpuLibraries.includes(file);
+  return knownGpuBackends.some(({ library }) => library === file);
 }
 
 /**
- * The GPU backends that there are, the one that is faster on the same device first: file names of the directory, and the path of
- * one that lies elsewhere.
- * @param cudaLibrary CUDA's, which is no part of the program; empty: there is none
+ * The GPU backends that there are, the one that is faster on the same device first.
+ * @param cudaLibrary CUDA's, which is no part of the program, whatever its file is called; empty: there is none
  */
-export function gpuLibraries(nativeDirectory: string, cudaLibrary = ""): string[] {
+export function gpuBackends(nativeDirectory: string, cudaLibrary = ""): GpuBackend[] {
   const present = new Set(readdirSync(nativeDirectory));
-  const own = knownGpuLibraries.filter((file) => present.has(file));
-  return cudaLibrary === "" ? own : [cudaLibrary, ...own];
+  return knownGpuBackends.flatMap(({ kind, library }) => {
+    if (kind === "cuda" && cudaLibrary !== "") return { kind, library: cudaLibrary };
+    return present.has(library) ? { kind, library } : [];
+  });
 }

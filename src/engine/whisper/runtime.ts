@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { renewal } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import type { NativeAddon } from "./addon.ts";
-import { cpuLibraries, gpuLibraries } from "./libraries.ts";
+import { cpuLibraries, gpuBackends } from "./libraries.ts";
 import { createModel } from "./model.ts";
 import { alignmentHeads, readModelHeader } from "./model-header.ts";
 import type { OpenModelOptions, UnusableBackend, WhisperModel, WhisperRuntime } from "./types.ts";
@@ -12,8 +12,8 @@ export interface LoadWhisperOptions {
   nativeDirectory: string;
   /** File name of the CPU variant to use; the best for this CPU by default. */
   cpuLibrary?: string;
-  /** Look for GPU backends too: true, the default, takes all that the directory has, a list these; see gpuLibraries. */
-  gpu?: boolean | readonly string[];
+  /** GPU backends to load: file names, or paths of those that lie elsewhere; all that the directory has by default. */
+  gpu?: readonly string[];
 }
 
 /** ggml keeps its backends per process, so there is one runtime per process too. */
@@ -26,7 +26,7 @@ let loaded: { key: string; runtime: WhisperRuntime } | undefined;
  * has loaded whisper with other options before.
  */
 export function loadWhisper(options: LoadWhisperOptions): WhisperRuntime {
-  const key = JSON.stringify([options.nativeDirectory, options.cpuLibrary ?? "best", options.gpu ?? true]);
+  const key = JSON.stringify([options.nativeDirectory, options.cpuLibrary ?? "best", options.gpu ?? "all"]);
   if (loaded !== undefined) {
     if (loaded.key !== key) {
       throw new Error("whisper is loaded already with other options; use another process for these");
@@ -49,9 +49,8 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
   if (cpuLibrary === undefined) {
     throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; ${renewal}`);
   }
-  const { gpu = true } = options;
-  const wanted = typeof gpu === "boolean" ? (gpu ? gpuLibraries(options.nativeDirectory) : []) : gpu;
-  const unusable = wanted.flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
+  const { gpu = gpuBackends(options.nativeDirectory).map(({ library }) => library) } = options;
+  const unusable = gpu.flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
   addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
   return {
     version: addon.version,

@@ -6,6 +6,8 @@ export interface WhisperDevice {
   /** The ggml backend that drives it: CPU, Vulkan, CUDA. */
   backend: string;
   kind: "cpu" | "gpu" | "igpu" | "accelerator";
+  /** On the PCI bus, e.g. `0000:01:00.0`; empty where the backend knows none. */
+  address: string;
   memoryFreeBytes: number;
   memoryTotalBytes: number;
 }

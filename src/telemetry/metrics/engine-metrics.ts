@@ -2,11 +2,18 @@ import { Counter, type Registry } from "prom-client";
 import { askedGauge, closedCounter, labelledGauge } from "./declare.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
-export interface GpuMemory {
-  /** The backend's name of it, e.g. `CUDA0`. */
-  readonly name: string;
-  readonly freeBytes: number;
-  readonly totalBytes: number;
+/** A worker, and what it computes on. */
+interface MeasuredWorker {
+  /** null while there is none. */
+  readonly pid: number | null;
+  /** null: it computes on the CPU. */
+  readonly gpu: {
+    /** Its backend and number, e.g. `CUDA0`. */
+    readonly label: string;
+    readonly name: string;
+  } | null;
+  /** Of that GPU; null while it is not known. */
+  readonly gpuMemory: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
 
 export interface EngineSource {
@@ -14,9 +21,8 @@ export interface EngineSource {
     readonly ready: boolean;
     /** There is no worker, since nothing was to do for long; it is started when there is. */
     readonly asleep: boolean;
-    readonly workerPid: number | null;
-    /** None where the worker computes on the CPU alone. */
-    readonly gpus: readonly GpuMemory[];
+    /** One, or one for each GPU. */
+    readonly workers: readonly MeasuredWorker[];
   };
   /** The id of the speech model that new recordings get. */
   modelInUse(): string;
@@ -27,6 +33,8 @@ export interface StepWork {
   readonly step: string;
   /** `cpu`, or the GPU backend. */
   readonly device: string;
+  /** The GPU's label; empty or missing where the CPU did it. */
+  readonly gpu?: string;
   readonly seconds: number;
   readonly audioSeconds: number;
 }
@@ -36,22 +44,22 @@ const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", 
 
 /** The inference worker: how fast it is, and how it stands. */
 export class EngineMetrics {
-  readonly #stepSeconds: Counter<"step" | "device">;
-  readonly #stepAudioSeconds: Counter<"step" | "device">;
+  readonly #stepSeconds: Counter<"step" | "device" | "gpu">;
+  readonly #stepAudioSeconds: Counter<"step" | "device" | "gpu">;
   readonly #deaths: Counter<"signal">;
 
   constructor(registry: Registry, source: EngineSource) {
     const registers = [registry];
-    const labelNames = ["step", "device"] as const;
+    const labelNames = ["step", "device", "gpu"] as const;
     this.#stepSeconds = new Counter({
       name: "transcribe_step_seconds_total",
-      help: "Time spent on each step of the work, without waiting for a turn, by device; divided by the audio's it is the RTF",
+      help: "Time spent on each step of the work, without waiting for a turn, by device and GPU; divided by the audio's it is the RTF",
       labelNames,
       registers,
     });
     this.#stepAudioSeconds = new Counter({
       name: "transcribe_step_audio_seconds_total",
-      help: "Audio that each step worked through, by device; transcribe is handed speech alone",
+      help: "Audio that each step worked through, by device and GPU; transcribe is handed speech alone",
       labelNames,
       registers,
     });
@@ -77,27 +85,37 @@ export class EngineMetrics {
       },
       () => (source.engine().asleep ? 1 : 0),
     );
-    askedGauge(
+    labelledGauge(
       registry,
       {
         name: "transcribe_engine_worker_resident_memory_bytes",
-        help: "Resident memory of the inference worker, models included (Linux)",
+        help: "Resident memory of each inference worker, models included, by the GPU that it computes on (Linux)",
+        labelNames: ["gpu"],
       },
-      () => residentBytes(source.engine().workerPid),
+      () =>
+        source.engine().workers.flatMap(({ pid, gpu }) => {
+          const value = residentBytes(pid);
+          return value === null ? [] : [{ labels: { gpu: gpu?.label ?? "" }, value }];
+        }),
     );
+    const memoryOf = (which: "freeBytes" | "totalBytes") =>
+      source.engine().workers.flatMap(({ gpu, gpuMemory }) => {
+        if (gpu === null || gpuMemory === null) return [];
+        return [{ labels: { gpu: gpu.label, name: gpu.name }, value: gpuMemory[which] }];
+      });
     labelledGauge(
       registry,
       {
         name: "transcribe_gpu_memory_free_bytes",
         help: "Free memory of each GPU that speech is computed on, as its driver tells the worker",
-        labelNames: ["gpu"],
+        labelNames: ["gpu", "name"],
       },
-      () => source.engine().gpus.map(({ name, freeBytes }) => ({ labels: { gpu: name }, value: freeBytes })),
+      () => memoryOf("freeBytes"),
     );
     labelledGauge(
       registry,
-      { name: "transcribe_gpu_memory_total_bytes", help: "Memory of each such GPU", labelNames: ["gpu"] },
-      () => source.engine().gpus.map(({ name, totalBytes }) => ({ labels: { gpu: name }, value: totalBytes })),
+      { name: "transcribe_gpu_memory_total_bytes", help: "Memory of each such GPU", labelNames: ["gpu", "name"] },
+      () => memoryOf("totalBytes"),
     );
     labelledGauge(
       registry,
@@ -110,9 +128,9 @@ export class EngineMetrics {
     );
   }
 
-  stepDone({ step, device, seconds, audioSeconds }: StepWork): void {
-    this.#stepSeconds.inc({ step, device }, seconds);
-    this.#stepAudioSeconds.inc({ step, device }, audioSeconds);
+  stepDone({ step, device, gpu = "", seconds, audioSeconds }: StepWork): void {
+    this.#stepSeconds.inc({ step, device, gpu }, seconds);
+    this.#stepAudioSeconds.inc({ step, device, gpu }, audioSeconds);
   }
 
   /** @param signal null where the worker ended by itself */

@@ -1,2 +1,1 @@
-export type { GpuMemory } from "./engine-metrics.ts";
 export { type MetricDescription, type MetricSources, Metrics, metricsMediaType } from "./metrics.ts";

@@ -15,7 +15,7 @@ function endRest(pidFile: string): void {
 test("what can't be ended is not waited for, and may go better another time", async () => {
   using directory = temporaryDirectory();
   const pidFile = join(directory.path, "pid");
-  const outcome = await attempt([...unending, pidFile], 2000, undefined, endingMilliseconds);
+  const outcome = await attempt([...unending, pidFile], { timeoutMilliseconds: 2000, endingMilliseconds });
   endRest(pidFile);
   expect(outcome).toEqual({
     ok: false,
@@ -27,7 +27,8 @@ test("what can't be ended is not waited for, and may go better another time", as
 test("who gives up what can't be ended is told so", async () => {
   using directory = temporaryDirectory();
   const pidFile = join(directory.path, "pid");
-  const attempting = attempt([...unending, pidFile], 60_000, AbortSignal.timeout(2000), endingMilliseconds);
+  const signal = AbortSignal.timeout(2000);
+  const attempting = attempt([...unending, pidFile], { timeoutMilliseconds: 60_000, signal, endingMilliseconds });
   await expect(attempting).rejects.toThrow("timed out");
   endRest(pidFile);
 });
@@ -37,10 +38,10 @@ test.each([
   ["crashes", "kill -SEGV $$", { ok: false, reason: "it crashed with SIGSEGV", lasting: true }],
   ["fails", "echo why >&2; exit 1", { ok: false, reason: "why", lasting: false }],
 ] as const)("the end of what %s is told", async (_, script, outcome) => {
-  expect(await attempt(["sh", "-c", script], 60_000)).toEqual(outcome);
+  expect(await attempt(["sh", "-c", script], { timeoutMilliseconds: 60_000 })).toEqual(outcome);
 });
 
 test("what takes too long is ended", async () => {
   const reason = expect.stringContaining("not done in 0.1 s");
-  expect(await attempt(["sleep", "20"], 100)).toEqual({ ok: false, reason, lasting: false });
+  expect(await attempt(["sleep", "20"], { timeoutMilliseconds: 100 })).toEqual({ ok: false, reason, lasting: false });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { chooseCpuLibrary, type GpuTestOptions, tryGpuLibrary } from "../../../src/engine/devices/index.ts";
+import { chooseCpuLibrary, GpuTester, type GpuTestOptions, listGpus } from "../../../src/engine/devices/index.ts";
 import { Engine, type WorkerDeath, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -16,6 +16,7 @@ const canRun = canTranscribe(what, recording) && available(what, join(nativeDire
 const gpu = canRun ? await softwareGpu(what) : null;
 
 const vulkan = "libggml-vulkan.so";
+const device = { library: vulkan, label: "Vulkan0", name: "llvmpipe", environment: {} };
 /** So much is heard in seconds even where a CPU plays the GPU. */
 const sampleCount = 4 * 16_000;
 
@@ -48,7 +49,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         ...{ command: command("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, whisperModel: basePath },
         ...{ withSample: (use) => use(path), mustBeFaster: true },
       };
-      const trial = await tryGpuLibrary(options, vulkan);
+      const trial = await new GpuTester(options).try({ library: vulkan, environment: {} });
       expect(trial).toEqual({
         ok: false,
         reason: expect.stringMatching(/^it is no faster than the CPU/),
@@ -76,14 +77,14 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         const devices: string[] = [];
         const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
         const start: WorkerStart = {
-          ...{ type: "start", nativeDirectory, cpuLibrary, gpuLibraries: [], whisperModel: basePath },
-          ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2 },
+          ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+          ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2 },
         };
         const engine = new Engine({
           command: command("__worker", environment),
           prepare: async (death) => {
             deaths.push(death);
-            return [death === null ? { ...start, gpuLibraries: [vulkan] } : start];
+            return [death === null ? { ...start, gpu: device } : start];
           },
           onWork: ({ device }) => devices.push(device),
           lanes: 1,
@@ -104,4 +105,61 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       120_000,
     );
   }
+
+  test.skipIf(gpu === null)(
+    "of two devices each has a worker, and one that is lost takes away its own alone",
+    async () => {
+      const { GGML_VK_VISIBLE_DEVICES: _, ...drivers } = gpu ?? {};
+      // The same device twice, for whoever is given no number.
+      const two = '[ "$GGML_VK_VISIBLE_DEVICES" ] || export GGML_VK_VISIBLE_DEVICES=0,0; exec "$0" "$@"';
+      const seeing = (mode: string) => ["sh", "-c", two, ...command(mode, drivers)];
+      const options = { command: seeing("__selftest"), nativeDirectory, cpuLibrary };
+      const named = { GGML_VK_VISIBLE_DEVICES: "0,0" };
+      const devices = await listGpus(options, { kind: "vulkan", library: vulkan }, named);
+      expect(devices.map(({ label, environment }) => [label, environment])).toEqual([
+        ["Vulkan0", { GGML_VK_VISIBLE_DEVICES: "0" }],
+        ["Vulkan1", { GGML_VK_VISIBLE_DEVICES: "0" }],
+      ]);
+
+      const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+      const fault = { WORKER_TEST_FAULT: `detectLanguage:${sampleCount}:GPU` };
+      const starts = devices.map((found, index) => ({
+        ...{ type: "start" as const, nativeDirectory, cpuLibrary, whisperModel: basePath, onnxBinding },
+        ...{ segmentationModel, embeddingModel, threads: 1, speechThreads: 1 },
+        gpu: { ...found, environment: { ...found.environment, ...(index === 1 ? fault : {}) } },
+      }));
+      const left = new Set(["Vulkan0", "Vulkan1"]);
+      const engine = new Engine({
+        command: seeing("__worker"),
+        prepare: async (death) => {
+          if (death?.gpuFailure !== undefined) left.delete(death.gpu ?? "");
+          const [first, ...others] = starts.filter(({ gpu: { label } }) => left.has(label));
+          if (first === undefined) throw new Error("no device is left");
+          return [first, ...others];
+        },
+        lanes: 2,
+        log: createLogger("silent"),
+      });
+      try {
+        while (engine.status().workers.filter(({ state }) => state === "ready").length < 2) await Bun.sleep(20);
+        const span = { startSeconds: 0, endSeconds: 4 };
+        const params = { pcm: { path, sampleCount }, chunk: { ...span, speech: [span] }, model: basePath };
+        const told: string[] = [];
+        const tries = { deaths: 0, begins: () => told.push("begins"), died: (how: string) => told.push(how) };
+        // It would take a CPU that plays the GPU a minute to hear them.
+        const enough = new AbortController();
+        const both = [1, 2].map(() => engine.run("detectLanguage", params, enough.signal, tries).catch(() => "enough"));
+        while (told.length < 4) await Bun.sleep(20);
+        expect(told).toEqual(["begins", "begins", "of the GPU", "begins"]);
+        enough.abort();
+        expect(await Promise.all(both)).toEqual(["enough", "enough"]);
+        while (engine.status().workers.length > 1) await Bun.sleep(20);
+        expect([...left]).toEqual(["Vulkan0"]);
+        expect(engine.status()).toMatchObject({ state: "ready", restarts: 1, trouble: null });
+      } finally {
+        await engine.close();
+      }
+    },
+    300_000,
+  );
 });
