@@ -45,7 +45,8 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
 }
 
 /**
- * Deletes a workspace, and with it the keys pinned to it that are revoked or expired.
+ * Deletes a workspace, and with it the keys pinned to it that are revoked or expired. Recordings that are being removed stay
+ * without it until they are gone.
  * @throws {AccountsError} while keys in force are pinned to it or recordings are in it
  */
 export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
@@ -58,6 +59,11 @@ export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor)
         .where(
           and(eq(apiKeys.workspaceId, workspace.id), or(isNotNull(apiKeys.revokedAt), lte(apiKeys.expiresAt, by.now))),
         )
+        .run();
+      transaction
+        .update(recordings)
+        .set({ workspaceId: null })
+        .where(and(eq(recordings.workspaceId, workspace.id), isNotNull(recordings.deletedAt)))
         .run();
       const inUse =
         transaction.select().from(apiKeys).where(eq(apiKeys.workspaceId, workspace.id)).get() ??

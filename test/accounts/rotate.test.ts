@@ -15,7 +15,9 @@ import {
   revokeKey,
   rotateKey,
 } from "../../src/accounts/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { newRecording } from "../support/new-recording.ts";
 
 const at = (now: number) => ({ actor: "operator", now });
 const hour = 3_600_000;
@@ -118,6 +120,18 @@ describe("a workspace", () => {
     expect(listWorkspaces(store, account)).toEqual([]);
     expect(listKeys(store, account).map(({ id }) => id)).toEqual([elsewhere.id]);
     expect(readAudit(store, 1)[0]?.action).toBe("workspaces.delete");
+  });
+
+  test("stays while recordings are in it; one that is being removed keeps it from nothing", () => {
+    const store = openDatabase(":memory:");
+    const account = createAccount(store, "acme", at(1));
+    const workspace = createWorkspace(store, account, "sales", at(1));
+    new Recordings(store, () => 1).create(newRecording("one", account.id, { workspaceId: workspace.id }));
+    expect(() => deleteWorkspace(store, workspace, at(2))).toThrow("recordings");
+    store.update(tables.recordings).set({ deletedAt: 3 }).run();
+    deleteWorkspace(store, workspace, at(4));
+    expect(listWorkspaces(store, account)).toEqual([]);
+    expect(store.select().from(tables.recordings).all()).toMatchObject([{ id: "one", deletedAt: 3 }]);
   });
 
   test("has a name of its own in its account, and another account may use it too", () => {
