@@ -4,6 +4,7 @@ import { Encoders, workerPreparation } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { blockCount, type Chunk, Engine, heardSeconds, type PcmFile, SAMPLE_RATE } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
+import { DiskRoom } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 
 /** What a worker is measured with. */
@@ -148,11 +149,16 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
 /** The encoder that a server would use after its first recordings. @param cpuLibrary null: a GPU computes */
 async function encoderFor(
   cpuLibrary: string | null,
-  { files, whisperModel, verdictsPath, signal, onStep }: MeasureOptions,
+  { files, whisperModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
 ): Promise<{ encoder?: string }> {
   if (cpuLibrary === null) return {};
   onStep("trying an encoder");
-  const encoders = new Encoders({ files, verdictsPath, room: { lack: () => null }, log: createLogger("silent") });
+  const encoders = new Encoders({
+    files,
+    verdictsPath,
+    room: new DiskRoom(directory, () => 0),
+    log: createLogger("silent"),
+  });
   const close = () => encoders.close();
   signal.addEventListener("abort", close, { once: true });
   const encoder = await encoders.find({ cpuLibrary, whisperModel }, Number.POSITIVE_INFINITY);
