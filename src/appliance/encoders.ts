@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type EncoderChoiceOptions, knownEncoder, tryEncoder } from "../engine/index.ts";
+import { type EncoderChoiceOptions, knownEncoder, noteEncoderUse, tryEncoder } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../program/index.ts";
 import type { DiskRoom } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -13,7 +13,11 @@ export interface EncodersOptions {
   readonly room: Pick<DiskRoom, "lack">;
   readonly log: Logger;
   /** What is known of encoders and how they are tried; the real ones by default. */
-  readonly means?: { readonly known: typeof knownEncoder; readonly try: typeof tryEncoder };
+  readonly means?: {
+    readonly known: typeof knownEncoder;
+    readonly try: typeof tryEncoder;
+    readonly noteUse: typeof noteEncoderUse;
+  };
 }
 
 /** What is computed on: the CPU variant of whisper.cpp, and the whisper model's path. */
@@ -49,7 +53,7 @@ export class Encoders {
 
   constructor(options: EncodersOptions) {
     this.#options = options;
-    this.#means = options.means ?? { known: knownEncoder, try: tryEncoder };
+    this.#means = options.means ?? { known: knownEncoder, try: tryEncoder, noteUse: noteEncoderUse };
   }
 
   /**
@@ -61,6 +65,7 @@ export class Encoders {
     const looking = this.#found.get(key) ?? this.#known(use);
     this.#found.set(key, looking);
     const known = await looking;
+    if (typeof known === "string") await this.#means.noteUse(known);
     if (known !== undefined) return known;
     this.#untriedSeconds += spokenSeconds;
     const worth = this.#hasFailed ? speechWorthTrialTogether : speechWorthTrial;

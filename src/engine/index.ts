@@ -13,6 +13,7 @@ export {
   leaveOutCpuLibrary,
   listGpus,
   NoCpuLibraryError,
+  noteEncoderUse,
   surveyCpuLibraries,
   tryEncoder,
   tryOnnx,

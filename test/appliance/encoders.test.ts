@@ -19,6 +19,7 @@ function encodersWith(root: string, given: Given) {
   const whisperModel = join(root, "model.bin");
   writeFileSync(whisperModel, "");
   const trials: string[] = [];
+  const uses: string[] = [];
   const encoders = new Encoders({
     files: { nativeDirectory: root, onnxBinding: root },
     verdictsPath: join(root, "devices.json"),
@@ -34,11 +35,12 @@ function encodersWith(root: string, given: Given) {
         if (found instanceof Error) throw found;
         return { path: found, detail: "" };
       },
+      noteUse: async (path) => void uses.push(path),
     },
   });
   const find = (spokenSeconds: number, cpuLibrary = "this") =>
     encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
-  return { encoders, find, trials, whisperModel };
+  return { encoders, find, trials, uses, whisperModel };
 }
 
 test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
@@ -121,4 +123,12 @@ test("what is closed waits for no trial's end", async () => {
   const finding = find(200);
   encoders.close();
   expect(await finding).toBeNull();
+});
+
+test("an encoder is noted to be used with each recording, so that none is removed that has been in use since the server began", async () => {
+  using directory = temporaryDirectory();
+  const { find, uses } = encodersWith(directory.path, { known: "/encoders/known" });
+  await find(1);
+  await find(1);
+  expect(uses).toEqual(["/encoders/known", "/encoders/known"]);
 });

@@ -1,4 +1,5 @@
 /** What this machine can really compute on, found out in processes that may crash. */
+export { noteEncoderUse } from "../encoder/index.ts";
 export { chooseCpuLibrary, leaveOutCpuLibrary, NoCpuLibraryError } from "./choose-cpu-library.ts";
 export {
   describeEncoder,

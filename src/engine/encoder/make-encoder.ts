@@ -67,9 +67,14 @@ export function encoderPath(directory: string, name: string): string {
 /** Whether a made encoder is there and whole. One that is, counts as used today. */
 export async function isSoundEncoder(path: string): Promise<boolean> {
   if (!(await isSound(path, files))) return false;
+  await noteEncoderUse(path);
+  return true;
+}
+
+/** Notes that a made encoder is used: what is not for a month is removed. @param path of its ONNX file */
+export async function noteEncoderUse(path: string): Promise<void> {
   // a file system that can't be written keeps what it has
   await noteUse(dirname(path), new Date()).catch(() => {});
-  return true;
 }
 
 /** Removes what nobody has used for a month, and what was never finished. */
