@@ -6,6 +6,8 @@ export type Outcome =
       readonly reason: string;
       /** It would end the same way again: the code crashed by itself and was not short of time or memory. */
       readonly lasting: boolean;
+      /** It was not done in time. */
+      readonly late: boolean;
     };
 
 /** Signals that the code brings upon itself; SIGKILL comes from outside, often for want of memory. */
@@ -38,7 +40,11 @@ export async function attempt(command: readonly string[], options: AttemptOption
     child.kill("SIGKILL");
     leaving ??= setTimeout(() => unending.resolve(null), endingMilliseconds);
   };
-  const limit = setTimeout(kill, timeoutMilliseconds);
+  let late = false;
+  const limit = setTimeout(() => {
+    late = true;
+    kill();
+  }, timeoutMilliseconds);
   signal?.addEventListener("abort", kill, { once: true });
   const said = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   const ended = await Promise.race([said, unending.promise]);
@@ -49,7 +55,7 @@ export async function attempt(command: readonly string[], options: AttemptOption
   if (ended === null) {
     child.unref();
     const reason = `it was not done in ${timeoutMilliseconds / 1000} s, and can't be ended`;
-    return { ok: false, reason, lasting: false };
+    return { ok: false, reason, lasting: false, late };
   }
   const [output, errors] = ended;
   if (child.exitCode === 0) {
@@ -58,11 +64,12 @@ export async function attempt(command: readonly string[], options: AttemptOption
   const death = child.signalCode;
   if (death !== null) {
     const lasting = crashes.has(death);
-    const reason = lasting
-      ? `it crashed with ${death}`
-      : `it was ended by ${death}: short of memory, or not done in ${timeoutMilliseconds / 1000} s`;
-    return { ok: false, reason, lasting };
+    const ended = late
+      ? `it was not done in ${timeoutMilliseconds / 1000} s`
+      : `it was ended by ${death}: short of memory`;
+    return { ok: false, reason: lasting ? `it crashed with ${death}` : ended, lasting, late };
   }
   const last = errors.trim().split("\n").at(-1) ?? "";
-  return { ok: false, reason: last === "" ? `it ended with code ${child.exitCode}` : last, lasting: false };
+  const reason = last === "" ? `it ended with code ${child.exitCode}` : last;
+  return { ok: false, reason, lasting: false, late };
 }

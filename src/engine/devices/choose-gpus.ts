@@ -1,9 +1,17 @@
 import { messageOf } from "../../wording/index.ts";
 import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../whisper/index.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
-import { GpuTester, type GpuTestOptions, type GpuTrial, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
+import { GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
-import { addVerdicts, type FoundGpu, keepGpus, readGpus, readVerdicts } from "./verdicts.ts";
+import {
+  addVerdicts,
+  type FoundGpu,
+  failureVerdict,
+  keepGpus,
+  readGpus,
+  readVerdicts,
+  type Verdict,
+} from "./verdicts.ts";
 
 /** What whisper computes on, and what is of no use here. */
 export interface GpuChoice {
@@ -76,11 +84,8 @@ async function find(options: ChooseGpusOptions, backend: GpuBackend, digest: str
     keepGpus(verdictsPath, digest, found);
     return found;
   } catch (error) {
-    if (error instanceof NoGpuError && error.lasting) {
-      addVerdicts(verdictsPath, {
-        [digest]: { library: backend.library, score: 0, state: "failed", reason: error.message },
-      });
-    }
+    const failure = error instanceof NoGpuError ? failureVerdict(backend.library, error.failure) : null;
+    if (failure !== null) addVerdicts(verdictsPath, { [digest]: failure });
     throw error;
   }
 }
@@ -96,14 +101,13 @@ async function faultOf(
   const kept = readVerdicts(options.verdictsPath)[key];
   if (kept !== undefined) return kept.state === "works" ? null : kept.reason;
   const trial = await tester.try(gpu);
-  if (trial.ok || trial.lasting) {
-    const [state, reason] = trial.ok ? (["works", ""] as const) : (["failed", trial.reason] as const);
-    addVerdicts(options.verdictsPath, { [key]: { library: gpu.library, score: 0, state, reason } });
-  }
-  return reasonOf(trial);
+  const { library } = gpu;
+  const verdict: Verdict | null = trial.ok
+    ? { library, score: 0, state: "works", reason: "" }
+    : failureVerdict(library, trial);
+  if (verdict !== null) addVerdicts(options.verdictsPath, { [key]: verdict });
+  return trial.ok ? null : trial.reason;
 }
-
-const reasonOf = (trial: GpuTrial) => (trial.ok ? null : trial.reason);
 
 /** Whether two backends mean the same card. Where the bus tells nothing, it is taken for the same by its name. */
 function areSame(gpu: FoundGpu, other: FoundGpu): boolean {

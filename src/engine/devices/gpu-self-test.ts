@@ -16,6 +16,8 @@ export interface GpuTestOptions extends DeviceTrialOptions {
   readonly withSample: <T>(use: (pcmPath: string) => Promise<T>) => Promise<T>;
   /** Whether a GPU is of use only where it is faster than the CPU. */
   readonly mustBeFaster: boolean;
+  /** How long one may take. */
+  readonly timeoutMilliseconds?: number;
 }
 
 /** How a GPU did. */
@@ -27,17 +29,12 @@ export type GpuTrial =
       /** The CPU, for the same. */
       readonly cpuSeconds: number;
     }
-  | {
-      readonly ok: false;
-      readonly reason: string;
-      /** It would end the same way again. */
-      readonly lasting: boolean;
-    };
+  | (Outcome & { readonly ok: false });
 
 type Heard = (Outcome & { readonly ok: false }) | { readonly ok: true; readonly hearing: Hearing };
 
 /** Drivers of GPUs compile their kernels at first use, which takes minutes with some. */
-const timeoutMilliseconds = 300_000;
+const defaultTimeoutMilliseconds = 300_000;
 
 /** Tries GPUs, one after the other; what the CPU does in comparison it does once. */
 export class GpuTester {
@@ -59,7 +56,7 @@ export class GpuTester {
     } catch (error) {
       signal?.throwIfAborted();
       // There is the CPU, whatever keeps the GPU from being tried.
-      return { ok: false, reason: messageOf(error), lasting: false };
+      return { ok: false, reason: messageOf(error), lasting: false, late: false };
     }
   }
 
@@ -67,10 +64,10 @@ export class GpuTester {
     const gpu = await hear(this.#options, sample, [library], environment);
     if (!gpu.ok) return gpu;
     const cpu = this.#onCpu ?? (await hear(this.#options, sample, [], {}));
-    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false };
+    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false, late: false };
     this.#onCpu = cpu;
     const fault = difference(gpu.hearing, cpu.hearing, this.#options.mustBeFaster);
-    if (fault !== null) return { ok: false, reason: fault, lasting: true };
+    if (fault !== null) return { ok: false, reason: fault, lasting: true, late: false };
     return { ok: true, seconds: gpu.hearing.seconds, cpuSeconds: cpu.hearing.seconds };
   }
 }
@@ -89,6 +86,7 @@ async function hear(
   environment: Gpu["environment"],
 ): Promise<Heard> {
   const { command, nativeDirectory, cpuLibrary, whisperModel, signal } = options;
+  const { timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
   const line = [...command, "speech", nativeDirectory, cpuLibrary, whisperModel, sample, ...gpuLibrary];
   const outcome = await attempt(line, { timeoutMilliseconds, signal, environment });
   return outcome.ok ? { ok: true, hearing: readAnswer(hearingSchema, outcome.output) } : outcome;

@@ -1,4 +1,5 @@
 import type { GpuBackend, GpuBackendKind } from "../whisper/index.ts";
+import type { Outcome } from "./attempt.ts";
 import { type DeviceTrialOptions, listDevices } from "./try-devices.ts";
 import type { FoundGpu } from "./verdicts.ts";
 
@@ -16,12 +17,11 @@ const variables: Readonly<Record<GpuBackendKind, string>> = {
 /** Why a backend finds no GPU. */
 export class NoGpuError extends Error {
   override readonly name = "NoGpuError";
-  /** It would end the same way again. */
-  readonly lasting: boolean;
+  readonly failure: Omit<Outcome & { ok: false }, "ok">;
 
-  constructor(reason: string, lasting = false) {
+  constructor(reason: string, { lasting = false, late = false } = {}) {
     super(reason);
-    this.lasting = lasting;
+    this.failure = { reason, lasting, late };
   }
 }
 
@@ -82,7 +82,7 @@ async function look(
   environment: Readonly<Record<string, string>>,
 ): Promise<Device[]> {
   const listed = await listDevices(options, library, environment);
-  if (!listed.ok) throw new NoGpuError(listed.reason, listed.lasting);
+  if (!listed.ok) throw new NoGpuError(listed.reason, listed);
   const { devices, unusable } = listed.answer;
   const [failure] = unusable;
   if (failure !== undefined) throw new NoGpuError(failure.reason);

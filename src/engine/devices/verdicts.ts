@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { gpuSchema } from "../protocol.ts";
+import type { Outcome } from "./attempt.ts";
 
 const verdictSchema = Type.Object({
   /** File name of the variant, for people who read the file. */
@@ -12,6 +13,8 @@ const verdictSchema = Type.Object({
   state: Type.Union([Type.Literal("untested"), Type.Literal("works"), Type.Literal("failed")]),
   /** Why it failed, else empty. */
   reason: Type.String(),
+  /** It is no verdict any more from then on, in milliseconds since the epoch; without this it always is one. */
+  holdsUntil: Type.Optional(Type.Number()),
 });
 
 /** What is known about a variant on this machine. */
@@ -37,9 +40,26 @@ const fileSchema = Type.Object({
 });
 type Content = Static<typeof fileSchema>;
 
+const dayMilliseconds = 86_400_000;
+
+/** The verdict on what failed, as far as it is one: what took too long holds for a day. @returns null where it was by chance */
+export function failureVerdict(library: string, failure: Omit<Outcome & { ok: false }, "ok">): Verdict | null {
+  const { reason, lasting, late } = failure;
+  if (!lasting && !late) return null;
+  return {
+    library,
+    score: 0,
+    state: "failed",
+    reason,
+    ...(lasting ? {} : { holdsUntil: Date.now() + dayMilliseconds }),
+  };
+}
+
 /** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
 export function readVerdicts(path: string): Record<string, Verdict> {
-  return read(path).verdicts;
+  const now = Date.now();
+  const all = Object.entries(read(path).verdicts);
+  return Object.fromEntries(all.filter(([, { holdsUntil = Number.POSITIVE_INFINITY }]) => now < holdsUntil));
 }
 
 /** The GPUs that a backend found, where that is kept. */

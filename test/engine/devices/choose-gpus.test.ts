@@ -145,6 +145,25 @@ describe("of the GPU backends", () => {
     expect(triedLibraries()).toEqual([vulkan, vulkan]);
   });
 
+  test("what takes too long is not waited for at each start, but again after a day", async () => {
+    using directory = temporaryDirectory();
+    const { options, triedLibraries } = machine(
+      directory.path,
+      { ...onCpu, [vulkan]: "exec sleep 60" },
+      { timeoutMilliseconds: 100 },
+    );
+    const choice = await chooseGpus(options);
+    expect(choice.leftOut).toEqual([{ library: vulkan, gpu: "Vulkan0", reason: "it was not done in 0.1 s" }]);
+    expect(await chooseGpus(options)).toEqual(choice);
+    expect(triedLibraries()).toEqual([vulkan]);
+    const kept = readFileSync(options.verdictsPath, "utf8");
+    const until = Number(/"holdsUntil": (\d+)/.exec(kept)?.[1]);
+    expect(until - Date.now()).toBeGreaterThan(23 * 3_600_000);
+    writeFileSync(options.verdictsPath, kept.replace(String(until), String(Date.now())));
+    await chooseGpus(options);
+    expect(triedLibraries()).toEqual([vulkan, vulkan]);
+  });
+
   test("a verdict holds for its library and its model alone, and not for one that may be slower", async () => {
     using directory = temporaryDirectory();
     const slow = { ...onCpu, [vulkan]: heard(3, "ask", "not") };

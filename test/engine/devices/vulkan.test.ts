@@ -54,6 +54,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         ok: false,
         reason: expect.stringMatching(/^it is no faster than the CPU/),
         lasting: true,
+        late: false,
       });
     },
     300_000,
