@@ -12,6 +12,8 @@ export interface EncodersOptions {
   readonly verdictsPath: string;
   readonly room: Pick<DiskRoom, "lack">;
   readonly log: Logger;
+  /** In milliseconds, from any beginning. */
+  readonly now?: () => number;
   /** What is known of encoders and how they are tried; the real ones by default. */
   readonly means?: {
     readonly known: typeof knownEncoder;
@@ -36,6 +38,9 @@ const speechWorthTrialTogether = 3600;
 /** Nearly all weights of a distilled model are its encoder's; those of 16 bits in the model's file may be of 32 in the encoder's. */
 const shareOfModel = 2;
 
+/** So long nobody looks whether the verdict that the model's own is the better one holds still. */
+const ownHoldsMilliseconds = 86_400_000;
+
 /** Where ONNX forms of whisper models' encoders are kept, which belongs to a file of verdicts. */
 export function encodersBeside(verdictsPath: string): string {
   return join(dirname(verdictsPath), "encoders");
@@ -48,6 +53,8 @@ export class Encoders {
   readonly #closed = new AbortController();
   /** Of each use what is known, or is being found out; undefined: nothing is known. */
   readonly #found = new Map<string, Promise<string | null | undefined>>();
+  /** When it was found, in milliseconds, that a use has the model's own. */
+  readonly #ownSince = new Map<string, number>();
   #untriedSeconds = 0;
   #hasFailed = false;
 
@@ -62,9 +69,11 @@ export class Encoders {
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
+    this.#forgetOwn(key);
     const looking = this.#found.get(key) ?? this.#known(use);
     this.#found.set(key, looking);
     const known = await looking;
+    if (known === null && !this.#ownSince.has(key)) this.#ownSince.set(key, this.#now());
     if (typeof known === "string") await this.#means.noteUse(known);
     if (known !== undefined) return known;
     this.#untriedSeconds += spokenSeconds;
@@ -80,6 +89,18 @@ export class Encoders {
   /** Ends a trial; there is no other. */
   close(): void {
     this.#closed.abort();
+  }
+
+  /** Has it looked up again in a day's time whether the model's own is the better one still. */
+  #forgetOwn(key: string): void {
+    const since = this.#ownSince.get(key);
+    if (since === undefined || this.#now() - since < ownHoldsMilliseconds) return;
+    this.#ownSince.delete(key);
+    this.#found.delete(key);
+  }
+
+  #now(): number {
+    return (this.#options.now ?? performance.now.bind(performance))();
   }
 
   /** Where it can't be told, it is as if nothing were known. */

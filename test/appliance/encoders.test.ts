@@ -20,13 +20,19 @@ function encodersWith(root: string, given: Given) {
   writeFileSync(whisperModel, "");
   const trials: string[] = [];
   const uses: string[] = [];
+  const clock = { now: 0 };
+  const lookUps = { count: 0 };
   const encoders = new Encoders({
     files: { nativeDirectory: root, onnxBinding: root },
     verdictsPath: join(root, "devices.json"),
     room: { lack: (bytes) => (bytes > (given.roomBytes ?? bytes) ? "the disk is full" : (given.lack ?? null)) },
     log: createLogger("silent"),
+    now: () => clock.now,
     means: {
-      known: async () => given.known,
+      known: async () => {
+        lookUps.count += 1;
+        return given.known;
+      },
       try: async ({ cpuLibrary, signal }) => {
         trials.push(cpuLibrary);
         await Promise.resolve();
@@ -40,7 +46,7 @@ function encodersWith(root: string, given: Given) {
   });
   const find = (spokenSeconds: number, cpuLibrary = "this") =>
     encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
-  return { encoders, find, trials, uses, whisperModel };
+  return { encoders, find, trials, uses, clock, lookUps, whisperModel };
 }
 
 test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
@@ -131,4 +137,17 @@ test("an encoder is noted to be used with each recording, so that none is remove
   await find(1);
   await find(1);
   expect(uses).toEqual(["/encoders/known", "/encoders/known"]);
+});
+
+test("whether the model's own is the better one is looked up again after a day", async () => {
+  using directory = temporaryDirectory();
+  const { find, clock, lookUps } = encodersWith(directory.path, { known: null });
+  for (const now of [0, 1, 86_399_999]) {
+    clock.now = now;
+    expect(await find(200)).toBeNull();
+  }
+  expect(lookUps.count).toBe(1);
+  clock.now = 86_400_000;
+  expect(await find(200)).toBeNull();
+  expect(lookUps.count).toBe(2);
 });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { encoderPath, isSoundEncoder } from "../encoder/index.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, type Outcome } from "./attempt.ts";
 import { type CpuTestOptions, verdictKeys } from "./cpu-self-test.ts";
 import { encoderAnswerSchema, readAnswer } from "./self-test-answers.ts";
-import { addVerdicts, readVerdicts, type Verdict } from "./verdicts.ts";
+import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdicts.ts";
 
 /** What a model's encoder is known by. */
 export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "verdictsPath" | "cpu"> {
@@ -27,8 +27,13 @@ const timeoutMilliseconds = 600_000;
 const mostError = 0.25;
 /** What is hardly faster isn't worth the memory of a second encoder. */
 const leastGain = 1.1;
+/** How long it holds that one is no faster: something else may have been at work just then. */
+const slownessHoldsMilliseconds = 7 * 86_400_000;
 /** To be raised with every change of the test. */
 const testVersion = 1;
+
+/** What stands for the name of one that is not used. */
+const noLibrary = "encoder";
 
 /** What a trial found. */
 export interface EncoderFinding {
@@ -69,12 +74,18 @@ export async function tryEncoder(options: EncoderChoiceOptions): Promise<Encoder
   const key = await keyOf(options);
   const line = [...command, "encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
   const outcome = await attempt(line, { timeoutMilliseconds, ...options });
-  if (!outcome.ok && !outcome.lasting) throw new Error(outcome.reason);
-  const verdict = outcome.ok ? judge(outcome.output) : failed(outcome.reason);
+  const verdict = outcome.ok ? judge(outcome.output) : keptOf(outcome);
   addVerdicts(options.verdictsPath, { [key]: verdict });
   if (verdict.state !== "works") return { path: null, detail: verdict.reason };
   const path = encoderPath(encoderDirectory, verdict.library);
   return { path, detail: `${timesAsFast(verdict.score)} whisper.cpp's own` };
+}
+
+/** @throws Error where it failed by chance */
+function keptOf(failure: Outcome & { ok: false }): Verdict {
+  const verdict = failureVerdict(noLibrary, failure);
+  if (verdict === null) throw new Error(failure.reason);
+  return verdict;
 }
 
 function judge(output: string): Verdict {
@@ -83,7 +94,10 @@ function judge(output: string): Verdict {
   const { name, seconds, ownSeconds, error } = answer;
   if (error > mostError) return failed(`its numbers are ${error.toFixed(2)} off`);
   const score = ownSeconds / seconds;
-  if (score < leastGain) return failed(`it is ${timesAsFast(score)} whisper.cpp's own`);
+  if (score < leastGain) {
+    const holdsUntil = Date.now() + slownessHoldsMilliseconds;
+    return { ...failed(`it is ${timesAsFast(score)} whisper.cpp's own`), holdsUntil };
+  }
   return { library: name, score, state: "works", reason: "" };
 }
 
@@ -92,7 +106,7 @@ function timesAsFast(times: number): string {
 }
 
 function failed(reason: string): Verdict {
-  return { library: "encoder", score: 0, state: "failed", reason };
+  return { library: noLibrary, score: 0, state: "failed", reason };
 }
 
 async function verdictOf(options: EncoderKeys): Promise<Verdict | undefined> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   describeEncoder,
@@ -74,6 +74,21 @@ describe("a model's encoder in ONNX form", () => {
       await expect(tryEncoder(options)).rejects.toThrow();
       expect(await knownEncoder(options)).toBeUndefined();
     }
+  });
+
+  test.each<[string, Comparison | string, number]>([
+    ["a week where it was no faster: something else may have been at work", { seconds: 1, ownSeconds: 1, error: 0 }, 7],
+    ["a day where it took too long", "exec sleep 60", 1],
+  ])("is tried again after %s", async (_, said, days) => {
+    using directory = temporaryDirectory();
+    const options = { ...(await placeOf(directory.path, said)), timeoutMilliseconds: 500 };
+    await tryEncoder(options);
+    expect(await knownEncoder(options)).toBeNull();
+    const kept = readFileSync(options.verdictsPath, "utf8");
+    const until = Number(/"holdsUntil": (\d+)/.exec(kept)?.[1]);
+    expect((until - Date.now()) / 86_400_000).toBeCloseTo(days, 1);
+    writeFileSync(options.verdictsPath, kept.replace(String(until), String(Date.now())));
+    expect(await knownEncoder(options)).toBeUndefined();
   });
 
   test("is tried again on another CPU, for another model, and where it was removed", async () => {
