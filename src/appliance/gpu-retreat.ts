@@ -17,6 +17,8 @@ export class GpuRetreat {
   readonly #log: Logger;
   readonly #without = new Set<string>();
   readonly #withFewerLanes = new Set<string>();
+  /** Of each GPU that something is laid on: for each time the operations that may have been it in the GPU's place. */
+  readonly #suspects = new Map<string, (readonly number[])[]>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -31,11 +33,19 @@ export class GpuRetreat {
   }
 
   /** Takes note of how a worker ended. */
-  after({ gpu, gpuFailure, signal, stalled }: WorkerDeath): void {
-    if (gpu === undefined) return;
+  after(death: WorkerDeath): void {
+    const { gpu, gpuFailure, signal, stalled, at = { speech: [], others: [] } } = death;
     const crashed = crashes.includes(signal ?? "");
     if (gpuFailure === undefined && stalled !== true && !crashed) return;
+    if (gpuFailure === undefined && at.speech.length === 0 && at.others.length > 0) {
+      // No GPU has a part in that.
+      if (at.others.length === 1) this.#acquitOf(at.others);
+      return;
+    }
+    if (gpu === undefined) return;
     const reason = gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
+    const suspects = gpuFailure === undefined ? at.others : [];
+    this.#suspects.set(gpu, [...(this.#suspects.get(gpu) ?? []), suspects]);
     // CUDA's backend ends the process where memory is short.
     if ((gpuFailure?.outOfMemory === true || crashed) && !this.#withFewerLanes.has(gpu)) {
       this.#withFewerLanes.add(gpu);
@@ -44,5 +54,20 @@ export class GpuRetreat {
     }
     this.#without.add(gpu);
     this.#log.error({ event: "engine.gpu_left_out", gpu, reason, until: "the next start of the server" });
+  }
+
+  /** An operation ended a worker with nothing beside it: so it may have all those whose end is laid on GPUs, too. */
+  #acquitOf([culprit]: readonly number[]): void {
+    for (const [gpu, ends] of this.#suspects) {
+      if (culprit === undefined || !ends.every((suspects) => suspects.includes(culprit))) continue;
+      this.#suspects.delete(gpu);
+      this.#without.delete(gpu);
+      this.#withFewerLanes.delete(gpu);
+      this.#log.warn({
+        event: "engine.gpu_taken_back",
+        gpu,
+        reason: "what it was left out for had nothing to do with it",
+      });
+    }
   }
 }

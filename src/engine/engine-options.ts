@@ -28,6 +28,14 @@ export interface EngineOptions {
   readonly lookMilliseconds?: number;
 }
 
+/** What a worker is at. */
+export interface OperationsAtWork {
+  /** Whisper's, which compute on the GPU where there is one. */
+  readonly speech: readonly number[];
+  /** Those that no GPU has a part in. */
+  readonly others: readonly number[];
+}
+
 /** How a worker ended. */
 export interface WorkerDeath {
   /** The label of the GPU that it was for, where it was for one. */
@@ -38,4 +46,6 @@ export interface WorkerDeath {
   readonly gpuFailure?: GpuFailure;
   /** It was ended because it came to no end. */
   readonly stalled?: true;
+  /** The operations that it may have been, by their numbers, which they keep when they are tried again. */
+  readonly at?: OperationsAtWork;
 }

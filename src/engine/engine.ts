@@ -181,7 +181,8 @@ export class Engine {
   #tryAgain(interrupted: readonly Task[], how: WorkerDeath, trouble: string): void {
     const { log } = this.#options;
     const names = interrupted.map(({ operation }) => operation.name);
-    log.error({ event: "engine.worker_died", ...how, trouble, operations: names });
+    const { at: _, ...end } = how;
+    log.error({ event: "engine.worker_died", ...end, trouble, operations: names });
     blame(interrupted, how, log);
     const again = interrupted.filter((task) => {
       if (task.abandoned) return false;

@@ -1,9 +1,9 @@
-import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
-import type { TimeLimits } from "./time-limits.ts";
+import { modelOf, type TimeLimits } from "./time-limits.ts";
 import { type Answer, WorkerLife, type WorkerStatus } from "./worker-life.ts";
 
 /** Whoever hands out the work. */
@@ -49,6 +49,7 @@ export class PooledWorker {
         this.#life.renewIfIdle();
       },
       isIdle: () => this.#lanes.nothingRuns,
+      atWork: () => atWork(this.#lanes.running()),
       onGone: () => this.#times.workerGone(),
       onDeath: (how, trouble) => user.onDeath(this.#lanes.interrupt(), how, trouble),
     });
@@ -143,4 +144,15 @@ export class PooledWorker {
   ended(): Promise<void> {
     return this.#life.ended();
   }
+}
+
+/** Where it comes to no end with some, the others are nothing that it ends of. */
+function atWork(running: readonly Task[]): OperationsAtWork {
+  const stalled = running.filter((task) => task.stalled);
+  const tasks = stalled.length > 0 ? stalled : running;
+  const isSpeech = ({ operation }: Task) => modelOf(operation) !== null;
+  return {
+    speech: tasks.filter(isSpeech).map(({ id }) => id),
+    others: tasks.filter((task) => !isSpeech(task)).map(({ id }) => id),
+  };
 }

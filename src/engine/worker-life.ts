@@ -1,5 +1,5 @@
 import { messageOf } from "../wording/index.ts";
-import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -37,6 +37,8 @@ export interface WorkerUser {
   onAnswer(answer: Answer): void;
   /** Whether the worker is at nothing, so that another may take its place. */
   isIdle(): boolean;
+  /** What the worker would have ended of, should it end now. */
+  atWork(): OperationsAtWork;
   /** The worker has gone, and what it had loaded. */
   onGone(): void;
   /** It went unasked; what it was at is not done. @param trouble why, in words */
@@ -184,7 +186,12 @@ export class WorkerLife {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
         onExit: (how) =>
-          this.#ended({ ...how, ...this.#ending, ...(start.gpu === undefined ? {} : { gpu: start.gpu.label }) }),
+          this.#ended({
+            ...how,
+            ...this.#ending,
+            at: this.#user.atWork(),
+            ...(start.gpu === undefined ? {} : { gpu: start.gpu.label }),
+          }),
       });
       const limit = this.#limits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>

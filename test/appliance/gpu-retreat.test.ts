@@ -62,3 +62,34 @@ test("what one of several GPUs fails at takes nothing from the others", () => {
   retreat.after(crashed);
   expect(used(retreat, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
 });
+
+test.each<[string, WorkerDeath]>([
+  ["crashes", crashed],
+  ["comes to no end", stalled],
+])("what the GPU has no part in and %s says nothing of it", (_, death) => {
+  const retreat = new GpuRetreat(createLogger("silent"));
+  for (let times = 0; times < 3; times++) retreat.after({ ...death, gpu: "CUDA0", at: { speech: [], others: [7, 8] } });
+  expect(used(retreat, "CUDA0")).toEqual(["CUDA0 5"]);
+});
+
+test("a GPU that was left out is used again when something else turns out to have been it each time", () => {
+  const retreat = new GpuRetreat(createLogger("silent"));
+  const all = ["CUDA0", "CUDA1"];
+  retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [1], others: [7] } });
+  retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [2, 3], others: [7, 9] } });
+  retreat.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [7] } });
+  retreat.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [9] } });
+  expect(used(retreat, ...all)).toEqual([]);
+  // Two at once leave it open which.
+  retreat.after({ ...crashed, at: { speech: [], others: [7, 9] } });
+  expect(used(retreat, ...all)).toEqual([]);
+  retreat.after({ ...crashed, at: { speech: [], others: [7] } });
+  expect(used(retreat, ...all)).toEqual(["CUDA0 5"]);
+});
+
+test("a GPU that failed by its own word is not used again for what else died beside it", () => {
+  const retreat = new GpuRetreat(createLogger("silent"));
+  retreat.after({ ...lost, gpu: "CUDA0", at: { speech: [1], others: [7] } });
+  retreat.after({ ...crashed, at: { speech: [], others: [7] } });
+  expect(used(retreat, "CUDA0")).toEqual([]);
+});

@@ -141,6 +141,26 @@ describe("several workers", () => {
     expect(made.status().restarts).toBe(3);
   });
 
+  test("tell what they may have died of, which has the same number each time", async () => {
+    const told: WorkerDeath["at"][] = [];
+    const enough = new AbortController();
+    const onWorkerDeath = ({ at }: WorkerDeath) => {
+      told.push(at);
+      enough.abort();
+    };
+    const made = await engine({ onWorkerDeath });
+    const beside = heardBy(made, "wait", enough.signal).catch(() => {});
+    await made.run("planChunks", script("crash"), never).catch(() => {});
+    await beside;
+    const others = told[0]?.others ?? [];
+    expect(others).toHaveLength(1);
+    expect(told).toEqual([
+      { speech: [expect.any(Number)], others },
+      { speech: [], others },
+      { speech: [], others },
+    ]);
+  });
+
   test("sleep together, and are woken together", async () => {
     const made = await engine({ idleMilliseconds: () => 40, lookMilliseconds: 10 });
     while (made.status().state !== "asleep") await Bun.sleep(5);
