@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly restartDelayMilliseconds?: (failures: number) => number;
   /** After how long of nothing to do the worker is ended, until there is something again; asked anew each time, 0: never. */
   readonly idleMilliseconds?: () => number;
+  /** How long a worker may take to end. */
+  readonly endingMilliseconds?: number;
   /** How long a worker may take for what it is told to do. */
   readonly timeLimits?: TimeLimits;
   /** How often is looked whether it takes longer, or has nothing to do. */
@@ -44,6 +46,8 @@ export interface WorkerDeath {
   readonly signal: string | null;
   /** What the GPU failed with, where the worker was ended for that. */
   readonly gpuFailure?: GpuFailure;
+  /** It hangs in a driver, where no signal ends it: it may be there still. */
+  readonly leftBehind?: true;
   /** It was ended because it came to no end. */
   readonly stalled?: true;
   /** The operations that it may have been, by their numbers, which they keep when they are tried again. */

@@ -3,7 +3,7 @@ import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-opti
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { type WorkerEvents, WorkerProcess } from "./worker-process.ts";
 
 /**
  * `asleep`: there is no worker, since nothing was to do for long; `waking`: it is started again, and nothing says that it
@@ -47,7 +47,7 @@ export interface WorkerUser {
 
 /** What a worker is started with. */
 export interface WorkerLifeOptions
-  extends Pick<EngineOptions, "command" | "log" | "restartDelayMilliseconds" | "onWorkerDeath"> {
+  extends Pick<EngineOptions, "command" | "log" | "restartDelayMilliseconds" | "endingMilliseconds" | "onWorkerDeath"> {
   /** As the engine's, for this one alone; null: it is not needed any more, and was closed. */
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
 }
@@ -182,17 +182,16 @@ export class WorkerLife {
       this.#ending = {};
       this.#gpu = start.gpu;
       this.#user.onStart(start);
-      this.#worker = new WorkerProcess(this.#options.command, start, {
+      const { command, log, endingMilliseconds } = this.#options;
+      const events: WorkerEvents = {
         onMessage: (message) => this.#receive(message),
-        onLogLine: (line) => this.#options.log.debug({ event: "engine.log", line }),
-        onExit: (how) =>
-          this.#ended({
-            ...how,
-            ...this.#ending,
-            at: this.#user.atWork(),
-            ...(start.gpu === undefined ? {} : { gpu: start.gpu.label }),
-          }),
-      });
+        onLogLine: (line) => log.debug({ event: "engine.log", line }),
+        onExit: (how) => {
+          const gpu = start.gpu === undefined ? {} : { gpu: start.gpu.label };
+          this.#ended({ ...how, ...this.#ending, at: this.#user.atWork(), ...gpu });
+        },
+      };
+      this.#worker = new WorkerProcess(command, start, events, endingMilliseconds);
       const limit = this.#limits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
         this.endStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limit),

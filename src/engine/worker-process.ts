@@ -1,3 +1,4 @@
+import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./protocol.ts";
@@ -6,16 +7,42 @@ export interface WorkerEvents {
   onMessage(message: FromWorker): void;
   /** A line the native libraries wrote. */
   onLogLine(line: string): void;
-  /** Called once, however it ended. */
-  onExit(how: { exitCode: number | null; signal: string | null }): void;
+  /** Called once, however it ended: also where it was told to, and did not. */
+  onExit(how: WorkerExit): void;
 }
+
+export interface WorkerExit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** It hangs in a driver, where no signal ends it, and was left behind. */
+  readonly leftBehind?: true;
+}
+
+/** For one that was killed to be gone, which the memory of a GPU takes some time for. */
+const defaultEndingMilliseconds = 10_000;
+
+type Child = Subprocess<"ignore", "ignore", "pipe">;
 
 /** One worker, from its start to its death. It is never started again; the engine makes another. */
 export class WorkerProcess {
-  readonly #child: Subprocess<"ignore", "ignore", "pipe">;
+  readonly #child: Child;
+  readonly #events: WorkerEvents;
+  readonly #endingMilliseconds: number;
+  readonly #log: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #ended = Promise.withResolvers<void>();
+  /** Until it is left behind. */
+  #leaving: NodeJS.Timeout | undefined;
   #gone = false;
 
-  constructor(command: readonly string[], start: Start, events: WorkerEvents) {
+  /** @param endingMilliseconds how long it may take to end when it is killed */
+  constructor(
+    command: readonly string[],
+    start: Start,
+    events: WorkerEvents,
+    endingMilliseconds = defaultEndingMilliseconds,
+  ) {
+    this.#events = events;
+    this.#endingMilliseconds = endingMilliseconds;
     this.#child = Bun.spawn([...command], {
       env: { ...process.env, ...start.gpu?.environment },
       stdin: "ignore",
@@ -23,16 +50,14 @@ export class WorkerProcess {
       stderr: "pipe",
       serialization: "advanced",
       ipc: (message: unknown) => {
+        if (this.#gone) return;
         if (Value.Check(fromWorkerSchema, message)) events.onMessage(message);
         else events.onLogLine("the worker sent a message that is none of ours");
       },
-      onExit: (_child, exitCode, signal) => {
-        if (this.#gone) return;
-        this.#gone = true;
-        events.onExit({ exitCode, signal: signal === null ? null : String(signal) });
-      },
+      onExit: (_child, exitCode, signal) => this.#end({ exitCode, signal: signal === null ? null : String(signal) }),
     });
-    void this.#forwardLog(events);
+    this.#log = this.#child.stderr.getReader();
+    void this.#forwardLog();
     this.send(start);
   }
 
@@ -46,27 +71,47 @@ export class WorkerProcess {
     try {
       this.#child.send(message);
     } catch {
-      this.#child.kill("SIGKILL");
+      this.kill();
     }
   }
 
   kill(): void {
-    if (!this.#gone) this.#child.kill("SIGKILL");
+    if (this.#gone) return;
+    this.#child.kill("SIGKILL");
+    this.#leaving ??= setTimeout(() => this.#leaveBehind(), this.#endingMilliseconds);
   }
 
-  /** Settles when the process is gone. */
-  async ended(): Promise<void> {
-    await this.#child.exited;
+  /** Settles when the process is gone, or was left behind. */
+  ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
-  async #forwardLog(events: WorkerEvents): Promise<void> {
+  /** Nothing of it keeps this process from ending. */
+  #leaveBehind(): void {
+    this.#child.unref();
+    this.#child.disconnect();
+    void this.#log.cancel();
+    this.#end({ exitCode: null, signal: "SIGKILL", leftBehind: true });
+  }
+
+  #end(how: WorkerExit): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    clearTimeout(this.#leaving);
+    this.#events.onExit(how);
+    this.#ended.resolve();
+  }
+
+  async #forwardLog(): Promise<void> {
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const bytes of this.#child.stderr) {
+    for (;;) {
+      const { value: bytes, done } = await this.#log.read();
+      if (done) return;
       const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
       // A line without an end must not fill the memory.
       rest = (lines.pop() ?? "").slice(0, 4096);
-      for (const line of lines) if (line !== "") events.onLogLine(line.slice(0, 4096));
+      for (const line of lines) if (line !== "") this.#events.onLogLine(line.slice(0, 4096));
     }
   }
 }

@@ -1,0 +1,58 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { join } from "node:path";
+import { Engine, type WorkerDeath } from "../../src/engine/index.ts";
+import { TimeLimits } from "../../src/engine/time-limits.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { isAlive } from "../e2e/processes.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
+
+const never = new AbortController().signal;
+const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+
+/** Processes that a signal did not end. */
+const left = new Set<number>();
+/** Has signals that are sent to processes from here on end none, as where they hang in a driver. */
+const prototype = Object.getPrototypeOf(Bun.spawn(["true"]));
+const kill = spyOn(prototype, "kill");
+afterEach(() => {
+  kill.mockRestore();
+  for (const pid of left) process.kill(pid, "SIGKILL");
+  left.clear();
+});
+
+test("a worker that no signal ends is left behind: another does what it was at, and the engine can be closed", async () => {
+  const deaths: WorkerDeath[] = [];
+  const made = new Engine({
+    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    prepare: async () => [scriptedStart],
+    lanes: 1,
+    log: createLogger("silent"),
+    timeLimits: new TimeLimits({ leastSeconds: 0.3, startSeconds: 20 }),
+    lookMilliseconds: 20,
+    endingMilliseconds: 50,
+    onWorkerDeath: (death) => deaths.push(death),
+  });
+  const pid = () => made.status().workers[0]?.pid ?? 0;
+  // The first of its kind may take longer.
+  await made.run("planChunks", script("answer"), never);
+  const stuck = pid();
+  left.add(stuck);
+  process.kill(stuck, "SIGSTOP");
+  kill.mockImplementation(() => {});
+  expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+  expect(deaths).toMatchObject([{ signal: "SIGKILL", stalled: true, leftBehind: true }]);
+  expect(isAlive(stuck)).toBe(true);
+  expect(made.status()).toMatchObject({ state: "ready", restarts: 1 });
+  left.add(pid());
+  await made.close();
+});
+
+test("nothing of one that was left behind keeps the program from ending", async () => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/left-behind.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: 10_000,
+  });
+  const pid = Number(await new Response(child.stdout).text());
+  expect(await child.exited).toBe(0);
+  expect(pid).toBeGreaterThan(0);
+});

@@ -1,0 +1,15 @@
+import { join } from "node:path";
+import { WorkerProcess } from "../../src/engine/worker-process.ts";
+import { scriptedStart } from "./scripted-start.ts";
+
+// A program whose worker does not end when it is killed, as one that hangs in a driver.
+const nothing = () => {};
+const command = [process.execPath, join(import.meta.dir, "scripted-worker.ts")];
+const ready = Promise.withResolvers<void>();
+const events = { onMessage: () => ready.resolve(), onLogLine: nothing, onExit: nothing };
+const worker = new WorkerProcess(command, scriptedStart, events, 50);
+await ready.promise;
+Object.getPrototypeOf(Bun.spawn(["true"])).kill = nothing;
+worker.kill();
+await worker.ended();
+console.log(worker.pid);
