@@ -14,7 +14,9 @@ const byteOf = (sample: number) => Math.min(255, Math.round(255 * Math.sqrt(samp
 /** Looks at PCM that passes by (16-bit, interleaved, in pieces of any length), and keeps its peaks alone. */
 export class PeakMeter {
   readonly #channels: 1 | 2;
-  readonly #peaks: number[] = [];
+  /** An hour's at first. */
+  #peaks = new Uint8Array(3600 * PEAKS_PER_SECOND);
+  #count = 0;
   #rest = new Uint8Array(0);
   #frames = 0;
   #loudest = 0;
@@ -55,8 +57,19 @@ export class PeakMeter {
 
   /** A byte for each tenth of a second, the last one for what is left; see byteOf. */
   peaks(): Uint8Array {
-    const isPart = this.#frames % SAMPLES_PER_PEAK > 0;
-    return Uint8Array.from(isPart ? [...this.#peaks, this.#loudest] : this.#peaks, byteOf);
+    if (this.#frames % SAMPLES_PER_PEAK === 0) return this.#peaks.slice(0, this.#count);
+    const peaks = this.#peaks.slice(0, this.#count + 1);
+    peaks[this.#count] = byteOf(this.#loudest);
+    return peaks;
+  }
+
+  /** Keeps one place free behind it. */
+  #keep(loudest: number): void {
+    this.#peaks[this.#count++] = byteOf(loudest);
+    if (this.#count < this.#peaks.length) return;
+    const larger = new Uint8Array(2 * this.#peaks.length);
+    larger.set(this.#peaks);
+    this.#peaks = larger;
   }
 
   #measure(samples: Int16Array): void {
@@ -73,7 +86,7 @@ export class PeakMeter {
       this.#loudest = loudest;
       this.#frames += (end - at) / this.#channels;
       if (this.#frames % SAMPLES_PER_PEAK === 0) {
-        this.#peaks.push(loudest);
+        this.#keep(loudest);
         this.#loudest = 0;
       }
       at = end;

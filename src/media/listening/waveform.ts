@@ -28,7 +28,9 @@ export async function readWaveform(path: string, range: WaveformRange): Promise<
   const peaks = new Uint8Array(Math.max(0, Math.min(range.most, Math.ceil(to / width) - first)));
   for (let index = 0; index < peaks.length; index++) {
     const start = (first + index) * width;
-    peaks[index] = finest.subarray(start, start + width).reduce((loudest, peak) => Math.max(loudest, peak), 0);
+    let loudest = 0;
+    for (let at = start; at < start + width; at++) loudest = Math.max(loudest, finest[at] ?? 0);
+    peaks[index] = loudest;
   }
   return { peaksPerSecond: PEAKS_PER_SECOND / width, startSeconds: (first * width) / PEAKS_PER_SECOND, peaks };
 }

@@ -245,6 +245,14 @@ describe("a waveform", () => {
     expect([...meter.peaks()]).toEqual([255, 128, 0, 255]);
   });
 
+  test("has all peaks of a recording of hours", () => {
+    const hour = new Uint8Array(2 * PCM_SAMPLE_RATE_HZ * 3600).fill(1);
+    const meter = new PeakMeter(1);
+    for (let count = 0; count < 5; count++) meter.push(hour);
+    const peaks = meter.peaks();
+    expect([peaks.length, peaks.every((peak) => peak === peaks[0])]).toEqual([5 * 36_000, true]);
+  });
+
   test("is read in parts, and as coarse as is asked for; what is loud is never lost", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "waveform");
