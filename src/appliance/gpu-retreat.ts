@@ -37,14 +37,16 @@ export class GpuRetreat {
     const { gpu, gpuFailure, signal, stalled, at = { speech: [], others: [] } } = death;
     const crashed = crashes.includes(signal ?? "");
     if (gpuFailure === undefined && stalled !== true && !crashed) return;
-    if (gpuFailure === undefined && at.speech.length === 0 && at.others.length > 0) {
+    const operations = [...at.speech, ...at.others];
+    const isOfOthers = at.speech.length === 0 && at.others.length > 0;
+    if (gpuFailure === undefined && (gpu === undefined || isOfOthers)) {
       // No GPU has a part in that.
-      if (at.others.length === 1) this.#acquitOf(at.others);
+      if (operations.length === 1) this.#acquitOf(operations);
       return;
     }
     if (gpu === undefined) return;
     const reason = gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
-    const suspects = gpuFailure === undefined ? at.others : [];
+    const suspects = gpuFailure === undefined ? operations : [];
     this.#suspects.set(gpu, [...(this.#suspects.get(gpu) ?? []), suspects]);
     // CUDA's backend ends the process where memory is short.
     if ((gpuFailure?.outOfMemory === true || crashed) && !this.#withFewerLanes.has(gpu)) {

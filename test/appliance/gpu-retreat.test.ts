@@ -93,3 +93,11 @@ test("a GPU that failed by its own word is not used again for what else died bes
   retreat.after({ ...crashed, at: { speech: [], others: [7] } });
   expect(used(retreat, "CUDA0")).toEqual([]);
 });
+
+test("a GPU that was left out for a piece of speech that the CPU crashes at, too, is used again", () => {
+  const retreat = new GpuRetreat(createLogger("silent"));
+  for (const beside of [1, 2]) retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [beside, 7], others: [] } });
+  expect(used(retreat, "CUDA0")).toEqual([]);
+  retreat.after({ ...crashed, at: { speech: [7], others: [] } });
+  expect(used(retreat, "CUDA0")).toEqual(["CUDA0 5"]);
+});
