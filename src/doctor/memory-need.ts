@@ -1,4 +1,4 @@
-/** The server itself, and the worker without weights: runtime, speaker models, room to compute. */
+/** The server itself, and a worker without weights: runtime, speaker models, room to compute. */
 const serverBytes = 250e6;
 const workerBytes = 350e6;
 /** One ffmpeg while it decodes. */
@@ -7,8 +7,9 @@ const decoderBytes = 60e6;
 /**
  * About how much memory a server takes at its busiest, in bytes. A model takes its file's size and working memory that
  * grows with it: by whisper.cpp's README tiny takes 273 MB (75 on disk), base 388 (142), small 852 (466), medium 2.1 GB
- * (1.5), large 3.9 GB (2.9). However many recordings run, one at a time computes.
+ * (1.5), large 3.9 GB (2.9). However many recordings run, one at a time computes on a CPU.
+ * @param workers one, or one for each GPU
  */
-export function memoryNeed(modelFileBytes: number, slots: number): number {
-  return serverBytes + workerBytes + modelFileBytes * 1.3 + 150e6 + slots * decoderBytes;
+export function memoryNeed(modelFileBytes: number, slots: number, workers: number): number {
+  return serverBytes + workers * (workerBytes + modelFileBytes * 1.3 + 150e6) + slots * decoderBytes;
 }

@@ -211,6 +211,28 @@ const cases: readonly Case[] = [
     says: /too little: 512 MB/,
   },
   {
+    name: "memory that is enough for one worker, and not for one on each of two GPUs",
+    check: "memory.size",
+    machine: {
+      files: {
+        ...memory(1.5e6, 1.5e6),
+        ...pci("0x10de", "nvidia"),
+        ...Object.fromEntries(
+          Object.entries(pci("0x10de", "nvidia")).map(([path, text]) => [path.replace("01:00", "02:00"), text]),
+        ),
+      },
+    },
+    status: "problem",
+    says: /too little/,
+  },
+  {
+    name: "memory that is enough for one worker",
+    check: "memory.size",
+    machine: { files: memory(1.5e6, 1.5e6) },
+    status: "ok",
+    says: /1\.5 GB/,
+  },
+  {
     name: "memory that others hold",
     check: "memory.size",
     machine: { files: memory(16e6, 200e3) },

@@ -3,6 +3,7 @@ import { size } from "../../wording/index.ts";
 import { cgroupLimits } from "../cgroup.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 import { whisperModelOf } from "../files-of.ts";
+import { findGpus } from "../gpus.ts";
 import { memoryNeed } from "../memory-need.ts";
 
 export const memorySize: Check = {
@@ -19,7 +20,8 @@ export const memorySize: Check = {
     const limit = cgroupLimits(machine).memoryBytes;
     const total = Math.min(installed, limit ?? installed);
     const available = Math.min(kilobytes("MemAvailable") * 1024, total);
-    const need = memoryNeed(statSync(whisperModelOf(context)).size, settings.queue.slots);
+    const gpus = settings.engine.device === "cpu" ? 0 : findGpus(machine).length;
+    const need = memoryNeed(statSync(whisperModelOf(context)).size, settings.queue.slots, Math.max(1, gpus));
     const of = limit !== null && limit < installed ? "the container or service may use" : "there are";
     const detail = [`needed: about ${size(need)}; ${of} ${size(total)}, of which ${size(available)} are free`];
     const advice =
