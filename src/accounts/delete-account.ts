@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq, inArray, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { removeSearchableRows, type Store, tables } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 
 /** Rows that are removed in one go: some hundredths of a second's work, which a server at work waits for. */
 const rowsAtOnce = 250;
 
-type Writer = Pick<Store, "select" | "delete">;
+type Writer = Pick<Store, "select" | "delete" | "all" | "run">;
 
 /**
  * Removes an account and, with it, its keys, workspaces, records and texts. Its keys are gone at once; what may be a million
@@ -35,7 +35,7 @@ export async function deleteAccount(store: Store, account: Account, by: Auditor)
 
 /** The texts of some recordings, or these recordings where little is left of them. @returns whether there may be more */
 function removeSomeRecordings(writer: Writer, accountId: string): boolean {
-  const { recordings, segments } = tables;
+  const { recordings, searchableRecordings, segments } = tables;
   const some = writer
     .select({ id: recordings.id })
     .from(recordings)
@@ -43,6 +43,16 @@ function removeSomeRecordings(writer: Writer, accountId: string): boolean {
     .limit(rowsAtOnce)
     .all()
     .map(({ id }) => id);
+  const searchable = writer
+    .select({ number: searchableRecordings.number })
+    .from(searchableRecordings)
+    .where(inArray(searchableRecordings.recordingId, some))
+    .limit(1)
+    .get();
+  if (searchable !== undefined) {
+    removeSearchableRows(writer, searchable.number, rowsAtOnce);
+    return true;
+  }
   const someSegments = writer
     .select({ recordingId: segments.recordingId, index: segments.index })
     .from(segments)

@@ -35,6 +35,7 @@ export { readDatabase } from "./read-database.ts";
 export { restoreBackup } from "./restore-backup.ts";
 export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
+export { removeSearchableRows } from "./searchable-rows.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";
 export { WorkRoom } from "./work-room.ts";
 export { writeSoon } from "./write-soon.ts";

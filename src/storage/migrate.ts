@@ -7,6 +7,7 @@ import versions from "./migrations/0003-versions.sql" with { type: "text" };
 import vocabulary from "./migrations/0004-vocabulary.sql" with { type: "text" };
 import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
 import growth from "./migrations/0006-growth.sql" with { type: "text" };
+import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -21,6 +22,7 @@ const migrations: readonly Migration[] = [
   { name: "0004-vocabulary", sql: vocabulary },
   { name: "0005-deleted", sql: deleted },
   { name: "0006-growth", sql: growth },
+  { name: "0007-console", sql: consoleTables },
 ];
 
 /** The first version; it did not write down which it was. */

@@ -34,6 +34,9 @@ export function restoreDatabase(
     requireOwnSchema(copy);
     // Checkpoints speak of files in work/ that are another database's.
     copy.run("DELETE FROM checkpoints");
+    // Who was signed in then, or planted in the backup that he is, is not let in by it.
+    for (const table of ["console_links", "console_sessions"])
+      if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
     // Some of a recording that was about to be completed.
     copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
   });
@@ -52,6 +55,11 @@ export function restoreDatabase(
       cause: error,
     });
   }
+}
+
+/** A backup of an early version lacks some. */
+function hasTable(database: Database, name: string): boolean {
+  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
 }
 
 function checkBackup(file: string): void {

@@ -211,3 +211,60 @@ export const segments = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.recordingId, table.index] })],
 );
+
+/** Links into the console that were not used yet. */
+export const consoleLinks = sqliteTable("console_links", {
+  /** SHA-256 of its token, hex. */
+  hash: text().primaryKey(),
+  /** User of the operating system who made it. */
+  actor: text().notNull(),
+  expiresAt: integer().notNull(),
+});
+
+export const consoleSessions = sqliteTable("console_sessions", {
+  /** SHA-256 of the cookie's value, hex. */
+  hash: text().primaryKey(),
+  /** Who entered: the user who made the link, or nobody by name where it was the password. */
+  actor: text().notNull(),
+  enteredBy: text({ enum: ["link", "password"] }).notNull(),
+  enteredAt: integer().notNull(),
+  /** When it was last used, to within a minute. */
+  seenAt: integer().notNull(),
+});
+
+/** The operator's password for the console: one row, or none. */
+export const consolePassword = sqliteTable("console_password", {
+  id: integer().primaryKey(),
+  /** argon2id, in the form of its own. */
+  hash: text().notNull(),
+  setAt: integer().notNull(),
+});
+
+/** What speakers were renamed to, for exports made in the console. */
+export const speakerNames = sqliteTable(
+  "speaker_names",
+  { recordingId: recordingReference(), speaker: integer().notNull(), name: text().notNull() },
+  (table) => [primaryKey({ columns: [table.recordingId, table.speaker] })],
+);
+
+/** What came in and what was done, by UTC day; it stays when recordings are deleted. */
+export const dailyWork = sqliteTable("daily_work", {
+  day: text().primaryKey(),
+  receivedSeconds: real().notNull().default(0),
+  completedSeconds: real().notNull().default(0),
+  completed: integer().notNull().default(0),
+  failed: integer().notNull().default(0),
+});
+
+/** Recordings whose texts are in the full-text table `searchable_texts`, which only SQL speaks of. */
+export const searchableRecordings = sqliteTable(
+  "searchable_recordings",
+  {
+    /** Sorts by creation; the table's rows of a recording are number << 21 | index. */
+    number: integer().primaryKey(),
+    recordingId: recordingReference(),
+    /** Whether all of it is in: the texts of days are taken in some at a time. */
+    isWhole: integer({ mode: "boolean" }).notNull(),
+  },
+  (table) => [uniqueIndex("searchable_recordings_recording").on(table.recordingId)],
+);

@@ -1,20 +1,38 @@
 export { Checkpoints } from "./checkpoints.ts";
+export { type DailyWork, readDailyWork } from "./daily-work.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
-export { newRecordingId } from "./recording-ids.ts";
+export { type Outline, readOutline } from "./outline.ts";
+export { isRecordingId, newRecordingId } from "./recording-ids.ts";
 export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
+export {
+  type FoundRecording,
+  findAll,
+  type SearchFilter,
+  SearchIndex,
+  type SearchPage,
+  SearchQuery,
+  type Snippet,
+  searchRecordings,
+  snippetOf,
+  type TextSpan,
+} from "./search/index.ts";
 export {
   type PackedSegment,
   packSegment,
   readSegments,
+  readSomeWholeSegments,
   readWholeSegments,
   type Segment,
   type SegmentSpan,
   type StoredSegment,
+  speakerIndex,
   speakerLabel,
   speakersOf,
+  type WholeSegment,
   type Word,
 } from "./segments.ts";
+export { readSpeakerNames, renameSpeakers } from "./speaker-names.ts";
 export {
   type Failure,
   failureKinds,

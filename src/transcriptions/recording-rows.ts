@@ -1,7 +1,10 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import { cutLog, type Store, tables, writeSoon } from "../storage/index.ts";
+import { removeSearchable } from "./search/index.ts";
 import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
+
+type Writer = Pick<Store, "select" | "insert" | "delete" | "all" | "run">;
 
 /** Rows that are removed in one go: some milliseconds' work. */
 const rowsAtOnce = 100;
@@ -88,7 +91,7 @@ export class RecordingRows {
   }
 
   /** Nothing of it is told to anybody before a write that waits for the disk. */
-  #written(write: (transaction: Pick<Store, "select" | "insert" | "delete">) => boolean): boolean {
+  #written(write: (transaction: Writer) => boolean): boolean {
     // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
     return writeSoon(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
   }
@@ -98,6 +101,7 @@ export class RecordingRows {
     const isDeleted = and(eq(recordings.id, id), isNotNull(recordings.deletedAt));
     return this.#written((transaction) => {
       if (transaction.select({ id: recordings.id }).from(recordings).where(isDeleted).get() === undefined) return false;
+      if (removeSearchable(transaction, id, rowsAtOnce)) return true;
       if (removeSegments(transaction, id, rowsAtOnce) === rowsAtOnce) return true;
       if (removeCheckpoints(transaction, id, rowsAtOnce)) return true;
       transaction.delete(recordings).where(isDeleted).run();

@@ -1,5 +1,6 @@
 import { and, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { type Store, tables, writeSoon } from "../storage/index.ts";
+import { countWork } from "./daily-work.ts";
 import { forgetAnswer } from "./kept-answers.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
 import { RecordingRows } from "./recording-rows.ts";
@@ -163,7 +164,8 @@ export class Recordings {
   /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
   list(filter: RecordingFilter, limit: number): Recording[] {
     // Recordings of one state lie in the order of their ids in an index; those of several are put together of such lists.
-    const states = filter.statuses ?? (filter.workspaceId === undefined ? [undefined] : allStatuses);
+    const isOfAccount = filter.accountId !== undefined && filter.workspaceId === undefined;
+    const states = filter.statuses ?? (isOfAccount ? [undefined] : allStatuses);
     // In one transaction: what goes from one state to the next meanwhile would be in both lists, or in none.
     return this.#store.transaction((transaction) =>
       [...new Set(states)]
@@ -282,24 +284,44 @@ export class Recordings {
     id: string,
     facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
   ): void {
-    const update = this.#store
-      .update(tables.recordings)
-      .set({ ...facts, updatedAt: this.#now() })
-      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing")));
-    writeSoon(this.#store, () => update.run());
+    const { recordings } = tables;
+    const { durationSeconds } = facts;
+    const isIt = and(eq(recordings.id, id), eq(recordings.status, "processing"));
+    const now = this.#now();
+    const describe = (transaction: Writer) => {
+      if (durationSeconds !== undefined) {
+        // A step that is done again finds the same length again.
+        const first = transaction
+          .update(recordings)
+          .set({ durationSeconds })
+          .where(and(isIt, isNull(recordings.durationSeconds)))
+          .returning({ id: recordings.id })
+          .get();
+        if (first !== undefined) countWork(transaction, now, { receivedSeconds: durationSeconds });
+      }
+      transaction
+        .update(recordings)
+        .set({ ...facts, updatedAt: now })
+        .where(isIt)
+        .run();
+    };
+    writeSoon(this.#store, () => this.#store.transaction(describe));
   }
 
   /** `processing` → `completed`, with the last of its segments, in one transaction. False when it is not being processed. */
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
+    const { recordings } = tables;
+    const now = this.#now();
     return this.#store.transaction((transaction) => {
       const done = transaction
-        .update(tables.recordings)
-        .set({ status: "completed", step: null, percent: 100, updatedAt: this.#now() })
-        .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, "processing")))
-        .returning({ id: tables.recordings.id })
+        .update(recordings)
+        .set({ status: "completed", step: null, percent: 100, updatedAt: now })
+        .where(and(eq(recordings.id, id), eq(recordings.status, "processing")))
+        .returning({ durationSeconds: recordings.durationSeconds })
         .get();
       if (done === undefined) return false;
       writeSegments(transaction, id, segments);
+      countWork(transaction, now, { completedSeconds: done.durationSeconds ?? 0, completed: 1 });
       return true;
     });
   }
@@ -309,6 +331,7 @@ export class Recordings {
    * was heard in the sound, unless one was pinned.
    */
   fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
+    const now = this.#now();
     return this.#store.transaction((transaction) => {
       const done = transaction
         .update(tables.recordings)
@@ -319,12 +342,13 @@ export class Recordings {
           failureReason: failure.reason,
           failureCause: failure.reason === "internal" ? failure.cause : null,
           ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
-          updatedAt: this.#now(),
+          updatedAt: now,
         })
         .where(and(eq(tables.recordings.id, id), inArray(tables.recordings.status, ["queued", "processing"])))
         .returning({ id: tables.recordings.id })
         .get();
       if (done === undefined) return false;
+      countWork(transaction, now, { failed: 1 });
       also(transaction);
       return true;
     });

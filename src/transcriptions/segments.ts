@@ -120,18 +120,29 @@ export interface WholeSegment extends StoredSegment {
 
 const wholeRowsPerRead = 500;
 
+/** Up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
+export function readSomeWholeSegments(
+  store: Store,
+  recordingId: string,
+  fromIndex: number,
+  limit: number,
+): WholeSegment[] {
+  return store
+    .select()
+    .from(tables.segments)
+    .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
+    .orderBy(asc(tables.segments.index))
+    .limit(limit)
+    .all()
+    .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as WholeSegment["words"] }));
+}
+
 /** All segments of a recording with their words, in order; read as they are asked for. */
 export function* readWholeSegments(store: Store, recordingId: string): Generator<WholeSegment> {
   for (let fromIndex = 0; ; fromIndex += wholeRowsPerRead) {
-    const rows = store
-      .select()
-      .from(tables.segments)
-      .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
-      .orderBy(asc(tables.segments.index))
-      .limit(wholeRowsPerRead)
-      .all();
-    for (const { words, ...segment } of rows) yield { ...segment, words: JSON.parse(words) as WholeSegment["words"] };
-    if (rows.length < wholeRowsPerRead) return;
+    const segments = readSomeWholeSegments(store, recordingId, fromIndex, wholeRowsPerRead);
+    yield* segments;
+    if (segments.length < wholeRowsPerRead) return;
   }
 }
 
@@ -144,6 +155,11 @@ export function speakersOf(store: Store, recordingId: string): number[] {
     .orderBy(tables.segments.speaker)
     .all()
     .map((row) => row.speaker);
+}
+
+/** The speaker whose public name that is: `A` is 0, `Z` is 25, `AA` is 26. */
+export function speakerIndex(label: string): number {
+  return [...label].reduce((index, letter) => (index + 1) * 26 + letter.charCodeAt(0) - 65, -1);
 }
 
 /** `A` … `Z`, `AA` …: a speaker's public name. */

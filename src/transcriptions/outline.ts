@@ -1,0 +1,43 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { and, asc, eq, gte, sql } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/** What is known of each segment of a transcript without its text, at the place of its index. */
+export interface Outline {
+  readonly startMilliseconds: number[];
+  readonly endMilliseconds: number[];
+  /** Zero-based in order of first appearance. */
+  readonly speakers: number[];
+  /** Lengths of the texts. */
+  readonly characters: number[];
+}
+
+const rowsAtOnce = 2000;
+
+/** Reads it some rows at a time, since transcripts of days have tens of thousands. */
+export async function readOutline(store: Store, recordingId: string): Promise<Outline> {
+  const { segments } = tables;
+  const outline: Outline = { startMilliseconds: [], endMilliseconds: [], speakers: [], characters: [] };
+  for (let from = 0; ; from += rowsAtOnce) {
+    const rows = store
+      .select({
+        start: segments.startMilliseconds,
+        end: segments.endMilliseconds,
+        speaker: segments.speaker,
+        characters: sql<number>`length(${segments.text})`,
+      })
+      .from(segments)
+      .where(and(eq(segments.recordingId, recordingId), gte(segments.index, from)))
+      .orderBy(asc(segments.index))
+      .limit(rowsAtOnce)
+      .all();
+    for (const { start, end, speaker, characters } of rows) {
+      outline.startMilliseconds.push(start);
+      outline.endMilliseconds.push(end);
+      outline.speakers.push(speaker);
+      outline.characters.push(characters);
+    }
+    if (rows.length < rowsAtOnce) return outline;
+    await othersTurn();
+  }
+}

@@ -1,0 +1,163 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
+import { removeSearchableRows, type Store, tables, writeSoon } from "../../storage/index.ts";
+import { indexedText } from "./search-query.ts";
+
+/** Rows of a recording in the index: its segments by their indexes, and its name in the last. */
+export const rowsPerRecording = 2 ** 21;
+export const nameRow = rowsPerRecording - 1;
+
+/** Texts that are taken in, or looked for, in one go: some milliseconds' work. */
+const textsAtOnce = 100;
+const recordingsAtOnce = 500;
+
+/**
+ * The texts and names of recordings that have ended, in SQLite's full-text index. Recordings are taken in after they have
+ * ended, by whoever offers the search; they leave it with their segments.
+ */
+export class SearchIndex {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Takes one in, or what is left of it to take in, some texts at a time. One that has not ended or is gone, it leaves out. */
+  async add(recordingId: string, signal: AbortSignal): Promise<void> {
+    const number = this.#numberOf(recordingId);
+    if (number === null) return;
+    while (this.#addSome(recordingId, number)) {
+      await othersTurn();
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Takes in all that have ended and are not in it, newest first. */
+  async addAll(signal: AbortSignal): Promise<void> {
+    for (const status of ["completed", "failed"] as const) {
+      for (let beforeId: string | undefined; ; ) {
+        const ids = this.#ended(status, beforeId);
+        for (const id of this.#missing(ids)) await this.add(id, signal);
+        beforeId = ids.at(-1);
+        if (ids.length < recordingsAtOnce) break;
+        await othersTurn();
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** @returns what its rows go by; null for one that is in the index already, has not ended, or is gone */
+  #numberOf(recordingId: string): number | null {
+    const { recordings, searchableRecordings } = tables;
+    const enter = (transaction: Pick<Store, "select" | "insert">) => {
+      const isIt = eq(searchableRecordings.recordingId, recordingId);
+      const entered = transaction.select().from(searchableRecordings).where(isIt).get();
+      if (entered !== undefined) return entered.isWhole ? null : entered.number;
+      const ended = transaction
+        .select({ createdAt: recordings.createdAt })
+        .from(recordings)
+        .where(
+          and(
+            eq(recordings.id, recordingId),
+            inArray(recordings.status, ["completed", "failed"]),
+            isNull(recordings.deletedAt),
+          ),
+        )
+        .get();
+      if (ended === undefined) return null;
+      // Of several that were created in the same millisecond each gets the next one that is free.
+      for (let number = ended.createdAt - numbersSince; ; number++) {
+        const row = transaction
+          .insert(searchableRecordings)
+          .values({ number, recordingId, isWhole: false })
+          .onConflictDoNothing({ target: searchableRecordings.number })
+          .returning({ number: searchableRecordings.number })
+          .get();
+        if (row !== undefined) return row.number;
+      }
+    };
+    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    return writeSoon(this.#store, () => this.#store.transaction(enter, { behavior: "immediate" }));
+  }
+
+  /** @returns whether there is more of it */
+  #addSome(recordingId: string, number: number): boolean {
+    const { recordings, searchableRecordings, segments } = tables;
+    const add = (transaction: Pick<Store, "select" | "update" | "all" | "run">) => {
+      const recording = transaction
+        .select({ sourceName: recordings.sourceName, sourceUrl: recordings.sourceUrl })
+        .from(searchableRecordings)
+        .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
+        .where(and(eq(searchableRecordings.recordingId, recordingId), isNull(recordings.deletedAt)))
+        .get();
+      if (recording === undefined) return false;
+      const put = (row: number, text: string) =>
+        transaction.run(
+          sql`INSERT INTO searchable_texts (rowid, text) VALUES ((${number} << 21) + ${row}, ${indexedText(text)})`,
+        );
+      const [last] = transaction.all<{ row: number }>(
+        sql`SELECT rowid & 2097151 AS row FROM searchable_texts
+          WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + 2097151 ORDER BY rowid DESC LIMIT 1`,
+      );
+      const some = transaction
+        .select({ index: segments.index, text: segments.text })
+        .from(segments)
+        .where(and(eq(segments.recordingId, recordingId), gte(segments.index, (last?.row ?? -1) + 1)))
+        .orderBy(asc(segments.index))
+        .limit(textsAtOnce)
+        .all();
+      for (const { index, text } of some) put(index, text);
+      if (some.length === textsAtOnce) return true;
+      put(nameRow, recording.sourceName ?? recording.sourceUrl ?? "");
+      transaction
+        .update(searchableRecordings)
+        .set({ isWhole: true })
+        .where(eq(searchableRecordings.number, number))
+        .run();
+      return false;
+    };
+    return writeSoon(this.#store, () => this.#store.transaction(add, { behavior: "immediate" }));
+  }
+
+  #ended(status: "completed" | "failed", beforeId: string | undefined): string[] {
+    const { recordings } = tables;
+    return this.#store
+      .select({ id: recordings.id })
+      .from(recordings)
+      .where(and(eq(recordings.status, status), beforeId === undefined ? undefined : lt(recordings.id, beforeId)))
+      .orderBy(desc(recordings.id))
+      .limit(recordingsAtOnce)
+      .all()
+      .map(({ id }) => id);
+  }
+
+  #missing(ids: readonly string[]): string[] {
+    if (ids.length === 0) return [];
+    const { searchableRecordings } = tables;
+    const entered = this.#store
+      .select({ id: searchableRecordings.recordingId })
+      .from(searchableRecordings)
+      .where(and(inArray(searchableRecordings.recordingId, [...ids]), eq(searchableRecordings.isWhole, true)))
+      .all();
+    const known = new Set(entered.map(({ id }) => id));
+    return ids.filter((id) => !known.has(id));
+  }
+}
+
+/** Numbers count milliseconds from here on, 2020-01-01: with 21 bits behind them they fit SQLite's integers for 69 years. */
+const numbersSince = Date.UTC(2020, 0, 1);
+
+/** Removes up to so many of a recording's rows from the index. @returns whether there may be more */
+export function removeSearchable(
+  writer: Pick<Store, "select" | "delete" | "all" | "run">,
+  recordingId: string,
+  most: number,
+): boolean {
+  const { searchableRecordings } = tables;
+  const entered = writer
+    .select({ number: searchableRecordings.number })
+    .from(searchableRecordings)
+    .where(eq(searchableRecordings.recordingId, recordingId))
+    .get();
+  return entered !== undefined && removeSearchableRows(writer, entered.number, most);
+}

@@ -1,0 +1,33 @@
+import { and, eq, isNull } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+
+/** What speakers of a recording were renamed to, by their indexes. */
+export function readSpeakerNames(store: Store, recordingId: string): Map<number, string> {
+  const { speakerNames } = tables;
+  const rows = store.select().from(speakerNames).where(eq(speakerNames.recordingId, recordingId)).all();
+  return new Map(rows.map(({ speaker, name }) => [speaker, name]));
+}
+
+/**
+ * Renames speakers; an empty name takes the renaming back. The transcript that the API serves stays as it is.
+ * @returns false when the recording is gone
+ */
+export function renameSpeakers(store: Store, recordingId: string, names: ReadonlyMap<number, string>): boolean {
+  const { recordings, speakerNames } = tables;
+  const rename = (transaction: Pick<Store, "select" | "insert" | "delete">) => {
+    const isThere = and(eq(recordings.id, recordingId), isNull(recordings.deletedAt));
+    if (transaction.select({ id: recordings.id }).from(recordings).where(isThere).get() === undefined) return false;
+    for (const [speaker, name] of names) {
+      const row = { recordingId, speaker, name };
+      const target = [speakerNames.recordingId, speakerNames.speaker];
+      if (name !== "") transaction.insert(speakerNames).values(row).onConflictDoUpdate({ target, set: { name } }).run();
+      else {
+        const isIt = and(eq(speakerNames.recordingId, recordingId), eq(speakerNames.speaker, speaker));
+        transaction.delete(speakerNames).where(isIt).run();
+      }
+    }
+    return true;
+  };
+  // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+  return store.transaction(rename, { behavior: "immediate" });
+}
