@@ -1,13 +1,13 @@
 import type { Engine } from "../engine/index.ts";
 import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
-import { type DataPaths, DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
+import { type DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { Metrics } from "../telemetry/index.ts";
 import { failureKinds, type Recordings } from "../transcriptions/index.ts";
 
 export interface MeasuredParts {
   readonly recordings: Recordings;
-  readonly dataPaths: DataPaths;
+  readonly disk: Pick<DiskUsage, "read">;
   /** Not there yet while the server is put together; nothing is read before it listens. */
   readonly engine: () => Pick<Engine, "status">;
   readonly modelInUse: () => string;
@@ -20,8 +20,7 @@ export interface MeasuredParts {
 
 /** The metrics of a server, over the parts that know what is asked when they are read. */
 export function createMetrics(parts: MeasuredParts): Metrics {
-  const { recordings, engine, now } = parts;
-  const disk = new DiskUsage(parts.dataPaths, () => performance.now());
+  const { recordings, disk, engine, now } = parts;
   return new Metrics({
     version: programVersion,
     refusalCodes: errorCodes,

@@ -4,7 +4,7 @@ import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { readModelLanguages } from "../engine/index.ts";
 import { programFiles } from "../program/index.ts";
-import { DataPaths, DiskRoom, openDatabase } from "../storage/index.ts";
+import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Recordings } from "../transcriptions/index.ts";
 import { createMetrics } from "./create-metrics.ts";
@@ -43,7 +43,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const model = speech.current();
   const languages = orStartError(model.path, () => readModelLanguages(model.path));
   const metrics = createMetrics({
-    ...{ recordings, dataPaths: dataDirectory, now },
+    ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now },
     engine: () => models.engine,
     modelInUse: () => model.id,
     ...{ certificateEndsAt: () => null, stalled: () => [] },

@@ -65,6 +65,31 @@ export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiti
   };
 }
 
+/**
+ * The first so many of those that wait, in the order in which they would begin if none came and none ended: each that has
+ * begun counts for its account.
+ */
+export function orderOf(waiting: readonly Waiting[], rules: FairnessRules, most: number): Waiting[] {
+  const begun = new Map<string, number>();
+  const runningOf = (accountId: string) => rules.runningOf(accountId) + (begun.get(accountId) ?? 0);
+  const sorted = (some: readonly Waiting[]) =>
+    some
+      .map((each) => ({ each, rank: rank(each, { ...rules, runningOf }) }))
+      .sort((a, b) => compare(a.rank, b.rank))
+      .map(({ each }) => each);
+  // Who is first of an account does not depend on how many it has running: so the first of each are compared alone.
+  const lines = [...Map.groupBy(waiting, ({ accountId }) => accountId).values()].map(sorted);
+  const order: Waiting[] = [];
+  while (order.length < most) {
+    const [first] = sorted(lines.flatMap((line) => line[0] ?? []));
+    if (first === undefined) break;
+    lines.find((line) => line[0] === first)?.shift();
+    begun.set(first.accountId, (begun.get(first.accountId) ?? 0) + 1);
+    order.push(first);
+  }
+  return order;
+}
+
 /** Smaller goes first, number by number. */
 function rank(waiting: Waiting, rules: FairnessRules): number[] {
   // A clock that was set back takes no step away.

@@ -2,7 +2,7 @@ import PQueue from "p-queue";
 import { type Outcome, ParkingError } from "../pipeline/index.ts";
 import { type MachineTroubleKind, machineTrouble } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
-import { type FairnessRules, fairQueueClass, type Waiting } from "./fair-queue.ts";
+import { type FairnessRules, fairQueueClass, orderOf, type Waiting } from "./fair-queue.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**
@@ -45,8 +45,9 @@ const graceShare = 0.8;
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
   readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
+  readonly #rules: FairnessRules;
   readonly #running = new Map<string, Running>();
-  readonly #enqueued = new Set<string>();
+  readonly #enqueued = new Map<string, Waiting>();
   readonly #stalled: StalledRecordings;
   readonly #watch: Timer;
   #stopping: Promise<void> | null = null;
@@ -57,10 +58,8 @@ export class RecordingQueue {
     const runningOf = (accountId: string) =>
       [...this.#running.values()].filter((running) => running.accountId === accountId).length;
     const { priorityOf, now } = options;
-    this.#queue = new PQueue({
-      concurrency: options.slots,
-      queueClass: fairQueueClass({ priorityOf, now, runningOf }),
-    });
+    this.#rules = { priorityOf, now, runningOf };
+    this.#queue = new PQueue({ concurrency: options.slots, queueClass: fairQueueClass(this.#rules) });
     this.#watch = setInterval(() => this.#abortEnded(), options.watchMilliseconds ?? 1000);
     this.#watch.unref();
   }
@@ -118,10 +117,22 @@ export class RecordingQueue {
     return this.#stalled.troubles();
   }
 
+  /** Ids of the first so many that wait for a slot, in the order in which they would begin now. */
+  waiting(most: number): string[] {
+    const waiting = [...this.#enqueued.values()].filter(({ recordingId }) => !this.#running.has(recordingId));
+    return orderOf(waiting, this.#rules, most).map(({ recordingId }) => recordingId);
+  }
+
+  /** What a recording waits for that could not be gone on with; null where it does not, or for a fault of the program. */
+  troubleOf(recordingId: string): MachineTroubleKind | null {
+    return this.#stalled.troubleOf(recordingId);
+  }
+
   #add(recording: Recording, resumed: boolean): void {
     const { id, accountId, createdAt } = recording;
     if (this.#enqueued.has(id) || this.#stopping !== null) return;
-    this.#enqueued.add(id);
+    const waiting = { recordingId: id, accountId, waitingSince: createdAt, resumed };
+    this.#enqueued.set(id, waiting);
     const run = async () => {
       const controller = new AbortController();
       this.#running.set(id, { accountId, controller });
@@ -134,7 +145,7 @@ export class RecordingQueue {
       else if (this.#stopping === null)
         this.#stalled.tryLater(id, trouble, endsBefore, () => this.#add(recording, true));
     };
-    void this.#queue.add(run, { recordingId: id, accountId, waitingSince: createdAt, resumed });
+    void this.#queue.add(run, waiting);
   }
 
   async #process(id: string, signal: AbortSignal): Promise<MachineTroubleKind | "none" | null> {

@@ -85,9 +85,16 @@ export class StalledRecordings {
 
   /** What they wait for, one entry for each; none of those that are to be tried again and wait for a slot and no more. */
   troubles(): MachineTroubleKind[] {
-    const waits = (recordingId: string, triedAt: number | null) =>
-      triedAt === null ? this.#retries.has(recordingId) : this.#now() - triedAt < goesOnMilliseconds;
-    return [...this.#stalled].flatMap(([id, { trouble, triedAt }]) => (waits(id, triedAt) ? (trouble ?? []) : []));
+    return [...this.#stalled.keys()].flatMap((id) => this.troubleOf(id) ?? []);
+  }
+
+  /** The same of one; null where it waits for nothing of that. */
+  troubleOf(recordingId: string): MachineTroubleKind | null {
+    const stalled = this.#stalled.get(recordingId);
+    if (stalled === undefined) return null;
+    const { trouble, triedAt } = stalled;
+    const waits = triedAt === null ? this.#retries.has(recordingId) : this.#now() - triedAt < goesOnMilliseconds;
+    return waits ? trouble : null;
   }
 
   /** None is tried again. */

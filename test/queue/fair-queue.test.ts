@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fairQueueClass } from "../../src/queue/fair-queue.ts";
+import { fairQueueClass, orderOf as orderToldOf } from "../../src/queue/fair-queue.ts";
 
 const minute = 60_000;
 
@@ -18,25 +18,29 @@ interface Scene {
   readonly atMinute?: number;
 }
 
-/** The order in which waiting recordings get a free slot. */
+/** The order in which waiting recordings get a free slot, which is the one that is told beforehand. */
 function orderOf({ waiting, priorities = {}, running = [], atMinute = 1 }: Scene): string[] {
   const runningNow = [...running];
-  const FairQueue = fairQueueClass({
-    priorityOf: (account) => priorities[account] ?? 0,
-    runningOf: (account) => runningNow.filter((each) => each === account).length,
+  const rules = {
+    priorityOf: (account: string) => priorities[account] ?? 0,
+    runningOf: (account: string) => runningNow.filter((each) => each === account).length,
     now: () => atMinute * minute,
-  });
+  };
+  const FairQueue = fairQueueClass(rules);
   const queue = new FairQueue();
   const order: string[] = [];
-  for (const { id, sinceMinute, resumed = false } of waiting) {
-    const run = async () => void order.push(id);
-    const waitingSince = sinceMinute * minute;
-    queue.enqueue(run, { recordingId: id, accountId: id.charAt(0), waitingSince, resumed });
-  }
+  const entries = waiting.map(({ id, sinceMinute, resumed = false }) => {
+    return { recordingId: id, accountId: id.charAt(0), waitingSince: sinceMinute * minute, resumed };
+  });
+  for (const entry of entries) queue.enqueue(async () => void order.push(entry.recordingId), entry);
+  const told = orderToldOf(entries, rules, entries.length).map(({ recordingId }) => recordingId);
+  const first = orderToldOf(entries, rules, 2).map(({ recordingId }) => recordingId);
   for (let run = queue.dequeue(); run !== undefined; run = queue.dequeue()) {
     void run();
     runningNow.push(order.at(-1)?.charAt(0) ?? "");
   }
+  expect(told).toEqual(order);
+  expect(first).toEqual(order.slice(0, 2));
   return order;
 }
 

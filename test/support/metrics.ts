@@ -1,10 +1,15 @@
 import { createMetrics, type MeasuredParts } from "../../src/appliance/index.ts";
+import { type DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import type { Metrics } from "../../src/telemetry/index.ts";
 
 /** The metrics of a server that has no engine and speaks plain HTTP. */
-export function metricsWithoutEngine(parts: Pick<MeasuredParts, "recordings" | "dataPaths" | "now">): Metrics {
+export function metricsWithoutEngine({
+  dataPaths,
+  ...parts
+}: Pick<MeasuredParts, "recordings" | "now"> & { readonly dataPaths: DataPaths }): Metrics {
   return createMetrics({
     ...parts,
+    disk: new DiskUsage(dataPaths, () => performance.now()),
     engine: () => ({
       status: () => ({ state: "starting", trouble: null, busy: false, restarts: 0, workers: [] }),
     }),

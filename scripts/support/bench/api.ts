@@ -19,7 +19,7 @@ import {
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { DataDirectory, DiskRoom, openDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory, DiskRoom, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
@@ -105,7 +105,7 @@ const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }
 const toTranscription = transcriptionMapper(() => null);
 const common = { recordings, dataDirectory, limits: () => limits, toTranscription, now: Date.now };
 const metrics = createMetrics({
-  ...{ recordings, dataPaths: dataDirectory, now: Date.now },
+  ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now: Date.now },
   engine: () => ({
     status: () => ({ state: "ready", trouble: null, busy: false, restarts: 0, workers: [] }),
   }),

@@ -52,3 +52,21 @@ export function closedCounter<L extends string>(
   for (const labels of series) counter.inc(labels, 0);
   return counter;
 }
+
+/** How often something was counted. */
+export interface Counted {
+  /** The label's value. */
+  readonly name: string;
+  readonly count: number;
+}
+
+/** A counter's series by one label, none that is 0, the highest first. */
+export function countsOf<L extends string>(
+  { values }: { readonly values: readonly { readonly labels: Partial<Record<L, unknown>>; readonly value: number }[] },
+  label: L,
+): Counted[] {
+  return values
+    .filter(({ value }) => value > 0)
+    .map(({ labels, value }) => ({ name: String(labels[label]), count: value }))
+    .sort((a, b) => b.count - a.count);
+}

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "prom-client";
-import { askedGauge, closedCounter, labelledGauge } from "./declare.ts";
+import { askedGauge, type Counted, closedCounter, countsOf, labelledGauge } from "./declare.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
 /** A worker, and what it computes on. */
@@ -126,6 +126,24 @@ export class EngineMetrics {
       },
       () => [{ labels: { model: source.modelInUse() }, value: 1 }],
     );
+  }
+
+  /** What was done of each step on each device since the server was started. */
+  async work(): Promise<StepWork[]> {
+    const [seconds, audio] = await Promise.all([this.#stepSeconds.get(), this.#stepAudioSeconds.get()]);
+    return seconds.values.map(({ labels, value }) => {
+      const { step = "", device = "", gpu = "" } = labels;
+      const same = audio.values.find(
+        (each) => each.labels.step === step && each.labels.device === device && each.labels.gpu === gpu,
+      );
+      const of = { step: String(step), device: String(device), gpu: String(gpu) };
+      return { ...of, seconds: value, audioSeconds: same?.value ?? 0 };
+    });
+  }
+
+  /** Times that the worker ended unasked since then, by signal; `none` is an exit of its own. */
+  async deaths(): Promise<Counted[]> {
+    return countsOf(await this.#deaths.get(), "signal");
   }
 
   stepDone({ step, device, gpu = "", seconds, audioSeconds }: StepWork): void {

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import { closedCounter } from "./declare.ts";
+import { type Counted, closedCounter, countsOf } from "./declare.ts";
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"]);
 
@@ -50,6 +50,11 @@ export class HttpMetrics {
 
   refused(code: string): void {
     this.#refusals.inc({ code });
+  }
+
+  /** Requests that were answered with an error since the server was started, by its code. */
+  async refusals(): Promise<Counted[]> {
+    return countsOf(await this.#refusals.get(), "code");
   }
 
   received(bytes: number): void {

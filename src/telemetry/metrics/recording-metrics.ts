@@ -107,6 +107,17 @@ export class RecordingMetrics {
     });
   }
 
+  /** Recordings that failed since the server was started, by why; none that there is none of. */
+  async failures(): Promise<(FailureKind & { readonly count: number })[]> {
+    const { values } = await this.#ended.get();
+    return values
+      .filter(({ labels, value }) => labels.status === "failed" && value > 0)
+      .map(({ labels: { reason = "", cause = "" }, value }) => ({
+        ...{ reason: String(reason), cause: String(cause) },
+        count: value,
+      }));
+  }
+
   /** A recording's length became known. */
   decoded(audioSeconds: number): void {
     this.#audioReceived.inc(audioSeconds);
