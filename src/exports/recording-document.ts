@@ -2,15 +2,19 @@ import type { Store } from "../storage/index.ts";
 import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../transcriptions/index.ts";
 import type { ExportDocument } from "./document.ts";
 
-/** A completed recording as it is exported. */
-export function recordingDocument(store: Store, recording: Recording): ExportDocument {
+/** A completed recording as it is exported. @param names what some of its speakers are called in place of their letters */
+export function recordingDocument(
+  store: Store,
+  recording: Recording,
+  names: ReadonlyMap<number, string> = new Map(),
+): ExportDocument {
   return {
     title: null,
     name: recording.sourceName,
     createdAt: recording.createdAt,
     durationSeconds: recording.durationSeconds ?? 0,
     language: recording.language,
-    speakers: speakersOf(store, recording.id).map(speakerLabel),
+    speakers: speakersOf(store, recording.id).map((speaker) => names.get(speaker) ?? speakerLabel(speaker)),
     segments: readWholeSegments(store, recording.id),
   };
 }

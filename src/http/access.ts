@@ -81,7 +81,7 @@ export function invalidKey(): ApiError {
 }
 
 /** @throws 403 for an account that may not use the API; its keys are kept and work again when it may */
-function checkStanding(account: Account, now: number, origin: string): void {
+export function checkStanding(account: Account, now: number, origin: string): void {
   const docs = `${origin}/docs`;
   if (account.standing === "guest") {
     throw new ApiError("guest_account_not_supported", "A guest account can't use the API.", { docs });

@@ -1,5 +1,5 @@
 import { renameSync } from "node:fs";
-import { type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
+import { type Account, type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
@@ -16,10 +16,10 @@ import { type KeptAnswers, newRecordingId, type Recording, type Recordings } fro
 import { basePath, invalidKey } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField, noRoom } from "./errors.ts";
-import { fingerprintOf, Idempotency, type IdempotentCreate, replay } from "./idempotency.ts";
+import { fingerprintOf, Idempotency, type IdempotentCreate, replay, unkept } from "./idempotency.ts";
 import { Looks } from "./looks.ts";
 import { type RateLimit, rateLimited } from "./rate-limits.ts";
-import { type Caller, callerOf, contextOf } from "./request-context.ts";
+import { callerOf, contextOf } from "./request-context.ts";
 import type { ToTranscription } from "./resources.ts";
 import { type ReceivedUpload, receiveUpload } from "./upload/index.ts";
 import { toUploadError } from "./upload-errors.ts";
@@ -46,6 +46,13 @@ export interface CreateServices {
   readonly isAccount: (accountId: string) => boolean;
   /** Why no work is taken now, in plain words; null when it is. */
   readonly refusal: () => string | null;
+}
+
+/** For whom a recording is created. */
+export interface Sender {
+  readonly account: Account;
+  /** The workspace that it goes into; null: none. */
+  readonly workspaceId: string | null;
 }
 
 /** What a create has of the machine and of its account until it is answered, and the most that it may send. */
@@ -81,7 +88,18 @@ export class TranscriptionCreator {
   }
 
   /** @throws {ApiError} */
-  async create(request: Request): Promise<Response> {
+  create(request: Request): Promise<Response> {
+    const { account, key } = callerOf(request);
+    const sender = { account, workspaceId: key.workspaceId };
+    return this.#create(request, sender, () => this.#idempotency.begin(request, sender));
+  }
+
+  /** The same for an account that the operator sends something for: an Idempotency-Key means nothing there. @throws {ApiError} */
+  createFor(sender: Sender, request: Request): Promise<Response> {
+    return this.#create(request, sender, () => unkept);
+  }
+
+  async #create(request: Request, sender: Sender, begin: () => IdempotentCreate): Promise<Response> {
     const limits = this.#services.limits();
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
@@ -91,10 +109,9 @@ export class TranscriptionCreator {
     if (announcedBytes > maxBodyBytes)
       throw toUploadError({ kind: "body_too_large" }, Math.min(limits.upload_bytes, maxBodyBytes));
     using room = this.#claimRoom(announcedBytes);
-    const caller = callerOf(request);
-    using idempotent = this.#idempotency.begin(request, caller);
-    using place = idempotent.known === null ? this.#admit(request, caller) : noPlace;
-    return await this.#receive(request, caller, idempotent, { maxBodyBytes, room, place });
+    using idempotent = begin();
+    using place = idempotent.known === null ? this.#admit(request, sender) : noPlace;
+    return await this.#receive(request, sender, idempotent, { maxBodyBytes, room, place });
   }
 
   /** @throws 503 when the body would eat into the reserve, before a byte of it is read */
@@ -108,16 +125,16 @@ export class TranscriptionCreator {
   }
 
   /** Rate limits, then a place. A create that is refused spends nothing. */
-  #admit(request: Request, caller: Caller): UploadPlace {
-    const { account } = caller;
-    this.#requireCreates(request, caller);
+  #admit(request: Request, sender: Sender): UploadPlace {
+    const { account } = sender;
+    this.#requireCreates(request, sender);
     const own = parseAccountLimits(account.limits);
     return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits().recordings_per_account);
   }
 
   /** @throws 429 when the account's creates are spent, with the wait after which every window has room again */
-  #requireCreates(request: Request, caller: Caller): void {
-    const spent = this.#showCreates(request, caller).filter(({ remaining }) => remaining === 0);
+  #requireCreates(request: Request, sender: Sender): void {
+    const spent = this.#showCreates(request, sender).filter(({ remaining }) => remaining === 0);
     const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
     if (longest === undefined) return;
     const window = longest.windowSeconds === 3600 ? "an hour" : "24 hours";
@@ -128,7 +145,7 @@ export class TranscriptionCreator {
   }
 
   /** Puts how the account stands now into the answer's headers. */
-  #showCreates(request: Request, { account }: Caller): RateLimit[] {
+  #showCreates(request: Request, { account }: Sender): RateLimit[] {
     const creates = this.#createLimits(account.id, parseAccountLimits(account.limits));
     const context = contextOf(request);
     const others = context.limits.filter(({ name }) => !creates.some((limit) => limit.name === name));
@@ -153,7 +170,7 @@ export class TranscriptionCreator {
 
   async #receive(
     request: Request,
-    caller: Caller,
+    sender: Sender,
     idempotent: IdempotentCreate,
     { maxBodyBytes, room, place }: CreateHolds,
   ): Promise<Response> {
@@ -180,7 +197,7 @@ export class TranscriptionCreator {
     });
     if (idempotent.known !== null) return replay(idempotent.known, fingerprint, locationOf);
     try {
-      return await this.#enter(request, caller, received, { scope: idempotent.scope, fingerprint, place });
+      return await this.#enter(request, sender, received, { scope: idempotent.scope, fingerprint, place });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refuse(idempotent, fingerprint, error);
@@ -195,13 +212,13 @@ export class TranscriptionCreator {
 
   async #enter(
     request: Request,
-    caller: Caller,
+    sender: Sender,
     received: ReceivedUpload,
     { scope, fingerprint, place }: EnterOptions,
   ): Promise<Response> {
     const { recordings, answers, usage, queue, limits, speechModel, checkUrl, fetchEnabled, toTranscription, now } =
       this.#services;
-    const { key, account } = caller;
+    const { account, workspaceId } = sender;
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
@@ -212,12 +229,12 @@ export class TranscriptionCreator {
     // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
     // order in which recordings are entered.
     if (!this.#services.isAccount(account.id)) throw invalidKey();
-    this.#requireCreates(request, caller);
+    this.#requireCreates(request, sender);
     const id = newRecordingId(now());
     const values = {
       id,
       accountId: account.id,
-      workspaceId: key.workspaceId,
+      workspaceId,
       pinnedLanguage: language?.code ?? null,
       speechModel: model.id,
       ...described(source),
@@ -231,7 +248,7 @@ export class TranscriptionCreator {
       }),
     );
     place.giveBack();
-    this.#showCreates(request, caller);
+    this.#showCreates(request, sender);
     queue.add(recording);
     const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };
     return new Response(body, { status: 201, headers });

@@ -18,7 +18,8 @@ export function errorEnvelope(log: Logger) {
   });
 }
 
-function toApiError(error: unknown, code: string | number, log: Logger, requestId: string): ApiError {
+/** The error that may leave this program for what was thrown; what was not thrown on purpose goes into the log alone. */
+export function toApiError(error: unknown, code: string | number, log: Logger, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ValidationError) {
     return new ApiError("validation_failed", "The request is not valid.", { errors: fieldErrors(error) });

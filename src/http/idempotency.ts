@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AnswerScope, KeptAnswer, KeptAnswers } from "../transcriptions/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
-import type { Caller } from "./request-context.ts";
 
 /** What an Idempotency-Key may be: visible ASCII. */
 export const idempotencyKeyShape = /^[!-~]{1,255}$/;
@@ -11,6 +10,15 @@ export interface IdempotentCreate extends Disposable {
   /** The answer that was given before, when there was one within the last 24 hours. */
   readonly known: KeptAnswer | null;
   readonly scope: AnswerScope | null;
+}
+
+/** A create of which nothing is kept. */
+export const unkept: IdempotentCreate = { known: null, scope: null, [Symbol.dispose]: () => {} };
+
+/** Whose creates an Idempotency-Key tells apart. */
+interface Creating {
+  readonly account: { readonly id: string };
+  readonly workspaceId: string | null;
 }
 
 /** Sees to it that a create with an Idempotency-Key happens once, however often it is sent. */
@@ -29,13 +37,13 @@ export class Idempotency {
    * Begins a create; dispose of what it gives when the answer is decided.
    * @throws 422 for a key that is none, 409 while another request with it is unanswered
    */
-  begin(request: Request, { key, account }: Caller): IdempotentCreate {
+  begin(request: Request, { account, workspaceId }: Creating): IdempotentCreate {
     const header = request.headers.get("idempotency-key");
-    if (header === null) return { known: null, scope: null, [Symbol.dispose]: () => {} };
+    if (header === null) return unkept;
     if (!idempotencyKeyShape.test(header)) {
       throw invalidField("Idempotency-Key", "It must be 1 to 255 visible ASCII characters.");
     }
-    const scope = { accountId: account.id, workspaceId: key.workspaceId, key: header };
+    const scope = { accountId: account.id, workspaceId, key: header };
     const known = this.#answers.find(scope, this.#now());
     // What was answered can be asked for by many at once.
     if (known !== null) return { known, scope, [Symbol.dispose]: () => {} };

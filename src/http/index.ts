@@ -1,9 +1,16 @@
-export { basePath } from "./access.ts";
+export { basePath, checkStanding } from "./access.ts";
 export { type AppOptions, createApp } from "./app.ts";
-export { TranscriptionCreator } from "./create-transcription.ts";
+export { addressGroup } from "./client-address.ts";
+export { contentDisposition } from "./content-disposition.ts";
+export { type Sender, TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
-export { errorCodes } from "./errors.ts";
+export { toApiError } from "./error-envelope.ts";
+export { ApiError, errorCodes, noRoom } from "./errors.ts";
 export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
+export { refuseOtherMethods } from "./methods.ts";
+export { parseStatuses, readQuery } from "./query.ts";
+export { retryAfterSeconds } from "./rate-limits.ts";
+export { contextOf, type RequestContext } from "./request-context.ts";
 export {
   type SegmentResource,
   segmentPageSchema,
@@ -13,4 +20,5 @@ export {
   transcriptionPageSchema,
   transcriptionSchema,
 } from "./resources.ts";
-export { type HttpServer, startServer } from "./server.ts";
+export { type Beside, type HttpServer, startServer } from "./server.ts";
+export { SlidingWindow } from "./sliding-window.ts";

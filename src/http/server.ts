@@ -7,8 +7,12 @@ import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { contextOf, type RequestContext, shareContext } from "./request-context.ts";
 
+/** What is served beside the API on the same address; null: nothing is, at that path. */
+export type Beside = (path: string) => ((request: Request) => Promise<Response>) | null;
+
 export interface ServerOptions {
   readonly app: App;
+  readonly beside?: Beside;
   readonly host: string;
   readonly port: number;
   readonly proxies: () => TrustedProxies;
@@ -72,7 +76,7 @@ function listen(options: ServerOptions, port: number, credentials: Credentials |
 }
 
 async function respond(request: Request, server: Server<undefined>, options: ServerOptions): Promise<Response> {
-  const { app, log, now } = options;
+  const { log, now } = options;
   const startedAt = now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
@@ -83,7 +87,7 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
   // A Host that is none leaves no URL to route by.
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
-  const response = url === null ? unreadable(context) : await answer(app, routable);
+  const response = url === null ? unreadable(context) : await answer(handlerOf(url, options), routable);
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
@@ -136,8 +140,14 @@ function isProbe(url: URL | null, response: Response): boolean {
   return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
 }
 
+type Handler = (request: Request) => Promise<Response>;
+
+function handlerOf({ pathname }: URL, { app, beside }: ServerOptions): Handler {
+  return beside?.(pathname) ?? (async (request) => app.handle(request));
+}
+
 /** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */
-async function answer(app: App, request: Request): Promise<Response> {
-  if (request.method !== "HEAD") return app.handle(request);
-  return app.handle(shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request));
+function answer(handle: Handler, request: Request): Promise<Response> {
+  if (request.method !== "HEAD") return handle(request);
+  return handle(shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request));
 }

@@ -1,4 +1,5 @@
 import type { Recordings } from "../transcriptions/index.ts";
+import { count } from "../wording/index.ts";
 import { ApiError } from "./errors.ts";
 
 /** Places of an account: a recording that is queued or processing has one, and so has an upload on its way in. */
@@ -20,7 +21,7 @@ export class UploadPlaces {
     if (uploading + this.#recordings.countOpen(accountId) >= limit) {
       throw new ApiError(
         "concurrency_limit",
-        `${limit} recordings of this account are queued or processing; send this one when one of them has ended.`,
+        `${count(limit, "recording of this account is", "recordings of this account are")} queued or processing; send this one when one of them has ended.`,
       );
     }
     this.#uploading.set(accountId, uploading + 1);

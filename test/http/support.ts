@@ -17,6 +17,7 @@ import {
 import type { Settings } from "../../src/config/index.ts";
 import {
   type AppOptions,
+  type Beside,
   createApp,
   parseTrustedProxies,
   startServer,
@@ -47,6 +48,8 @@ export interface ApiServerOptions {
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
+  /** What is served beside the API; made anew when the server is started again. */
+  readonly beside?: (options: AppOptions, usage: Usage) => Beside;
   /** In place of a look by the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
 }
@@ -280,6 +283,7 @@ export class ApiServer implements Disposable {
     const proxies = parseTrustedProxies(options.trustedProxies ?? []);
     const server = startServer({
       app,
+      beside: options.beside?.(this.appOptions, usage) ?? (() => null),
       host: "127.0.0.1",
       port,
       proxies: () => proxies,
