@@ -8,6 +8,7 @@ const layers = [
   ["doctor", "benchmark"],
   ["service"],
   ["appliance"],
+  ["console"],
   ["http"],
   ["exports"],
   ["queue"],
@@ -24,7 +25,11 @@ const source = resolve(import.meta.dir, "../src");
 /** Starts a part in a process of its own, so it reaches behind doors that the server must not open. */
 const entry = "main.ts";
 
-const transpiler = new Bun.Transpiler({ loader: "ts" });
+/** Paths of the imports that are left when types are gone. */
+function importsOfValues(file: string, text: string): string[] {
+  const transpiler = new Bun.Transpiler({ loader: file.endsWith(".tsx") ? "tsx" : "ts" });
+  return transpiler.scanImports(text).map((found) => found.path);
+}
 
 interface Import {
   readonly from: string;
@@ -34,14 +39,16 @@ interface Import {
 /** Imports of values and of types: our own as paths under src/, packages by their names. */
 function importsOf(file: string, text: string): Import[] {
   const ofTypes = [...text.matchAll(/from "([^"]+)"/g)].map((match) => match[1] ?? "");
-  const all = new Set([...transpiler.scanImports(text).map((found) => found.path), ...ofTypes]);
+  const all = new Set([...importsOfValues(file, text), ...ofTypes]);
   return [...all].map((path) => ({
     from: file,
     to: path.startsWith(".") ? relative(source, resolve(source, dirname(file), path)) : path,
   }));
 }
 
-const files = [...new Glob("**/*.ts").scanSync(source)].filter((file) => file !== entry && !file.endsWith(".d.ts"));
+const files = [...new Glob("**/*.{ts,tsx}").scanSync(source)].filter(
+  (file) => file !== entry && !file.endsWith(".d.ts"),
+);
 const imports = (
   await Promise.all(files.map(async (file) => importsOf(file, await Bun.file(join(source, file)).text())))
 ).flat();
@@ -71,6 +78,17 @@ test("nobody reaches past the door of a folder within a part", () => {
   const within = imports.filter(({ from, to }) => partOf(from) === partOf(to));
   expect(within.length).toBeGreaterThan(100);
   expect(within.filter(reachesPast)).toEqual([]);
+});
+
+test("the console's page takes nothing from the server but types", async () => {
+  const page = files.filter((file) => file.startsWith("console/page/"));
+  const taken = page.map(async (file) => {
+    const paths = importsOfValues(file, await Bun.file(join(source, file)).text());
+    const own = paths.filter((path) => path.startsWith("."));
+    return own.map((path) => relative(source, resolve(source, dirname(file), path)));
+  });
+  expect(page.length).toBeGreaterThan(20);
+  expect((await Promise.all(taken)).flat().filter((path) => !path.startsWith("console/page/"))).toEqual([]);
 });
 
 test("http/ touches no SQL, and engine/ knows no records", () => {

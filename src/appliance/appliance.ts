@@ -1,20 +1,23 @@
 import { availableParallelism } from "node:os";
 import { getAccount, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
+import { createConsole } from "../console/index.ts";
 import { Trial } from "../engine/index.ts";
+import { ListeningCopies } from "../listening/index.ts";
 import { processRecording, removeWorkOfEnded, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { backupDirectory, DiskRoom, pruneUpgradeBackups } from "../storage/index.ts";
+import { backupDirectory, DiskRoom, DiskUsage, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { applyRetention, Recordings } from "../transcriptions/index.ts";
 import { Announcement } from "./announcement.ts";
 import { Chores } from "./chores.ts";
+import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
-import { endServer, serveApi } from "./serve-api.ts";
+import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { serverCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
@@ -74,9 +77,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const modelInUse = usableSpeechModel(settings, speech);
   dataDirectory.sweep((ids) => recordings.areOpen(ids));
 
+  const disk = new DiskUsage(dataDirectory, () => performance.now());
   const metrics = createMetrics({
-    ...{ recordings, now },
-    dataPaths: dataDirectory,
+    ...{ recordings, disk, now },
     engine: () => models.engine,
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
@@ -103,10 +106,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
-    process(id, signal) {
+    async process(id, signal) {
       // It is there by the time that it is needed.
       engine.wake();
-      return processRecording(services, id, signal);
+      const outcome = await processRecording(services, id, signal);
+      if (outcome === null) console.recordingEnded(id);
+      return outcome;
     },
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
@@ -118,11 +123,31 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
 
   const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });
   const readiness = new ServerReadiness({ room, queue, trial });
-  const server = serveApi({
-    ...{ ...data, address: settings.server, certificate, running, recordings, queue, usage, lastUse, room },
-    ...{ readiness, modelInUse, metrics, log, now },
-  });
+  const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
+  const creator = transcriptionCreator(creating);
+  const console = new ConsoleSwitch(
+    () => running.values.console.enabled,
+    () =>
+      createConsole({
+        ...{ store, recordings, dataDirectory, creator, queue, usage, modelInUse, metrics, disk, log, now },
+        settings: () => running.values,
+        worker: () => workerStanding(engine),
+        trouble: () => readiness.known(),
+        secure: certificate !== null,
+        listening: new ListeningCopies({
+          ...{ recordings, dataDirectory, room, log, now, ffmpegPath: files.ffmpeg },
+          maxSeconds: () => running.values.limits.recording_seconds,
+          isEager: () => running.values.console.enabled,
+          isBusy: () => Object.values(recordings.countsOpen()).some((open) => open > 0),
+        }),
+      }),
+  );
+  console.follow();
+  const { beside } = console;
+  const server = serveApi({ ...creating, address: settings.server, certificate, creator, beside, lastUse, log });
   taken.defer(() => endServer(server));
+  // Its answers go on until they are ended.
+  taken.defer(() => console.close());
 
   const clean = () => {
     const { audio_days: audioDays, completed_days: completedDays } = running.values.retention;
@@ -180,6 +205,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       // By itself: should the port be lost over it, the process ends, and is not one that serves nobody.
       setImmediate(renewCertificate);
       queue.slots = settings.queue.slots;
+      console.follow();
       log.info({ event: "settings.reloaded", changed });
       if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });
     },

@@ -1,7 +1,14 @@
 import { getAccount, getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import { createApp, type HttpServer, startServer, TranscriptionCreator, transcriptionMapper } from "../http/index.ts";
+import {
+  type Beside,
+  createApp,
+  type HttpServer,
+  startServer,
+  TranscriptionCreator,
+  transcriptionMapper,
+} from "../http/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import type { DiskRoom } from "../storage/index.ts";
@@ -13,33 +20,39 @@ import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
 import type { TakenData } from "./take-data.ts";
 
-export interface ServedParts extends TakenData {
-  /** Where to listen. */
-  readonly address: Pick<Settings["server"], "host" | "port">;
-  readonly certificate: ServerCertificate | null;
+/** What recordings are taken in with. */
+interface CreatingParts extends TakenData {
   readonly running: RunningSettings;
   readonly recordings: Recordings;
   readonly queue: RecordingQueue;
   readonly usage: Usage;
-  readonly lastUse: LastUse;
   readonly room: DiskRoom;
   readonly readiness: ServerReadiness;
   /** The speech model that new recordings get, and what it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly metrics: Metrics;
-  readonly log: Logger;
   readonly now: () => number;
 }
 
-/** Puts the HTTP API over the parts, and listens. @throws {StartError} where it can't */
-export function serveApi(parts: ServedParts): HttpServer {
-  const { store, recordings, dataDirectory, metrics, log, now, running, readiness, modelInUse, certificate } = parts;
-  const limits = () => running.values.limits;
-  const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
-  const creator = new TranscriptionCreator({
-    ...{ recordings, dataDirectory, limits, toTranscription, metrics, now },
-    ...{ usage: parts.usage, queue: parts.queue, room: parts.room },
-    speechModel: modelInUse,
+export interface ServedParts extends CreatingParts {
+  /** Where to listen. */
+  readonly address: Pick<Settings["server"], "host" | "port">;
+  readonly certificate: ServerCertificate | null;
+  readonly creator: TranscriptionCreator;
+  /** What is served beside the API. */
+  readonly beside: Beside;
+  readonly lastUse: LastUse;
+  readonly log: Logger;
+}
+
+/** What takes recordings in, for the API and for the console alike. */
+export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
+  const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
+  return new TranscriptionCreator({
+    ...{ recordings, dataDirectory, usage, queue, room, metrics, now },
+    limits: () => running.values.limits,
+    toTranscription: toTranscriptionOf(parts),
+    speechModel: parts.modelInUse,
     answers: new KeptAnswers(store),
     probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
@@ -47,8 +60,18 @@ export function serveApi(parts: ServedParts): HttpServer {
     isAccount: (id) => getAccount(store, id) !== null,
     refusal: () => (readiness.isStopping ? "The server is stopping; it takes work again in a moment." : null),
   });
+}
+
+const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id) => getWorkspace(store, id));
+
+/** Puts the HTTP API over the parts, and listens. @throws {StartError} where it can't */
+export function serveApi(parts: ServedParts): HttpServer {
+  const { store, recordings, dataDirectory, creator, beside, metrics, log, now, running } = parts;
+  const { readiness, modelInUse, certificate } = parts;
   const app = createApp({
-    ...{ store, recordings, dataDirectory, creator, toTranscription, limits, metrics, log, now },
+    ...{ store, recordings, dataDirectory, creator, metrics, log, now },
+    limits: () => running.values.limits,
+    toTranscription: toTranscriptionOf(parts),
     lastUse: parts.lastUse,
     languages: () => modelInUse().languages,
     metricsRemote: () => running.values.metrics.remote,
@@ -58,7 +81,7 @@ export function serveApi(parts: ServedParts): HttpServer {
   const { host, port } = parts.address;
   const credentials = certificate?.current ?? null;
   return orStartError(`can't listen on ${host}, port ${port}`, () =>
-    startServer({ app, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
+    startServer({ app, beside, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
   );
 }
 

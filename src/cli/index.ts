@@ -8,6 +8,7 @@ import { ServiceError } from "../service/index.ts";
 import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
+import { consoleCommand } from "./admin/console.ts";
 import { keysCommand } from "./admin/keys.ts";
 import { recordingsCommand } from "./admin/recordings.ts";
 import { workspacesCommand } from "./admin/workspaces.ts";
@@ -46,7 +47,10 @@ function commandGroups(): Record<string, Command[]> {
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],
-    "Administration:": [accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand(), auditCommand()],
+    "Administration:": [
+      ...[accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand()],
+      ...[consoleCommand(), auditCommand()],
+    ],
     "Database:": [backupCommand(), restoreCommand()],
     "Diagnosis:": [doctorCommand(), benchCommand()],
     "About:": [completionCommand(), versionCommand(), licensesCommand()],

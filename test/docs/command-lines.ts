@@ -34,12 +34,19 @@ function callsIn(line: string): string[][] {
   });
 }
 
+/** The command that one stands for when none of its own is named, as `console` does for its `link`; commander doesn't tell. */
+function withoutName(command: Command): Command {
+  const name = "_defaultCommandName" in command ? command._defaultCommandName : null;
+  return command.commands.find((child) => child.name() === name) ?? command;
+}
+
 /** What is wrong with a call, by the program's own declarations; null when nothing is. */
 export function faultOf({ words, isMention }: CommandLine): string | null {
   let command: Command = cliProgram();
   let values = 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? "";
+    if (!command.commands.some((child) => child.name() === word)) command = withoutName(command);
     if (word.startsWith("-") && word !== "-") {
       const [name = word, attached] = word.split("=");
       if (name === "--help" || name === "--version") continue;
@@ -53,6 +60,7 @@ export function faultOf({ words, isMention }: CommandLine): string | null {
     else if (command.commands.length > 0) return `"${command.name()}" has no command ${word}`;
     else values++;
   }
+  command = withoutName(command);
   const declared = command.registeredArguments;
   if (!declared.some(({ variadic }) => variadic) && values > declared.length) return `"${command.name()}" takes less`;
   if (!isMention && values < declared.filter(({ required }) => required).length)

@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import { console } from "./console.ts";
 import { engine } from "./engine.ts";
 import { fetch } from "./fetch.ts";
 import { group } from "./kinds.ts";
@@ -29,6 +30,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   engine,
   models,
   metrics,
+  console,
   log,
 });
 

@@ -1,0 +1,100 @@
+import { Elysia } from "elysia";
+import { contextOf, refuseOtherMethods, toApiError } from "../http/index.ts";
+import { Sessions } from "./entry/index.ts";
+import { apiErrorAsResponse, ConsoleError } from "./errors.ts";
+import { withConsoleHeaders } from "./headers.ts";
+import { OverviewFeed } from "./overview-feed.ts";
+import { RecordingFacts } from "./recording-facts.ts";
+import { accountRoutes } from "./routes/accounts.ts";
+import { listeningRoutes } from "./routes/listening.ts";
+import { overviewRoutes } from "./routes/overview.ts";
+import { pageRoutes } from "./routes/page.ts";
+import { recordingRoutes } from "./routes/recordings.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { transcriptRoutes } from "./routes/transcript.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+import { Searching } from "./searching.ts";
+import type { ConsoleServices } from "./services.ts";
+import { requireSession } from "./signed-in.ts";
+
+/** Where the console is. */
+export const consolePath = "/console";
+const dataPath = `${consolePath}/data`;
+
+/** What who is not signed in may ask for, beside the page itself. */
+const open: readonly string[] = [`GET ${dataPath}/entrance`, `POST ${dataPath}/session`];
+
+/** How often is looked for recordings that could not be prepared for listening when they ended. */
+const catchUpMilliseconds = 300_000;
+
+/** The console of a server. */
+export interface Console {
+  /** Whether a path is the console's. */
+  has(path: string): boolean;
+  handle(request: Request): Promise<Response>;
+  /** A recording has ended: it can be searched from soon on, and is prepared for listening. */
+  recordingEnded(recordingId: string): void;
+  /** Ends the answers that go on, and what is done aside. */
+  close(): Promise<void>;
+}
+
+/** The console: the page, and what it asks the server, each answer with the headers that keep it to itself. */
+export function createConsole(services: ConsoleServices): Console {
+  const sessions = new Sessions(services.store, services.now);
+  const feed = new OverviewFeed(services, sessions);
+  const facts = new RecordingFacts(services);
+  const searching = new Searching(services);
+  const { listening } = services;
+  const catchUp = () => {
+    // A folder that can't be read now is read the next time.
+    listening.catchUp().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
+  };
+  const catchingUp = setInterval(catchUp, catchUpMilliseconds);
+  catchUp();
+  const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: services.secure } })
+    .onError({ as: "global" }, ({ error, code, request }) => refuse(services, error, code, request))
+    .onRequest((incoming) => {
+      const { request } = incoming;
+      // The very text that the router goes by, which Elysia's type leaves out.
+      const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : dataPath;
+      if (!path.startsWith(dataPath)) return;
+      requireSameOrigin(request, contextOf(request));
+      if (!open.includes(`${request.method} ${path}`)) requireSession(request, sessions);
+    })
+    .use(pageRoutes(consolePath))
+    .group(dataPath, (data) =>
+      data
+        .use(sessionRoutes(services, sessions))
+        .use(overviewRoutes(services, feed))
+        .use(recordingRoutes(services, facts, () => searching.isBusy))
+        .use(transcriptRoutes(services, facts))
+        .use(listeningRoutes(services))
+        .use(accountRoutes(services)),
+    );
+  refuseOtherMethods(app);
+  return {
+    has: (path) => path === consolePath || path.startsWith(`${consolePath}/`),
+    handle: async (request) => withConsoleHeaders(await app.handle(request)),
+    recordingEnded(id) {
+      searching.add(id);
+      listening.add(id);
+    },
+    async close() {
+      clearInterval(catchingUp);
+      feed.close();
+      await Promise.all([searching.stop(), listening.stop()]);
+    },
+  };
+}
+
+function refuse({ log }: ConsoleServices, error: unknown, code: string | number, request: Request): Response {
+  const context = contextOf(request);
+  if (error instanceof ConsoleError) {
+    const { requestId, client } = context;
+    log.info({ event: "console.refused", requestId, code: error.code, address: client.address });
+    return error.asResponse();
+  }
+  const refusal = toApiError(error, code, log, context.requestId);
+  context.refusal = refusal.code;
+  return apiErrorAsResponse(refusal);
+}

@@ -1,0 +1,75 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { countSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
+
+const scopeSchema = Type.Union([
+  Type.Literal("transcriptions:read"),
+  Type.Literal("transcriptions:write"),
+  Type.Literal("transcriptions:delete"),
+]);
+
+export const keySchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  /** First characters, to recognise it by. */
+  hint: Type.String(),
+  state: Type.Union([Type.Literal("active"), Type.Literal("expired"), Type.Literal("revoked")]),
+  scopes: Type.Array(scopeSchema),
+  /** The one that it sees; null: all of its account's. */
+  workspace: nullable(namedSchema),
+  created_at: timeSchema,
+  expires_at: nullable(timeSchema),
+  revoked_at: nullable(timeSchema),
+  last_used_at: nullable(timeSchema),
+});
+export type Key = Static<typeof keySchema>;
+
+const usageSchema = Type.Object({ used: Type.Number({ minimum: 0 }), limit: countSchema });
+export type UsageOfLimit = Static<typeof usageSchema>;
+
+export const accountSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  standing: Type.Union([Type.Literal("active"), Type.Literal("guest"), Type.Literal("restricted")]),
+  /** When the subscription ends or ended; null: it has no end. */
+  subscribed_until: nullable(timeSchema),
+  priority: Type.Integer(),
+  created_at: timeSchema,
+  usage: Type.Object({
+    /** Of this UTC day. */
+    audio_minutes_per_day: usageSchema,
+    recordings_per_account: usageSchema,
+    creates_per_hour: usageSchema,
+    creates_per_day: usageSchema,
+  }),
+  requests_per_minute: countSchema,
+  workspaces: Type.Array(namedSchema),
+  /** Oldest first. */
+  keys: Type.Array(keySchema),
+});
+export type Account = Static<typeof accountSchema>;
+
+/** GET accounts?cursor=&limit=: oldest first; `limit` 1–100, default 50. */
+export const accountPageSchema = Type.Object({
+  accounts: Type.Array(accountSchema),
+  /** All that a key may have. */
+  scopes: Type.Array(scopeSchema),
+  next_cursor: nullable(Type.String()),
+});
+export type AccountPage = Static<typeof accountPageSchema>;
+
+/** POST keys. Without scopes it has all. */
+export const newKeySchema = Type.Object(
+  {
+    account: Type.String(),
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    workspace: Type.Optional(nullable(Type.String())),
+    scopes: Type.Optional(Type.Array(scopeSchema, { minItems: 1, uniqueItems: true })),
+    expires_in_days: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3650 }))),
+  },
+  { additionalProperties: false },
+);
+export type NewKey = Static<typeof newKeySchema>;
+
+/** The answer, 201: the only time that the key itself is told. DELETE keys/ID answers with the key as it is then. */
+export const madeKeySchema = Type.Object({ key: keySchema, secret: Type.String() });
+export type MadeKey = Static<typeof madeKeySchema>;

@@ -1,0 +1,15 @@
+import { ConsoleError } from "./errors.ts";
+
+/** Where a page begins, opaque to the page: a letter for the list, and the last entry of the page before. */
+export function encodeCursor(list: string, position: string): string {
+  return Buffer.from(list + position).toString("base64url");
+}
+
+/** @returns the position; null without a cursor @throws {ConsoleError} 422 for one of another list, or of none */
+export function decodeCursor(list: string, shape: RegExp, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const text = Buffer.from(cursor, "base64url").toString();
+  const position = text.slice(1);
+  if (text[0] === list && shape.test(position)) return position;
+  throw new ConsoleError("validation_failed", "The list has changed; begin it again.", { field: "cursor" });
+}

@@ -1,0 +1,133 @@
+import { and, eq, gt, lte, or } from "drizzle-orm";
+import { type Auditor, audit } from "../../accounts/index.ts";
+import { type Store, tables, writeSoon } from "../../storage/index.ts";
+import { useLink } from "./links.ts";
+import { hashToken, newToken } from "./tokens.ts";
+
+/** A session ends after so long whatever is done, */
+const mostMilliseconds = 7 * 86_400_000;
+/** and after so long in which nothing is asked. */
+const idleMilliseconds = 12 * 3_600_000;
+/** How exactly it is known when it was last used: not every request writes. */
+const seenMilliseconds = 60_000;
+
+/** An operator who is signed in. Times are milliseconds since the epoch. */
+export interface ConsoleSession {
+  /** Of the cookie's value; tells one from another, and opens nothing. */
+  readonly hash: string;
+  /** Who made the link; of a password nobody is known. */
+  readonly actor: string;
+  readonly enteredBy: "link" | "password";
+  readonly enteredAt: number;
+  readonly endsAt: number;
+  readonly idleEndsAt: number;
+}
+
+/** A session as it begins, with the cookie's value, which is nowhere kept. */
+export interface OpenedSession {
+  readonly session: ConsoleSession;
+  readonly secret: string;
+}
+
+/** The sessions of the console. They are in the database, so that a command may end them, and a restart does not. */
+export class Sessions {
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch */
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Opens a session for a link's token, once. @returns null for one that is unknown, used or too old */
+  enterByLink(token: string): OpenedSession | null {
+    return this.#store.transaction((transaction) => {
+      const actor = useLink(transaction, token, this.#now());
+      return actor === null ? null : this.#open(transaction, actor, "link");
+    });
+  }
+
+  /** Opens a session for somebody who has shown the password. */
+  enterByPassword(): OpenedSession {
+    return this.#store.transaction((transaction) => this.#open(transaction, "password", "password"));
+  }
+
+  /** The session that a cookie's value opens; null for none, or one that has ended. */
+  find(secret: string): ConsoleSession | null {
+    const { consoleSessions } = tables;
+    const hash = hashToken(secret);
+    const row = this.#store
+      .select()
+      .from(consoleSessions)
+      .where(and(eq(consoleSessions.hash, hash), isOn(this.#now())))
+      .get();
+    return row === undefined ? null : asSession(row);
+  }
+
+  /** The same, which counts as its use. */
+  use(secret: string): ConsoleSession | null {
+    const session = this.find(secret);
+    const now = this.#now();
+    if (session === null || session.idleEndsAt - idleMilliseconds + seenMilliseconds > now) return session;
+    const { consoleSessions } = tables;
+    const seen = this.#store.update(consoleSessions).set({ seenAt: now }).where(eq(consoleSessions.hash, session.hash));
+    writeSoon(this.#store, () => seen.run());
+    return { ...session, idleEndsAt: now + idleMilliseconds };
+  }
+
+  /** Whether one is still on that was; asking is no use of it. */
+  isOn({ hash }: ConsoleSession): boolean {
+    const { consoleSessions } = tables;
+    const row = this.#store
+      .select({ hash: consoleSessions.hash })
+      .from(consoleSessions)
+      .where(and(eq(consoleSessions.hash, hash), isOn(this.#now())))
+      .get();
+    return row !== undefined;
+  }
+
+  end({ hash }: ConsoleSession): void {
+    const { consoleSessions } = tables;
+    this.#store.delete(consoleSessions).where(eq(consoleSessions.hash, hash)).run();
+  }
+
+  #open(
+    writer: Pick<Store, "insert" | "delete">,
+    actor: string,
+    enteredBy: ConsoleSession["enteredBy"],
+  ): OpenedSession {
+    const secret = newToken();
+    const { consoleSessions } = tables;
+    const now = this.#now();
+    const over = or(
+      lte(consoleSessions.enteredAt, now - mostMilliseconds),
+      lte(consoleSessions.seenAt, now - idleMilliseconds),
+    );
+    writer.delete(consoleSessions).where(over).run();
+    const row = { hash: hashToken(secret), actor, enteredBy, enteredAt: now, seenAt: now };
+    writer.insert(consoleSessions).values(row).run();
+    audit(writer, { actor, now }, "console.enter", "console", { by: enteredBy });
+    return { session: asSession(row), secret };
+  }
+}
+
+/** Ends every session, and every link that was not used yet. @returns how many sessions there were */
+export function signOutEverywhere(store: Store, by: Auditor): number {
+  const { consoleLinks, consoleSessions } = tables;
+  return store.transaction((transaction) => {
+    transaction.delete(consoleLinks).run();
+    const ended = transaction.delete(consoleSessions).returning({ enteredAt: consoleSessions.enteredAt }).all();
+    audit(transaction, by, "console.sign-out", "console", { sessions: ended.length });
+    return ended.length;
+  });
+}
+
+function isOn(now: number) {
+  const { consoleSessions } = tables;
+  return and(gt(consoleSessions.enteredAt, now - mostMilliseconds), gt(consoleSessions.seenAt, now - idleMilliseconds));
+}
+
+function asSession({ seenAt, ...row }: typeof tables.consoleSessions.$inferSelect): ConsoleSession {
+  return { ...row, endsAt: row.enteredAt + mostMilliseconds, idleEndsAt: seenAt + idleMilliseconds };
+}

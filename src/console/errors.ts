@@ -1,0 +1,76 @@
+import { type ApiError, retryAfterSeconds } from "../http/index.ts";
+import type { ConsoleErrorBody } from "./contract.ts";
+
+/** What the console refuses by itself, with its status; what it has in common with the API keeps the API's codes. */
+const statuses = {
+  bad_request: 400,
+  not_signed_in: 401,
+  link_not_valid: 401,
+  password_not_valid: 401,
+  not_from_here: 403,
+  held: 403,
+  not_found: 404,
+  not_ready: 409,
+  still_processing: 409,
+  too_large: 413,
+  validation_failed: 422,
+  too_many_attempts: 429,
+  service_unavailable: 503,
+} as const;
+
+export type ConsoleErrorCode = keyof typeof statuses;
+
+interface ErrorDetails {
+  /** Which part of what was sent it is about. */
+  readonly field?: string;
+  /** After how long another try may pass. */
+  readonly retryMilliseconds?: number;
+}
+
+/** What the page is told instead of an answer; the message is for people, as it is. */
+export class ConsoleError extends Error {
+  override readonly name = "ConsoleError";
+  readonly code: ConsoleErrorCode;
+  readonly #details: ErrorDetails;
+
+  constructor(code: ConsoleErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.code = code;
+    this.#details = details;
+  }
+
+  asResponse(): Response {
+    const { field, retryMilliseconds } = this.#details;
+    const retrySeconds = retryMilliseconds === undefined ? null : retryAfterSeconds(retryMilliseconds);
+    return answer(statuses[this.code], { code: this.code, message: this.message, field, retrySeconds });
+  }
+}
+
+/** An error of the API in the console's form: of several fields that are wrong the first is told. */
+export function apiErrorAsResponse({ code, message, status, details }: ApiError): Response {
+  const [wrong] = Object.entries(details.errors ?? {});
+  const { "Retry-After": retryAfter, Allow: allow } = details.headers ?? {};
+  return answer(status, {
+    code,
+    message: wrong?.[1][0] ?? message,
+    field: wrong?.[0],
+    retrySeconds: retryAfter === undefined ? null : Number(retryAfter),
+    allow,
+  });
+}
+
+interface ErrorAnswer {
+  readonly code: string;
+  readonly message: string;
+  readonly field: string | undefined;
+  readonly retrySeconds: number | null;
+  readonly allow?: string | undefined;
+}
+
+function answer(status: number, { code, message, field, retrySeconds, allow }: ErrorAnswer): Response {
+  const body: ConsoleErrorBody = { error: { code, message, field: field ?? null, retry_after_seconds: retrySeconds } };
+  const headers = new Headers({ "Content-Type": "application/json;charset=utf-8" });
+  if (retrySeconds !== null) headers.set("Retry-After", String(retrySeconds));
+  if (allow !== undefined) headers.set("Allow", allow);
+  return new Response(JSON.stringify(body), { status, headers });
+}

@@ -1,0 +1,73 @@
+import type { Static } from "@sinclair/typebox";
+import { parseStatuses } from "../http/index.ts";
+import { readSegments, SearchQuery, searchRecordings, snippetOf } from "../transcriptions/index.ts";
+import type { FoundRecording, Hit, RecordingPage } from "./contract.ts";
+import { decodeCursor, encodeCursor } from "./cursors.ts";
+import type { recordingsQuery } from "./queries.ts";
+import type { ConsoleServices } from "./services.ts";
+import { Owners, showRecording } from "./shown.ts";
+
+type RecordingsQuery = Static<typeof recordingsQuery>;
+
+const recordingId = /^[0-9a-f-]{36}$/;
+const searchPosition = /^-?\d{1,15}$/;
+
+/** A page of all recordings, newest first. */
+export function listRecordings({ store, recordings }: ConsoleServices, query: RecordingsQuery): RecordingPage {
+  const { limit, status, account: accountId, workspace: workspaceId } = query;
+  const beforeId = decodeCursor("r", recordingId, query.cursor) ?? undefined;
+  const statuses = parseStatuses(status);
+  const rows = recordings.list({ accountId, workspaceId, statuses, beforeId }, limit + 1);
+  const owners = new Owners(store);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    recordings: page.map((recording) => showRecording(recording, owners)),
+    next_cursor: rows.length > limit && last !== undefined ? encodeCursor("r", last.id) : null,
+    is_partial: null,
+  };
+}
+
+/** A page of the recordings in which something is said, or whose names have it. @param isPartial whether some can't be found yet */
+export function findRecordings(
+  { store }: ConsoleServices,
+  query: RecordingsQuery & { readonly q: string },
+  isPartial: boolean,
+): RecordingPage {
+  const { limit, status, account: accountId, workspace: workspaceId } = query;
+  const position = decodeCursor("s", searchPosition, query.cursor);
+  const search = new SearchQuery(query.q);
+  if (search.isEmpty) return { recordings: [], next_cursor: null, is_partial: isPartial };
+  const filter = { accountId, workspaceId, statuses: parseStatuses(status) };
+  const { found, next } = searchRecordings(store, search, filter, position === null ? null : Number(position), limit);
+  const owners = new Owners(store);
+  return {
+    recordings: found.map((each): FoundRecording => {
+      const { sourceName, id } = each.recording;
+      return {
+        ...showRecording(each.recording, owners),
+        name_marks: marksOf(search, sourceName ?? ""),
+        hits: each.segments.flatMap((index) => hitOf(store, search, id, index)),
+        has_more_hits: each.hasMoreSegments,
+      };
+    }),
+    next_cursor: next === null ? null : encodeCursor("s", String(next)),
+    is_partial: isPartial,
+  };
+}
+
+function hitOf(store: ConsoleServices["store"], search: SearchQuery, recordingId: string, index: number): Hit[] {
+  return readSegments(store, recordingId, index, 1).map(({ text, startMilliseconds }) => {
+    const snippet = snippetOf(text, search.marksIn(text));
+    return {
+      segment: index,
+      start: startMilliseconds / 1000,
+      text: snippet.text,
+      marks: snippet.marks.map(([from, to]) => [from, to]),
+    };
+  });
+}
+
+function marksOf(search: SearchQuery, text: string): [number, number][] {
+  return search.marksIn(text).map(([from, to]) => [from, to]);
+}

@@ -1,0 +1,124 @@
+import type { Overview } from "./contract.ts";
+import type { ConsoleSession, Sessions } from "./entry/index.ts";
+import { ConsoleError } from "./errors.ts";
+import { readOverview } from "./read-overview.ts";
+import type { ConsoleServices } from "./services.ts";
+
+/** Progress moves every few seconds; memory and the disk never stand still. */
+const everyMilliseconds = 1000;
+/** What proxies take for a connection that is gone lasts longer. */
+const heartbeatMilliseconds = 15_000;
+/** Figures that change all the time are told so often; all others at once. */
+const restlessMilliseconds = 10_000;
+/** Each holds a connection; people have a few windows open. */
+const mostReaders = 50;
+
+interface Reader {
+  readonly session: ConsoleSession;
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+}
+
+const encoder = new TextEncoder();
+
+/** The overview as it changes, as server-sent events (WHATWG HTML, 9.2); it is read while somebody looks, once for all. */
+export class OverviewFeed {
+  readonly #services: ConsoleServices;
+  readonly #sessions: Sessions;
+  readonly #readers = new Set<Reader>();
+  #timer: NodeJS.Timeout | null = null;
+  #isReading = false;
+  #isClosed = false;
+  #told = { steady: "", event: new Uint8Array(), at: 0 };
+  #beatAt = 0;
+
+  constructor(services: ConsoleServices, sessions: Sessions) {
+    this.#services = services;
+    this.#sessions = sessions;
+  }
+
+  /**
+   * An answer that tells the overview now and whenever it has changed, until the session ends.
+   * @throws {ConsoleError} 429 while too many read already, 503 when the server is stopping
+   */
+  open(session: ConsoleSession): Response {
+    if (this.#isClosed) throw new ConsoleError("service_unavailable", "The server is stopping.");
+    if (this.#readers.size >= mostReaders) {
+      throw new ConsoleError("too_many_attempts", "Too many windows show the console already.", {
+        retryMilliseconds: 10_000,
+      });
+    }
+    let reader: Reader;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        reader = { session, controller };
+        this.#readers.add(reader);
+        // A comment, for the browser to see that the answer has begun.
+        controller.enqueue(encoder.encode(":\n\n"));
+        if (this.#told.at > 0) controller.enqueue(this.#told.event);
+        this.#begin();
+      },
+      cancel: () => this.#leave(reader),
+    });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" } });
+  }
+
+  /** Ends all answers, and opens no more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const reader of this.#readers) this.#end(reader);
+  }
+
+  #begin(): void {
+    if (this.#timer !== null) return;
+    this.#timer = setInterval(() => void this.#tell(), everyMilliseconds);
+    void this.#tell();
+  }
+
+  #leave(reader: Reader): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    this.#told = { steady: "", event: new Uint8Array(), at: 0 };
+  }
+
+  #end(reader: Reader): void {
+    this.#leave(reader);
+    reader.controller.close();
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      for (const reader of this.#readers) if (!this.#sessions.isOn(reader.session)) this.#end(reader);
+      const overview = await readOverview(this.#services);
+      const now = this.#services.now();
+      const steady = JSON.stringify(steadyPartOf(overview));
+      if (steady !== this.#told.steady || now - this.#told.at >= restlessMilliseconds) {
+        const event = encoder.encode(`event: overview\ndata: ${JSON.stringify(overview)}\n\n`);
+        this.#told = { steady, event, at: now };
+        this.#send(event);
+      } else if (now - this.#beatAt >= heartbeatMilliseconds) this.#send(encoder.encode(":\n\n"));
+      else return;
+      this.#beatAt = now;
+    } catch (error) {
+      // A database that can't be read now is asked again in a moment.
+      this.#services.log.warn({ event: "console.overview_failed", err: error });
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #send(bytes: Uint8Array): void {
+    for (const reader of this.#readers) {
+      // Who does not read gets the next one.
+      if ((reader.controller.desiredSize ?? 0) > 0) reader.controller.enqueue(bytes);
+    }
+  }
+}
+
+/** All but what changes from one moment to the next without anything having happened. */
+function steadyPartOf({ memory: _memory, disk: _disk, ...steady }: Overview) {
+  return steady;
+}

@@ -1,0 +1,115 @@
+import { freemem, totalmem } from "node:os";
+import { programVersion } from "../program/index.ts";
+import { residentBytes } from "../telemetry/index.ts";
+import { type Recording, readDailyWork } from "../transcriptions/index.ts";
+import type { Day, OpenRecording, Overview, Speed } from "./contract.ts";
+import type { ConsoleServices } from "./services.ts";
+import { Owners, optionalTimestamp, showProgress, timestamp, troubleOf } from "./shown.ts";
+
+const startedAt = Math.round(Date.now() - process.uptime() * 1000);
+
+const shownDays = 30;
+const shownRecordings = 100;
+
+/** What an operator asks at a glance. */
+export async function readOverview(services: ConsoleServices): Promise<Overview> {
+  const { store, recordings, metrics, settings, modelInUse, worker, trouble, now } = services;
+  const [work, deaths, refusals, failures, disk] = await Promise.all([
+    metrics.engine.work(),
+    metrics.engine.deaths(),
+    metrics.http.refusals(),
+    metrics.recordings.failures(),
+    diskOf(services),
+  ]);
+  const { state, processIds, gpus } = worker();
+  const workerBytes = processIds.map((id) => residentBytes(id) ?? 0);
+  return {
+    server: {
+      version: programVersion,
+      started_at: timestamp(startedAt),
+      model: modelInUse().id,
+      trouble: trouble(),
+    },
+    queue: {
+      ...recordings.countsOpen(),
+      slots: settings().queue.slots,
+      waiting_since: optionalTimestamp(recordings.oldestQueuedAt()),
+    },
+    recordings: openRecordings(services),
+    days: readDailyWork(store, now(), shownDays).map(
+      (day): Day => ({
+        day: day.day,
+        received_seconds: day.receivedSeconds,
+        completed_seconds: day.completedSeconds,
+        completed: day.completed,
+        failed: day.failed,
+      }),
+    ),
+    speed: work.map(
+      ({ step, device, gpu = "", seconds, audioSeconds }): Speed => ({
+        step,
+        device,
+        gpu: gpu === "" ? null : gpu,
+        work_seconds: seconds,
+        audio_seconds: audioSeconds,
+        times_real_time: seconds === 0 ? 0 : audioSeconds / seconds,
+      }),
+    ),
+    memory: {
+      server_bytes: process.memoryUsage.rss(),
+      worker_bytes: workerBytes.length === 0 ? null : workerBytes.reduce((sum, bytes) => sum + bytes, 0),
+      available_bytes: freemem(),
+      total_bytes: totalmem(),
+      gpus: gpus.map(({ label, name, freeBytes, totalBytes }) => ({
+        ...{ label, name, free_bytes: freeBytes, total_bytes: totalBytes },
+      })),
+    },
+    disk,
+    refusals: refusals.map(({ name, count }) => ({ code: name, count })),
+    failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
+    worker: { state, deaths: deaths.map(({ name, count }) => ({ signal: name, count })) },
+  };
+}
+
+async function diskOf({ disk, settings }: ConsoleServices): Promise<Overview["disk"]> {
+  // A disk that can't be asked leaves its figures out; all others are needed the more.
+  const figures = await disk.read().catch(() => null);
+  if (figures === null) return null;
+  return {
+    free_bytes: figures.freeBytes,
+    size_bytes: figures.sizeBytes,
+    reserve_bytes: settings().storage.reserve_bytes,
+    database_bytes: figures.databaseBytes,
+    folders: figures.folders,
+  };
+}
+
+/** Those in work, then those that wait; the queue's own order is asked, since it depends on more than their age. */
+function openRecordings(services: ConsoleServices): OpenRecording[] {
+  const { recordings, queue, store } = services;
+  const { processing, queued } = recordings.listOpen();
+  const places = new Map(queue.waiting(shownRecordings).map((id, place) => [id, place + 1]));
+  const owners = new Owners(store);
+  const placed = [...processing, ...queued].map((recording) => ({
+    recording,
+    place: places.get(recording.id) ?? null,
+  }));
+  // A link is fetched while its recording is `queued`; of more that wait than are asked for, the rest comes last.
+  const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
+    place ?? (recording.status === "processing" || recording.step !== null ? 0 : shownRecordings + 1);
+  return placed
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, shownRecordings)
+    .map(({ recording, place }) => ({
+      id: recording.id,
+      name: recording.sourceName ?? recording.sourceUrl,
+      account: owners.accountOf(recording),
+      workspace: owners.workspaceOf(recording),
+      status: recording.status,
+      progress: showProgress(recording),
+      place,
+      trouble: troubleOf(services, recording.id),
+      duration_seconds: recording.durationSeconds,
+      created_at: timestamp(recording.createdAt),
+    }));
+}

@@ -1,0 +1,80 @@
+import { exportFormats } from "../exports/index.ts";
+import type { ListeningState } from "../listening/index.ts";
+import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../transcriptions/index.ts";
+import type { Listening, RecordingDetail, Speaker } from "./contract.ts";
+import type { ConsoleServices } from "./services.ts";
+import { Owners, showRecording, troubleOf } from "./shown.ts";
+
+/** Words that whisper itself holds for wrong rather than right. */
+const doubtBelow = 0.5;
+/** Outlines that are remembered: somebody looks at few recordings, and asks several times for each. */
+const mostOutlines = 20;
+const mostPlaces = 1000;
+
+/** What is told of one recording. */
+export class RecordingFacts {
+  readonly #services: ConsoleServices;
+  readonly #outlines = new Map<string, Promise<Outline>>();
+
+  constructor(services: ConsoleServices) {
+    this.#services = services;
+  }
+
+  /** The outline of a transcript, which never changes. */
+  outline(recording: Recording): Promise<Outline> {
+    const { id } = recording;
+    const outline = this.#outlines.get(id) ?? readOutline(this.#services.store, id);
+    // The one that was asked for last is forgotten last.
+    this.#outlines.delete(id);
+    this.#outlines.set(id, outline);
+    outline.catch(() => this.#outlines.delete(id));
+    const [oldest] = this.#outlines.keys();
+    if (this.#outlines.size > mostOutlines && oldest !== undefined) this.#outlines.delete(oldest);
+    return outline;
+  }
+
+  async show(recording: Recording): Promise<RecordingDetail> {
+    const { store, queue, listening } = this.#services;
+    const isCompleted = recording.status === "completed";
+    const outline = isCompleted ? await this.outline(recording) : null;
+    const place = recording.status === "queued" ? queue.waiting(mostPlaces).indexOf(recording.id) + 1 : 0;
+    return {
+      ...showRecording(recording, new Owners(store)),
+      place: place === 0 ? null : place,
+      trouble: troubleOf(this.#services, recording.id),
+      size_bytes: recording.sizeBytes,
+      model: recording.speechModel,
+      speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
+      segments: outline?.speakers.length ?? 0,
+      doubt_below: doubtBelow,
+      export_formats: isCompleted ? Object.keys(exportFormats) : [],
+      listening: showListening(listening.look(recording.id)),
+    };
+  }
+}
+
+export function showListening(copy: ListeningState): Listening {
+  return {
+    state: copy.state,
+    percent: copy.state === "making" ? copy.percent : null,
+    message: "message" in copy ? copy.message : null,
+  };
+}
+
+function speakersIn(outline: Outline, names: ReadonlyMap<number, string>): Speaker[] {
+  const milliseconds: number[] = [];
+  const segments: number[] = [];
+  for (const [index, speaker] of outline.speakers.entries()) {
+    const length = (outline.endMilliseconds[index] ?? 0) - (outline.startMilliseconds[index] ?? 0);
+    milliseconds[speaker] = (milliseconds[speaker] ?? 0) + length;
+    segments[speaker] = (segments[speaker] ?? 0) + 1;
+  }
+  const all = milliseconds.reduce((sum, each) => sum + each, 0);
+  return milliseconds.map((each, speaker) => ({
+    speaker: speakerLabel(speaker),
+    name: names.get(speaker) ?? null,
+    seconds: each / 1000,
+    share: all === 0 ? 0 : each / all,
+    segments: segments[speaker] ?? 0,
+  }));
+}

@@ -1,0 +1,29 @@
+import { Elysia } from "elysia";
+import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
+import { overviewSchema, type UploadOptions, uploadOptionsSchema } from "../contract.ts";
+import type { OverviewFeed } from "../overview-feed.ts";
+import { readOverview } from "../read-overview.ts";
+import type { ConsoleServices } from "../services.ts";
+import { sessionOf } from "../signed-in.ts";
+
+/** What an operator asks at a glance, once or as it changes; and what a form for a new recording offers. */
+export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed) {
+  return new Elysia({ name: "console-overview" })
+    .get("/overview", () => readOverview(services), { response: { 200: overviewSchema } })
+    .get("/events", ({ request }) => feed.open(sessionOf(request)))
+    .get("/upload-options", () => uploadOptions(services), { response: { 200: uploadOptionsSchema } });
+}
+
+function uploadOptions({ store, settings, modelInUse, now }: ConsoleServices): UploadOptions {
+  const { limits, fetch } = settings();
+  const named = ({ id, name }: { id: string; name: string }) => ({ id, name });
+  return {
+    accounts: listAccounts(store)
+      .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
+      .map((account) => ({ ...named(account), workspaces: listWorkspaces(store, account).map(named) }))
+      .sort((a, b) => a.name.localeCompare(b.name, "en")),
+    languages: modelInUse().languages.map(({ code, name }) => ({ code, name })),
+    most_bytes: limits.upload_bytes,
+    links: fetch.enabled,
+  };
+}

@@ -1,0 +1,71 @@
+import { Elysia } from "elysia";
+import { audit, getAccount, getWorkspace } from "../../accounts/index.ts";
+import { checkStanding, contextOf, readQuery } from "../../http/index.ts";
+import { syncDirectory } from "../../storage/index.ts";
+import type { Recording } from "../../transcriptions/index.ts";
+import { recordingPageSchema, recordingSchema } from "../contract.ts";
+import { ConsoleError } from "../errors.ts";
+import { findRecordings, listRecordings } from "../list-recordings.ts";
+import { recordingsQuery, uploadQuery } from "../queries.ts";
+import type { RecordingFacts } from "../recording-facts.ts";
+import { requireRecording } from "../require-recording.ts";
+import type { ConsoleServices } from "../services.ts";
+import { consoleAuditor } from "../signed-in.ts";
+
+/** Recordings: the list and the search, one, a new one, and its end. @param isPartial whether some can't be searched yet */
+export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts, isPartial: () => boolean) {
+  const { recordings, dataDirectory, now } = services;
+  return new Elysia({ name: "console-recordings", prefix: "/recordings" })
+    .get(
+      "",
+      ({ request }) => {
+        const { q, ...query } = readQuery(request, recordingsQuery);
+        return q === undefined
+          ? listRecordings(services, query)
+          : findRecordings(services, { ...query, q }, isPartial());
+      },
+      { response: { 200: recordingPageSchema } },
+    )
+    .post(
+      "",
+      async ({ request, set }) => {
+        const recording = await upload(services, request);
+        set.status = 201;
+        return facts.show(recording);
+      },
+      // The body is a recording of any size: it is streamed to disk, never parsed into memory.
+      { parse: "none", response: { 201: recordingSchema } },
+    )
+    .get("/:id", ({ params }) => facts.show(requireRecording(recordings, params.id)), {
+      response: { 200: recordingSchema },
+    })
+    .delete("/:id", async ({ request, params }) => {
+      const { id, status, heldAt } = requireRecording(recordings, params.id);
+      const by = consoleAuditor(request, now());
+      const deleted = recordings.delete(id, (writer) => audit(writer, by, "recordings.delete", id, {}));
+      if (!deleted) {
+        throw heldAt === null
+          ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has ended.`)
+          : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
+      }
+      await dataDirectory.removeRecordingAside(id);
+      await recordings.rows.removeDeleted(id);
+      await syncDirectory(dataDirectory.uploads);
+      return new Response(null, { status: 204 });
+    });
+}
+
+/** Takes a recording in for an account, under the limits that its own creates have. */
+async function upload({ store, creator, recordings, now }: ConsoleServices, request: Request): Promise<Recording> {
+  const query = readQuery(request, uploadQuery);
+  const account = getAccount(store, query.account);
+  if (account === null) throw new ConsoleError("validation_failed", "There is no such account.", { field: "account" });
+  const workspace = query.workspace === undefined ? null : getWorkspace(store, query.workspace);
+  if (query.workspace !== undefined && workspace?.accountId !== account.id) {
+    throw new ConsoleError("validation_failed", "The account has no such workspace.", { field: "workspace" });
+  }
+  checkStanding(account, now(), contextOf(request).origin);
+  const answer = await creator.createFor({ account, workspaceId: workspace?.id ?? null }, request);
+  const { id } = (await answer.json()) as { id: string };
+  return requireRecording(recordings, id);
+}

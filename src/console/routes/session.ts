@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import { contextOf } from "../../http/index.ts";
+import { programVersion } from "../../program/index.ts";
+import { Attempts } from "../attempts.ts";
+import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract.ts";
+import { noCookie, sessionCookie } from "../cookie.ts";
+import { type ConsoleSession, hasPassword, isPassword, type OpenedSession, type Sessions } from "../entry/index.ts";
+import { ConsoleError } from "../errors.ts";
+import { readBody } from "../read-body.ts";
+import type { ConsoleServices } from "../services.ts";
+import { timestamp } from "../shown.ts";
+import { sessionOf } from "../signed-in.ts";
+
+/** Signing in, by a link or the password, and out again. */
+export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Sessions) {
+  const attempts = new Attempts(now);
+
+  const enter = async (request: Request): Promise<OpenedSession> => {
+    const body = await readBody(request, enterSchema);
+    if ("token" in body) {
+      const opened = sessions.enterByLink(body.token);
+      if (opened !== null) return opened;
+      throw new ConsoleError(
+        "link_not_valid",
+        "This link was used already, or is older than ten minutes. Make another: transcribe console.",
+      );
+    }
+    const { address } = contextOf(request).client;
+    if (await attempts.try(address, () => isPassword(store, body.password))) return sessions.enterByPassword();
+    throw new ConsoleError("password_not_valid", "This is not the operator's password.");
+  };
+
+  return new Elysia({ name: "console-session" })
+    .get("/entrance", () => ({ password: hasPassword(store) }), { response: { 200: entranceSchema } })
+    .get("/session", ({ request }) => showSession(sessionOf(request)), { response: { 200: sessionSchema } })
+    .post(
+      "/session",
+      async ({ request, set }) => {
+        const { session, secret } = await enter(request);
+        set.headers["set-cookie"] = sessionCookie(secret, session, now(), isSecure(request));
+        const { requestId, client } = contextOf(request);
+        log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
+        return showSession(session);
+      },
+      { parse: "none", response: { 200: sessionSchema } },
+    )
+    .delete("/session", ({ request }) => {
+      sessions.end(sessionOf(request));
+      return new Response(null, { status: 204, headers: { "Set-Cookie": noCookie(isSecure(request)) } });
+    });
+}
+
+function isSecure(request: Request): boolean {
+  return contextOf(request).origin.startsWith("https:");
+}
+
+function showSession({ enteredBy, enteredAt, endsAt, idleEndsAt }: ConsoleSession): Session {
+  return {
+    entered_by: enteredBy,
+    entered_at: timestamp(enteredAt),
+    ends_at: timestamp(endsAt),
+    idle_ends_at: timestamp(Math.min(endsAt, idleEndsAt)),
+    version: programVersion,
+  };
+}

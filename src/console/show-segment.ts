@@ -1,0 +1,22 @@
+import type { WholeSegment } from "../transcriptions/index.ts";
+import { speakerLabel } from "../transcriptions/index.ts";
+import type { Segment, Word } from "./contract.ts";
+
+/** A segment with its words at their places in the text. */
+export function showSegment({ words, text, ...segment }: WholeSegment): Segment {
+  let reached = 0;
+  return {
+    index: segment.index,
+    start: segment.startMilliseconds / 1000,
+    end: segment.endMilliseconds / 1000,
+    speaker: speakerLabel(segment.speaker),
+    text,
+    words: words.flatMap(([written, start, end, probability]): Word[] => {
+      const word = written.trim();
+      const from = word === "" ? -1 : text.indexOf(word, reached);
+      if (from < 0) return [];
+      reached = from + word.length;
+      return [[from, reached, start / 1000, end / 1000, probability]];
+    }),
+  };
+}

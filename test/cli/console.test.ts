@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { ConsoleServer } from "../console/support.ts";
+import { programCommand } from "../support/program.ts";
+import { Commands } from "./support.ts";
+
+const patience = 60_000;
+
+const linkShape = Type.Object({ link: Type.String(), expires_at: Type.String() }, { additionalProperties: false });
+const endedShape = Type.Object({ sessions: Type.Integer() }, { additionalProperties: false });
+
+describe("transcribe console, beside a running server", () => {
+  const server = new ConsoleServer();
+  afterAll(() => server[Symbol.dispose]());
+  const { root } = server.api.dataDirectory;
+  const commands = new Commands(root);
+
+  /** Runs `console password` with this on its standard input. */
+  const setPassword = async (text: string) => {
+    const command = programCommand("console", "password", "--data-dir", root);
+    const child = Bun.spawn(command, { stdin: Buffer.from(text), stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { exitCode: await child.exited, stdout, stderr };
+  };
+
+  test(
+    "prints a link that opens the console, and says what stands in its way",
+    async () => {
+      const plain = await commands.run("console");
+      expect(plain.stdout).toMatch(/^http:\/\/127\.0\.0\.1:8787\/console\/#enter=[\w-]{43}\n$/);
+      for (const part of ["console.enabled", "no server runs", "--server"]) expect(plain.stderr).toContain(part);
+      const args = ["console", "--server", "https://box.example.org/transcribe/"];
+      const { link, expires_at } = await commands.json(linkShape, ...args);
+      expect(link).toStartWith("https://box.example.org/transcribe/console/#enter=");
+      expect(Date.parse(expires_at)).toBeGreaterThan(Date.now());
+      const browser = server.stranger();
+      await browser.enter({ token: link.split("#enter=")[1] ?? "" });
+      expect((await browser.data("/overview")).status).toBe(200);
+    },
+    patience,
+  );
+
+  test.each(["box.example.org", "ftp://box", "https://user:secret@box", "https://box/?x", "https://box/#x"])(
+    "takes no %s for a server",
+    async (address) => {
+      const { exitCode, stdout, stderr } = await commands.run("console", "link", "--server", address);
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("that is no server");
+      expect(stderr).not.toContain("secret");
+    },
+    patience,
+  );
+
+  test(
+    "sets a password from standard input, and takes it away",
+    async () => {
+      expect(await setPassword("correct horse battery\nmore\n")).toEqual({
+        ...{ exitCode: 0, stdout: "the password is set\n", stderr: "" },
+      });
+      await server.stranger().enter({ password: "correct horse battery" });
+      expect((await setPassword("short\n")).stderr).toContain("12 to 256 characters");
+      expect((await setPassword("")).stderr).toContain("standard input has no password");
+      expect((await commands.run("console", "password", "--remove")).stdout).toBe("the password is removed\n");
+      expect((await commands.run("console", "password", "--remove")).stdout).toBe("there was no password\n");
+      expect(server.stranger().enter({ password: "correct horse battery" })).rejects.toThrow("401");
+    },
+    patience,
+  );
+
+  test(
+    "signs out everywhere",
+    async () => {
+      const operator = await server.operator();
+      const { sessions } = await commands.json(endedShape, "console", "sign-out");
+      expect(sessions).toBeGreaterThanOrEqual(1);
+      expect((await operator.data("/session")).status).toBe(401);
+      expect((await commands.run("console", "sign-out")).stdout).toBe("0 sessions ended\n");
+    },
+    patience,
+  );
+
+  test(
+    "leaves each of these in the audit log, by the user who did it",
+    async () => {
+      const { stdout } = await commands.run("audit", "--limit", "50", "--json");
+      const entries = JSON.parse(stdout) as { action: string; details: object }[];
+      const actions = new Set(entries.map(({ action }) => action));
+      for (const action of ["console.link", "console.enter", "console.password", "console.sign-out"]) {
+        expect(actions).toContain(action);
+      }
+      expect(stdout).not.toContain("correct horse");
+    },
+    patience,
+  );
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import { type Overview, overviewSchema } from "../../src/console/contract.ts";
+import { signOutEverywhere } from "../../src/console/index.ts";
+import { ConsoleServer } from "./support.ts";
+
+describe("the overview", () => {
+  test("shows what is in hand: what is in work, then what waits in the queue's order", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const { id: account } = api.account("first");
+    const [late, soon] = [api.enterQueued(account, { sourceName: "late" }), api.enterQueued(account)];
+    const running = api.enterProcessing(account);
+    const fetching = api.enterQueued(account, { sourceName: null, sourceUrl: "https://media.example.org/a.mp3" });
+    api.recordings.progress(running, "decode", 7);
+    api.recordings.progress(fetching, "fetch", null);
+    server.waiting = [soon, late];
+    const overview = await (await server.operator()).read("/overview", overviewSchema);
+    expect(overview.recordings.map(({ id, place }) => [id, place])).toEqual([
+      [running, null],
+      [fetching, null],
+      [soon, 1],
+      [late, 2],
+    ]);
+    expect(overview.recordings[0]).toMatchObject({ progress: { step: "decode", percent: 7, indeterminate: false } });
+    expect(overview.recordings[1]).toMatchObject({
+      ...{ name: "https://media.example.org/a.mp3", progress: { step: "fetch", indeterminate: true } },
+    });
+    expect(overview.queue).toMatchObject({ queued: 3, processing: 1, slots: 5 });
+  });
+
+  test("shows the audio that came in and was done on each of thirty days, deleted or not", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    api.now = () => Date.parse("2026-11-20T23:00:00Z");
+    const { id: account } = api.account("first");
+    const long = api.enterProcessing(account);
+    api.recordings.describe(long, { durationSeconds: 3600 });
+    api.recordings.describe(long, { durationSeconds: 3600 });
+    api.advance(2 * 3_600_000);
+    api.recordings.complete(long, []);
+    api.recordings.delete(long);
+    await api.recordings.rows.removeDeleted(long);
+    api.enterFailed(account);
+    const { days } = await (await server.operator()).read("/overview", overviewSchema);
+    expect(days).toHaveLength(30);
+    expect(days.slice(-2)).toEqual([
+      { day: "2026-11-20", received_seconds: 3600, completed_seconds: 0, completed: 0, failed: 0 },
+      { day: "2026-11-21", received_seconds: 0, completed_seconds: 3600, completed: 1, failed: 1 },
+    ]);
+    expect(days[0]).toMatchObject({ day: "2026-10-23", received_seconds: 0 });
+  });
+
+  test("shows how fast each device is, what was refused, and how often the worker ended", async () => {
+    using server = new ConsoleServer();
+    const { metrics } = server.api.appOptions;
+    metrics.engine.stepDone({ step: "transcribe", device: "vulkan", gpu: "VULKAN0", seconds: 2, audioSeconds: 50 });
+    metrics.engine.stepDone({ step: "transcribe", device: "vulkan", gpu: "VULKAN0", seconds: 2, audioSeconds: 70 });
+    metrics.engine.workerDied("SIGILL");
+    await fetch(`${server.api.baseUrl}/transcriptions`);
+    server.api.trouble = "the disk is full";
+    const overview = await (await server.operator()).read("/overview", overviewSchema);
+    expect(overview.speed).toEqual([
+      {
+        step: "transcribe",
+        device: "vulkan",
+        gpu: "VULKAN0",
+        work_seconds: 4,
+        audio_seconds: 120,
+        times_real_time: 30,
+      },
+    ]);
+    expect(overview.refusals).toEqual([{ code: "missing_api_key", count: 1 }]);
+    expect(overview.worker).toEqual({ state: "ready", deaths: [{ signal: "SIGILL", count: 1 }] });
+    expect(overview.server).toMatchObject({ model: "whisper-base", trouble: "the disk is full" });
+    expect(overview.memory.worker_bytes).toBeGreaterThan(1e6);
+    expect(overview.disk?.size_bytes).toBeGreaterThan(overview.disk?.free_bytes ?? 0);
+    expect(Object.keys(overview.disk?.folders ?? {})).toContain("uploads");
+  });
+});
+
+/** Reads an answer of server-sent events, one after the other. */
+async function* eventsOf(answer: Response): AsyncGenerator<Overview> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of answer.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const lines = text.slice(0, end).split("\n");
+      text = text.slice(end + 2);
+      if (lines.every((line) => line.startsWith(":"))) continue;
+      expect(lines[0]).toBe("event: overview");
+      const data: unknown = JSON.parse((lines[1] ?? "").replace(/^data: /, ""));
+      if (!Value.Check(overviewSchema, data)) throw new Error("this is no overview");
+      yield data;
+    }
+  }
+}
+
+describe("the overview as it changes", () => {
+  test("is told at once, again when something happens, and not while nothing does", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    api.advance(0);
+    const { id: account } = api.account("first");
+    const id = api.enterProcessing(account);
+    const operator = await server.operator();
+    const answer = await operator.data("/events");
+    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const percents: (number | null)[] = [];
+    for await (const { recordings } of eventsOf(answer)) {
+      percents.push(recordings[0]?.progress.percent ?? null);
+      if (percents.length === 1) api.recordings.progress(id, "transcribe", 30);
+      if (percents.length === 2) api.recordings.complete(id, []);
+      if (percents.length === 3) break;
+    }
+    expect(percents).toEqual([null, 30, null]);
+  });
+
+  test("ends when the session does, and when the server stops", async () => {
+    using server = new ConsoleServer();
+    const ends = [
+      () => void signOutEverywhere(server.api.store, server.api.operator()),
+      () => void server.console?.close(),
+    ];
+    for (const end of ends) {
+      const answer = await (await server.operator()).data("/events");
+      let told = 0;
+      for await (const _ of eventsOf(answer)) if (++told === 1) end();
+      expect(told).toBe(1);
+    }
+    expect((await (await server.operator()).data("/events")).status).toBe(503);
+  });
+
+  test("is told to so many windows, and the next one when one of them is closed", async () => {
+    using server = new ConsoleServer();
+    const operator = await server.operator();
+    const open = await Promise.all(Array.from({ length: 50 }, () => operator.data("/events")));
+    expect(open.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+    expect(await operator.refusal(operator.data("/events"), 429)).toBe("too_many_attempts");
+    await open[0]?.body?.cancel();
+    let answer = await operator.data("/events");
+    while (answer.status !== 200) answer = await operator.data("/events");
+    for (const each of [answer, ...open.slice(1)]) await each.body?.cancel();
+  });
+});

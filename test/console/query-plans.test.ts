@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { deleteAccount } from "../../src/accounts/index.ts";
+import { removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { SearchIndex } from "../../src/transcriptions/index.ts";
+import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
+import { ConsoleServer } from "./support.ts";
+
+/** Tables that have a row, or many, for every recording there ever was. */
+const growing = ["recordings", "segments", "creates", "audio_usage", "searchable_recordings", "speaker_names"];
+
+/** Asks for everything that the console has. */
+async function useAll(server: ConsoleServer): Promise<void> {
+  const { api } = server;
+  const { store } = api;
+  const workspace = api.workspace("first", "sales");
+  const account = workspace.accountId;
+  const operator = await server.operator();
+  await setPassword(store, "correct horse battery", api.operator());
+  await server.stranger().enter({ password: "correct horse battery" });
+  const id = await server.enterSaid("first", ["Hello world.", "Hello, Ann."]);
+  const many = await server.enterSaid(
+    "first",
+    Array.from({ length: 300 }, () => "hello world"),
+  );
+  const gets = ["/overview", "/upload-options", "/accounts", "/entrance", "/session", `/recordings/${id}`];
+  const filters = ["", `account=${account}`, `workspace=${workspace.id}`, "status=completed,failed", "limit=1"];
+  const searches = filters.flatMap((filter) => [
+    filter,
+    ...["hello", "hell", '"hello world"'].map((q) => `${filter}&q=${q}`),
+  ]);
+  const ofOne = ["segments", "outline", "find?q=hello", "listening", "exports/txt"];
+  const paths = [
+    ...gets,
+    ...searches.map((query) => `/recordings?${query}`),
+    ...ofOne.map((path) => `/recordings/${id}/${path}`),
+  ];
+  for (const path of paths) expect([path, (await operator.data(path)).status]).toEqual([path, 200]);
+  const form = new FormData();
+  form.set("url", "https://media.example.org/a.mp3");
+  await operator.data(`/recordings?account=${account}`, { method: "POST", body: form });
+  await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "Ann", B: "" } });
+  const key = await (await operator.send("POST", "/keys", { account, name: "x", workspace: workspace.id })).json();
+  await operator.send("DELETE", `/keys/${(key as { key: { id: string } }).key.id}`);
+  expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);
+  await new SearchIndex(store).addAll(new AbortController().signal);
+  expect(api.recordings.get(many)).not.toBeNull();
+  await deleteAccount(store, api.account("first"), api.operator());
+  await operator.send("DELETE", "/session");
+  removePassword(store, api.operator());
+  signOutEverywhere(store, api.operator());
+}
+
+describe("however many recordings there are", () => {
+  let store: Store;
+  let recorded: RecordedStatements;
+  beforeAll(async () => {
+    store = openDatabase(":memory:");
+    using server = new ConsoleServer();
+    recorded = new RecordedStatements();
+    await useAll(server);
+    recorded[Symbol.dispose]();
+  });
+  afterAll(() => store.$client.close());
+  const statements = () =>
+    [...recorded.statements].filter((sql) => /^\s*(select|insert|update|delete|with)\b/i.test(sql));
+
+  test("no statement of the console goes through all of them, or sorts them", () => {
+    expect(statements().length).toBeGreaterThan(60);
+    const slow = statements()
+      .map((sql) => ({ sql, steps: slowSteps(store.$client, sql, growing) }))
+      .filter(({ steps }) => steps.length > 0);
+    expect(slow).toEqual([]);
+  });
+
+  test("the full-text index is asked by words or by rows, never as a whole", () => {
+    const plans = statements()
+      .filter((sql) => /searchable_texts/.test(sql) && !/^\s*insert/i.test(sql))
+      .map((sql) => {
+        const plan = store.$client.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+        return plan.map(({ detail }) => detail).join("; ");
+      });
+    expect(plans.length).toBeGreaterThan(3);
+    // FTS5 tells how it goes about it behind the colon: M by a match, = and >< by rows.
+    for (const plan of plans) expect(plan).toMatch(/^SCAN searchable_texts VIRTUAL TABLE INDEX \d+:\S/);
+  });
+
+  test("no transaction of the console reads before it writes, unless it has the lock to write from its beginning", () => {
+    expect([...new Set(recorded.transactions.flatMap(readsBeforeWrites))]).toEqual([]);
+  });
+});
+
+test("an account that is deleted leaves nothing in the search", async () => {
+  using server = new ConsoleServer();
+  const { api } = server;
+  await server.enterSaid(
+    "first",
+    Array.from({ length: 600 }, () => "xylophone"),
+  );
+  await server.enterSaid("second", ["marimba"]);
+  await deleteAccount(api.store, api.account("first"), api.operator());
+  const texts = api.store.$client.query("SELECT text FROM searchable_texts").all();
+  expect(texts).toEqual([{ text: "marimba" }, { text: "interview" }]);
+  api.store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  expect(api.filesHolding("xylophone")).toEqual([]);
+});

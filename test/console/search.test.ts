@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { type FoundRecording, recordingPageSchema } from "../../src/console/contract.ts";
+import { type Browser, ConsoleServer } from "./support.ts";
+
+const search = async (browser: Browser, q: string, rest = "") => {
+  const page = await browser.read(`/recordings?q=${encodeURIComponent(q)}${rest}`, recordingPageSchema);
+  return { ...page, recordings: page.recordings as FoundRecording[] };
+};
+
+/** A text with what is marked in brackets. */
+function marked(text: string, marks: readonly (readonly number[])[]): string {
+  return marks.toReversed().reduce((rest, [from = 0, to = 0]) => {
+    return `${rest.slice(0, from)}[${rest.slice(from, to)}]${rest.slice(to)}`;
+  }, text);
+}
+
+describe("the search in what was said", () => {
+  const texts = [
+    "Good morning, everybody.",
+    "The Café on the corner — crème brûlée!",
+    "Straße und Ärzte: über alles.",
+    "Мы всё сказали.",
+    "私は東京に行きます。",
+    "مرحبا بالعالم",
+    "Don't you know the others' plans?",
+  ];
+  const cases: [string, string[]][] = [
+    ["morning", ["Good [morning], everybody."]],
+    ["EVERYBODY good", ["[Good] morning, [everybody]."]],
+    ["cafe", ["The [Café] on the corner — crème brûlée!"]],
+    ["creme brulee", ["The Café on the corner — [crème] [brûlée]!"]],
+    ["arzte über", ["Straße und [Ärzte]: [über] alles."]],
+    ["все", ["Мы [всё] сказали."]],
+    ["東京", ["私は[東京]に行きます。"]],
+    ["بالعالم", ["مرحبا [بالعالم]"]],
+    ["don't", ["[Don't] you know the others' plans?"]],
+    ['"know the others"', ["Don't you [know the others]' plans?"]],
+    ['"know others"', []],
+    ["morn", ["Good [morning], everybody."]],
+    ["morn ", []],
+    ["orning", []],
+    ["morning plans", []],
+    ["OR", []],
+    ["*", []],
+    ['" AND NEAR(', []],
+    ["text:good", []],
+    ["x'; DROP TABLE segments; --", []],
+  ];
+  test("finds words whatever their case and accents, the last as a beginning, phrases in quotation marks, and marks them", async () => {
+    using server = new ConsoleServer();
+    await server.enterSaid("first", texts);
+    const operator = await server.operator();
+    for (const [q, expected] of cases) {
+      const { recordings } = await search(operator, q);
+      const found = recordings.flatMap(({ hits }) => hits.map(({ text, marks }) => marked(text, marks)));
+      expect([q, found]).toEqual([q, expected]);
+    }
+  });
+
+  test("tells the first three places of each recording, with their times", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid(
+      "first",
+      Array.from({ length: 300 }, (_, place) => (place % 10 === 4 ? "an apple" : "a pear")),
+    );
+    const few = await server.enterSaid("first", ["no", "an apple"]);
+    const { recordings } = await search(await server.operator(), "apple");
+    expect(
+      recordings.map((each) => [each.id, each.hits.map(({ segment, start }) => [segment, start]), each.has_more_hits]),
+    ).toEqual([
+      [few, [[1, 1]], false],
+      [
+        id,
+        [
+          [4, 4],
+          [14, 14],
+          [24, 24],
+        ],
+        true,
+      ],
+    ]);
+  });
+
+  test("shows the part of a long text around what was found", async () => {
+    using server = new ConsoleServer();
+    const filler = (word: string) => Array.from({ length: 40 }, () => word).join(" ");
+    await server.enterSaid("first", [`${filler("before")} needle ${filler("after")}`]);
+    const [found] = (await search(await server.operator(), "needle")).recordings;
+    const [hit] = found?.hits ?? [];
+    expect(hit?.text.length).toBeLessThan(180);
+    expect(marked(hit?.text ?? "", hit?.marks ?? [])).toMatch(/^…before( before)* \[needle\] after( after)*…$/);
+  });
+
+  test("finds recordings by their names, failed ones too", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const id = await server.enterSaid("first", ["hello"], "Vorstand Übergabe 2026");
+    const failed = api.enterFailed(api.account("first").id, { sourceName: "Übergabe (defekt)" });
+    await server.searched(failed);
+    const { recordings } = await search(await server.operator(), "ubergabe");
+    expect(recordings.map((each) => [each.id, marked(each.source.name ?? "", each.name_marks), each.hits])).toEqual([
+      [failed, "[Übergabe] (defekt)", []],
+      [id, "Vorstand [Übergabe] 2026", []],
+    ]);
+  });
+
+  test("comes in pages, newest first, and keeps to a filter", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const sales = api.workspace("second", "sales");
+    const entered: string[] = [];
+    for (let count = 0; count < 7; count++) entered.unshift(await server.enterSaid("first", ["an apple"]));
+    const inSales = api.enterCompleted(api.account("second").id, 1, { workspaceId: sales.id, sourceName: "apple" });
+    await server.searched(inSales);
+    const operator = await server.operator();
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const page = await search(operator, "apple", `&limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      seen.push(...page.recordings.map(({ id }) => id));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual([inSales, ...entered]);
+    for (const filter of [`workspace=${sales.id}`, `account=${sales.accountId}`]) {
+      expect((await search(operator, "apple", `&${filter}`)).recordings.map(({ id }) => id)).toEqual([inSales]);
+    }
+    expect((await search(operator, "apple", "&status=failed")).recordings).toEqual([]);
+  });
+
+  test("takes in, by and by, what had ended before there was a console", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    await server.console?.close();
+    const { id: account } = api.account("first");
+    const before = Array.from({ length: 3 }, () => api.enterCompleted(account, 150)).reverse();
+    await api.restart();
+    const operator = await server.operator();
+    while ((await search(operator, "segment")).is_partial === true) await Bun.sleep(5);
+    expect((await search(operator, "segment 149")).recordings.map(({ id }) => id)).toEqual(before);
+  });
+});

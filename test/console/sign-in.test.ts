@@ -1,0 +1,260 @@
+import { describe, expect, test } from "bun:test";
+import { entranceSchema, sessionSchema } from "../../src/console/contract.ts";
+import { createLink, removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
+import { ConsoleServer } from "./support.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const linkOf = ({ api }: ConsoleServer) => createLink(api.store, api.operator()).token;
+
+describe("a link into the console", () => {
+  test("opens a session once: whoever has stolen it comes too late, or is found out", async () => {
+    using server = new ConsoleServer();
+    const token = linkOf(server);
+    const [first, second] = [server.stranger(), server.stranger()];
+    await first.enter({ token });
+    expect(await second.refusal(second.send("POST", "/session", { token }), 401)).toBe("link_not_valid");
+    expect((await first.data("/overview")).status).toBe(200);
+    expect(await second.refusal(second.data("/overview"), 401)).toBe("not_signed_in");
+  });
+
+  test("of two that come at once lets one in", async () => {
+    using server = new ConsoleServer();
+    const token = linkOf(server);
+    const browser = server.stranger();
+    const answers = await Promise.all([1, 2, 3, 4].map(() => browser.send("POST", "/session", { token })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+  });
+
+  test("works for ten minutes", async () => {
+    using server = new ConsoleServer();
+    server.api.advance(0);
+    const [one, other] = [linkOf(server), linkOf(server)];
+    server.api.advance(10 * minute - 1);
+    await server.stranger().enter({ token: one });
+    server.api.advance(1);
+    const browser = server.stranger();
+    expect(await browser.refusal(browser.send("POST", "/session", { token: other }), 401)).toBe("link_not_valid");
+  });
+
+  test("is nowhere in the data directory, and neither is what it gives", async () => {
+    using server = new ConsoleServer();
+    const token = linkOf(server);
+    const browser = server.stranger();
+    expect(server.api.filesHolding(token)).toEqual([]);
+    await browser.enter({ token });
+    const secret = browser.cookie.split("=")[1] ?? "";
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(server.api.filesHolding(secret)).toEqual([]);
+    const logged = JSON.stringify(server.api.log);
+    expect(logged).toContain("console.entered");
+    expect(logged).not.toContain(token);
+    expect(logged).not.toContain(secret);
+  });
+
+  const others = ["", "x", "../../etc/passwd", "A".repeat(200)];
+  test.each(others)("that was never made opens nothing: %p", async (token) => {
+    using server = new ConsoleServer();
+    linkOf(server);
+    const browser = server.stranger();
+    const answer = await browser.send("POST", "/session", { token });
+    expect(answer.status).toBe(token === "" ? 422 : 401);
+    expect(answer.headers.get("set-cookie")).toBeNull();
+  });
+});
+
+describe("the cookie of a session", () => {
+  test("is no script's, no other site's, and is sent to the console's data alone", async () => {
+    using server = new ConsoleServer();
+    server.api.advance(0);
+    const answer = await server.stranger().send("POST", "/session", { token: linkOf(server) });
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^transcribe_console=[\w-]{43}; Max-Age=604800; HttpOnly; SameSite=Strict$/,
+    );
+    expect(await answer.json()).toMatchObject({ entered_by: "link" });
+  });
+
+  test("is sent over HTTPS alone where that is spoken, if to a proxy", async () => {
+    using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
+    const answer = await server.stranger().data("/session", {
+      method: "POST",
+      headers: { "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1" },
+      body: JSON.stringify({ token: linkOf(server) }),
+    });
+    expect(answer.headers.get("set-cookie")).toEndWith("; SameSite=Strict; Secure");
+  });
+
+  const values = [
+    "",
+    "transcribe_console=",
+    "transcribe_console=x",
+    "transcribe_console=%00",
+    "other=1; transcribe_console",
+  ];
+  test.each(values)("opens nothing when it is another: %p", async (cookie) => {
+    using server = new ConsoleServer();
+    await server.operator();
+    const browser = server.stranger();
+    browser.cookie = cookie;
+    expect(await browser.refusal(browser.data("/session"), 401)).toBe("not_signed_in");
+  });
+
+  test("is no key of the API, and a key opens no console", async () => {
+    using server = new ConsoleServer();
+    const operator = await server.operator();
+    const secret = operator.cookie.split("=")[1] ?? "";
+    for (const headers of [{ Authorization: `Bearer ${secret}` }, { Cookie: operator.cookie }]) {
+      const answer = await fetch(`${server.api.baseUrl}/transcriptions`, { headers });
+      expect(answer.status).toBe(401);
+    }
+    const { key } = server.api.client("first");
+    const browser = server.stranger();
+    for (const headers of [{ Authorization: `Bearer ${key}` }, { Cookie: `transcribe_console=${key}` }]) {
+      expect(await browser.refusal(browser.data("/overview", { headers }), 401)).toBe("not_signed_in");
+    }
+  });
+});
+
+describe("a session", () => {
+  test("ends after twelve hours in which nothing is asked, and after a week whatever is", async () => {
+    using server = new ConsoleServer();
+    server.api.advance(0);
+    const [idle, busy] = [await server.operator(), await server.operator()];
+    for (let hours = 0; hours < 7 * 24 - 1; hours += 1) {
+      server.api.advance(hour);
+      expect((await busy.data("/session")).status).toBe(200);
+      if (hours === 10) expect((await idle.data("/session")).status).toBe(200);
+    }
+    expect((await idle.data("/session")).status).toBe(401);
+    server.api.advance(hour);
+    expect((await busy.data("/session")).status).toBe(401);
+  });
+
+  test("says when it ends", async () => {
+    using server = new ConsoleServer();
+    server.api.advance(0);
+    const session = await (await server.operator()).read("/session", sessionSchema);
+    const after = (time: string) => (Date.parse(time) - Date.parse(session.entered_at)) / hour;
+    expect([after(session.ends_at), after(session.idle_ends_at)]).toEqual([168, 12]);
+  });
+
+  test("goes on after a restart of the server", async () => {
+    using server = new ConsoleServer();
+    const operator = await server.operator();
+    await server.console?.close();
+    await server.api.restart();
+    expect((await operator.data("/session")).status).toBe(200);
+  });
+
+  test("ends where it is signed out of, and its cookie with it; others go on", async () => {
+    using server = new ConsoleServer();
+    const [one, other] = [await server.operator(), await server.operator()];
+    const answer = await one.send("DELETE", "/session");
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("set-cookie")).toBe("transcribe_console=; Max-Age=0; HttpOnly; SameSite=Strict");
+    expect((await one.data("/session")).status).toBe(401);
+    expect((await other.data("/session")).status).toBe(200);
+  });
+
+  test("ends like all others, and links with them, when a command signs out everywhere", async () => {
+    using server = new ConsoleServer();
+    const operators = [await server.operator(), await server.operator()];
+    const token = linkOf(server);
+    expect(signOutEverywhere(server.api.store, server.api.operator())).toBe(2);
+    for (const operator of operators) expect((await operator.data("/overview")).status).toBe(401);
+    const browser = server.stranger();
+    expect(await browser.refusal(browser.send("POST", "/session", { token }), 401)).toBe("link_not_valid");
+  });
+});
+
+describe("the operator's password", () => {
+  const password = "correct horse battery";
+
+  test("opens a session where one was set, and the page is told whether", async () => {
+    using server = new ConsoleServer();
+    const browser = server.stranger();
+    expect(await browser.read("/entrance", entranceSchema)).toEqual({ password: false });
+    expect(await browser.refusal(browser.send("POST", "/session", { password }), 401)).toBe("password_not_valid");
+    await setPassword(server.api.store, password, server.api.operator());
+    expect(await browser.read("/entrance", entranceSchema)).toEqual({ password: true });
+    expect(await browser.refusal(browser.send("POST", "/session", { password: `${password} ` }), 401)).toBe(
+      "password_not_valid",
+    );
+    await browser.enter({ password });
+    expect(await browser.read("/session", sessionSchema)).toMatchObject({ entered_by: "password" });
+    expect(server.api.filesHolding(password)).toEqual([]);
+    expect(JSON.stringify(server.api.log)).not.toContain(password);
+  });
+
+  test("signs out who entered by the one before, when another is set or it is removed", async () => {
+    using server = new ConsoleServer();
+    const { store } = server.api;
+    const byLink = await server.operator();
+    for (const change of [
+      () => setPassword(store, "another horse entirely", server.api.operator()),
+      async () => removePassword(store, server.api.operator()),
+    ]) {
+      await setPassword(store, password, server.api.operator());
+      const browser = server.stranger();
+      await browser.enter({ password });
+      await change();
+      expect((await browser.data("/session")).status).toBe(401);
+    }
+    expect((await byLink.data("/session")).status).toBe(200);
+    expect(removePassword(store, server.api.operator())).toBe(false);
+  });
+
+  test.each(["short", "elevenchars", "x".repeat(257)])("can't be too short or too long: %p", async (text) => {
+    using server = new ConsoleServer();
+    expect(setPassword(server.api.store, text, server.api.operator())).rejects.toThrow("12 to 256 characters");
+  });
+
+  test("can be tried ten times in a quarter of an hour from an address, right or wrong, and a link is taken meanwhile", async () => {
+    using server = new ConsoleServer();
+    server.api.advance(0);
+    await setPassword(server.api.store, password, server.api.operator());
+    const browser = server.stranger();
+    const attempt = (text: string) => browser.send("POST", "/session", { password: text });
+    for (let tries = 0; tries < 10; tries++) expect((await attempt(`wrong ${tries}`)).status).toBe(401);
+    const refused = await attempt(password);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("900");
+    expect(await refused.json()).toMatchObject({ error: { code: "too_many_attempts", retry_after_seconds: 900 } });
+    await browser.enter({ token: linkOf(server) });
+    server.api.advance(15 * minute);
+    await browser.enter({ password });
+  });
+
+  test("can't be tried at great length from many addresses", async () => {
+    using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
+    server.api.advance(0);
+    const browser = server.stranger();
+    const statuses: number[] = [];
+    for (let address = 0; address < 102; address++) {
+      const headers = { "X-Forwarded-For": `198.51.100.${address}` };
+      const body = JSON.stringify({ password: "wrong, of course" });
+      statuses.push((await browser.data("/session", { method: "POST", headers, body })).status);
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+    expect(statuses.slice(100)).toEqual([429, 429]);
+  });
+});
+
+test("a body that is too long, or none that can be read, is refused without being kept", async () => {
+  using server = new ConsoleServer();
+  const browser = server.stranger();
+  const bodies: [string, number][] = [
+    ["", 400],
+    ["{", 400],
+    ["[]", 422],
+    ["{}", 422],
+    ['{"token":1}', 422],
+    [`{"token":"${"x".repeat(201)}"}`, 422],
+    [`{"token":"${"x".repeat(70_000)}"}`, 413],
+  ];
+  for (const [body, status] of bodies) {
+    const answer = await browser.data("/session", { method: "POST", body });
+    expect([body.slice(0, 20), answer.status]).toEqual([body.slice(0, 20), status]);
+  }
+});

@@ -1,0 +1,149 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { loadSettings } from "../../src/config/index.ts";
+import { errorSchema, recordingPageSchema } from "../../src/console/contract.ts";
+import { type Console, createConsole, createLink } from "../../src/console/index.ts";
+import { ListeningCopies } from "../../src/listening/index.ts";
+import { DiskRoom, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
+import type { Segment } from "../../src/transcriptions/index.ts";
+import { ApiServer, type ApiServerOptions } from "../http/support.ts";
+import { ffmpegPath } from "../support/checkout.ts";
+import { bodyOf } from "../support/client.ts";
+
+const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
+
+/** The real HTTP server with the console beside the API, and without an engine, see ApiServer. */
+export class ConsoleServer implements Disposable {
+  readonly api: ApiServer;
+  /** Ids in the order in which the queue would begin them. */
+  waiting: readonly string[] = [];
+  readonly troubles = new Map<string, MachineTroubleKind>();
+  /** The one that is mounted; null before the first request of a test that has switched it off. */
+  console: Console | null = null;
+
+  constructor(options: ApiServerOptions = {}) {
+    this.api = new ApiServer({
+      ...options,
+      beside: (app, usage) => {
+        const made = createConsole({
+          ...{ ...app, usage },
+          queue: {
+            waiting: (most) => this.waiting.slice(0, most),
+            troubleOf: (id) => this.troubles.get(id) ?? null,
+          },
+          settings: () => ({ ...defaults, limits: this.api.limits }),
+          modelInUse: () => this.api.speechModel,
+          disk: new DiskUsage(app.dataDirectory, () => performance.now()),
+          worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
+          trouble: () => this.api.trouble,
+          listening: new ListeningCopies({
+            ...{ ...app, ffmpegPath, room: new DiskRoom(app.dataDirectory.root, () => 0) },
+            maxSeconds: () => this.api.limits.recording_seconds,
+            isEager: () => true,
+            isBusy: () => false,
+          }),
+        });
+        this.console = made;
+        return (path) => (made.has(path) ? (request) => made.handle(request) : null);
+      },
+    });
+  }
+
+  get origin(): string {
+    return this.api.origin;
+  }
+
+  /** A browser that has not signed in. */
+  stranger(): Browser {
+    return new Browser(this.origin);
+  }
+
+  /** A browser that has entered by a link. */
+  async operator(): Promise<Browser> {
+    const browser = this.stranger();
+    await browser.enter({ token: createLink(this.api.store, this.api.operator()).token });
+    return browser;
+  }
+
+  /** Enters a recording that is completed with these texts, each of a second, and is in the search. @returns its id */
+  async enterSaid(account: string, texts: readonly string[], sourceName = "interview"): Promise<string> {
+    const { api } = this;
+    const id = api.enterProcessing(api.account(account).id, { sourceName });
+    api.recordings.describe(id, { durationSeconds: texts.length, language: "en" });
+    api.recordings.complete(id, texts.map(said));
+    await this.searched(id);
+    return id;
+  }
+
+  /** Waits until a recording that has ended is in the search. */
+  async searched(id: string): Promise<void> {
+    this.console?.recordingEnded(id);
+    const browser = await this.operator();
+    while ((await browser.read("/recordings?q=x", recordingPageSchema)).is_partial === true) await Bun.sleep(5);
+  }
+
+  [Symbol.dispose](): void {
+    void this.console?.close();
+    this.api[Symbol.dispose]();
+  }
+}
+
+/** A segment of one speaker, its words evenly in its second. */
+export function said(text: string, index: number): Segment {
+  const words = text.split(" ").map((word, place, all) => ({
+    text: ` ${word}`,
+    startSeconds: index + (place / all.length) * 0.9,
+    endSeconds: index + ((place + 1) / all.length) * 0.9,
+    probability: word.endsWith("?") ? 0.2 : 0.9,
+  }));
+  return { index, startSeconds: index, endSeconds: index + 0.9, speaker: index % 2, text, words };
+}
+
+/** What of a browser the console's server sees: its cookie, and what it says of where a request comes from. */
+export class Browser {
+  readonly origin: string;
+  cookie = "";
+
+  constructor(origin: string) {
+    this.origin = origin;
+  }
+
+  /** A request as the console's page sends it; `headers` come on top, an empty one takes one away. */
+  fetch(path: string, init: RequestInit & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
+    const method = init.method ?? "GET";
+    const headers = new Headers({
+      ...(this.cookie === "" ? {} : { Cookie: this.cookie }),
+      "Sec-Fetch-Site": "same-origin",
+      ...(method === "GET" ? {} : { Origin: this.origin, "X-Transcribe-Console": "1" }),
+    });
+    for (const [name, value] of Object.entries(init.headers ?? {})) {
+      if (value === "") headers.delete(name);
+      else headers.set(name, value);
+    }
+    return fetch(`${this.origin}/console${path}`, { redirect: "manual", ...init, headers });
+  }
+
+  data(path: string, init: Parameters<Browser["fetch"]>[1] = {}): Promise<Response> {
+    return this.fetch(`/data${path}`, init);
+  }
+
+  send(method: string, path: string, body?: unknown): Promise<Response> {
+    return this.data(path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  /** What is asked for, which must be there, by its schema. */
+  async read<T extends TSchema>(path: string, schema: T): Promise<Static<T>> {
+    return bodyOf(await this.data(path), 200, schema);
+  }
+
+  /** Signs in. @throws where it is refused */
+  async enter(body: { token: string } | { password: string }): Promise<void> {
+    const answer = await this.send("POST", "/session", body);
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    this.cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  }
+
+  /** The code of an answer that must be an error of that status. */
+  async refusal(answer: Response | Promise<Response>, status: number): Promise<string> {
+    return (await bodyOf(await answer, status, errorSchema)).error.code;
+  }
+}

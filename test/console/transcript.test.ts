@@ -1,0 +1,188 @@
+import { describe, expect, test } from "bun:test";
+import { findSchema, outlineSchema, recordingSchema, segmentPageSchema } from "../../src/console/contract.ts";
+import { type Browser, ConsoleServer } from "./support.ts";
+
+const exported = async (browser: Browser, id: string, format: string) => {
+  const answer = await browser.data(`/recordings/${id}/exports/${format}`);
+  expect(answer.status).toBe(200);
+  return answer;
+};
+
+describe("the segments of a transcript", () => {
+  test("come with their words at their places in the text, with times and how sure they are", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello, hello world.", "Really? Yes."]);
+    const { segments } = await (await server.operator()).read(`/recordings/${id}/segments`, segmentPageSchema);
+    expect(segments[0]).toEqual({
+      ...{ index: 0, start: 0, end: 0.9, speaker: "A", text: "Hello, hello world." },
+      words: [
+        [0, 6, 0, 0.3, 0.9],
+        [7, 12, 0.3, 0.6, 0.9],
+        [13, 19, 0.6, 0.9, 0.9],
+      ],
+    });
+    expect(segments[1]?.words.map(([from, to, , , sure]) => [segments[1]?.text.slice(from, to), sure])).toEqual([
+      ["Really?", 0.2],
+      ["Yes.", 0.9],
+    ]);
+  });
+
+  test("come from any place on, so many at a time", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid(
+      "first",
+      Array.from({ length: 30 }, (_, index) => `Segment ${index}.`),
+    );
+    const operator = await server.operator();
+    const indexes = async (query: string) => {
+      const { segments } = await operator.read(`/recordings/${id}/segments?${query}`, segmentPageSchema);
+      return segments.map(({ index }) => index);
+    };
+    expect(await indexes("after=-1&limit=3")).toEqual([0, 1, 2]);
+    expect(await indexes("after=26")).toEqual([27, 28, 29]);
+    expect(await indexes("after=29")).toEqual([]);
+    expect(await indexes("")).toHaveLength(30);
+    for (const query of ["limit=501", "limit=0", "after=-2", "after=x", "after=1.5"]) {
+      const answer = await operator.data(`/recordings/${id}/segments?${query}`);
+      expect([query, answer.status]).toEqual([query, 422]);
+    }
+  });
+
+  test("are all told of in the outline", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["One.", "Two two.", "Three."]);
+    expect(await (await server.operator()).read(`/recordings/${id}/outline`, outlineSchema)).toEqual({
+      start_milliseconds: [0, 1000, 2000],
+      end_milliseconds: [900, 1900, 2900],
+      speaker: [0, 1, 0],
+      characters: [4, 8, 6],
+    });
+  });
+});
+
+describe("looking for text in a transcript", () => {
+  test("finds every place, within words too, whatever the case and the accents", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Die Ärzte, die ärztin.", "nothing", "ARZT"]);
+    const found = await (await server.operator()).read(`/recordings/${id}/find?q=arzt`, findSchema);
+    expect(found).toEqual({
+      matches: [
+        {
+          segment: 0,
+          start: 0,
+          marks: [
+            [4, 8],
+            [15, 19],
+          ],
+        },
+        { segment: 2, start: 2, marks: [[0, 4]] },
+      ],
+      total: 3,
+      next_after: null,
+    });
+  });
+
+  test("comes in parts where there is much, and counts it all", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid(
+      "first",
+      Array.from({ length: 2500 }, () => "a pear"),
+    );
+    const operator = await server.operator();
+    const first = await operator.read(`/recordings/${id}/find?q=pear&limit=1000`, findSchema);
+    expect([first.matches.length, first.total, first.next_after]).toEqual([1000, 2500, 1000]);
+    const last = await operator.read(`/recordings/${id}/find?q=pear&limit=1000&after=2000`, findSchema);
+    expect([last.matches[0]?.segment, last.matches.length, last.next_after]).toEqual([2000, 500, null]);
+  });
+});
+
+describe("renamed speakers", () => {
+  test("have their names in the exports of the console, and in no answer of the API", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello.", "Hello, Ann."]);
+    const operator = await server.operator();
+    const answer = await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: " Ann <b>", B: "Боб" } });
+    expect(answer.status).toBe(200);
+    const { speakers } = await operator.read(`/recordings/${id}`, recordingSchema);
+    expect(speakers.map(({ speaker, name }) => [speaker, name])).toEqual([
+      ["A", "Ann <b>"],
+      ["B", "Боб"],
+    ]);
+    for (const format of ["txt", "vtt"]) {
+      const text = await (await exported(operator, id, format)).text();
+      expect(text).toContain("Боб");
+      const public_ = server.api.client("first");
+      const plain = await (await public_.fetch(`/transcriptions/${id}/export?format=${format}`)).text();
+      expect(plain).not.toContain("Боб");
+    }
+    const segments = await (await server.api.client("first").fetch(`/transcriptions/${id}/segments`)).text();
+    expect(segments).toContain('"speaker":"A"');
+    expect(segments).not.toContain("Ann <b>");
+  });
+
+  test("get their letters back with an empty name; others stay as they are", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello.", "Hello."]);
+    const operator = await server.operator();
+    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "Ann", B: "Bob" } });
+    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "" } });
+    const { speakers } = await operator.read(`/recordings/${id}`, recordingSchema);
+    expect(speakers.map(({ name }) => name)).toEqual([null, "Bob"]);
+  });
+
+  const wrong = [
+    { names: { C: "Carl" } },
+    { names: { a: "x" } },
+    { names: { A: "x".repeat(101) } },
+    { names: { A: 1 } },
+    {},
+    { names: { A: "x" }, more: 1 },
+  ];
+  test.each(wrong)("can't be others than there are, or have no names at all: %p", async (body) => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello."]);
+    const operator = await server.operator();
+    expect(await operator.refusal(operator.send("PUT", `/recordings/${id}/speakers`, body), 422)).toBe(
+      "validation_failed",
+    );
+  });
+});
+
+describe("exports", () => {
+  test("are files with a safe name, as the API's are", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello."], 'a"b\u202e/ü');
+    const answer = await exported(await server.operator(), id, "srt");
+    expect(answer.headers.get("content-type")).toBe("application/x-subrip; charset=utf-8");
+    const api = await server.api.client("first").fetch(`/transcriptions/${id}/export?format=srt`);
+    expect(answer.headers.get("content-disposition")).toBe(api.headers.get("content-disposition") ?? "");
+    expect(await answer.text()).toBe(await api.text());
+  });
+
+  test.each(["pdf", "docx"])("are made as %s, too", async (format) => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello."]);
+    const bytes = await (await exported(await server.operator(), id, format)).bytes();
+    expect(bytes.length).toBeGreaterThan(1000);
+  });
+
+  test("are not there in other kinds", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", ["Hello."]);
+    const operator = await server.operator();
+    for (const format of ["exe", "TXT", "constructor", "toString"]) {
+      expect(await operator.refusal(operator.data(`/recordings/${id}/exports/${format}`), 404)).toBe("not_found");
+    }
+  });
+});
+
+test("what has not completed has no transcript", async () => {
+  using server = new ConsoleServer();
+  const { api } = server;
+  const { id: account } = api.account("first");
+  const operator = await server.operator();
+  for (const id of [api.enterQueued(account), api.enterFailed(account)])
+    for (const path of ["segments", "outline", "find?q=x", "exports/txt"]) {
+      expect(await operator.refusal(operator.data(`/recordings/${id}/${path}`), 409)).toBe("not_ready");
+    }
+});

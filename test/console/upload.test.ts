@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { changeAccount } from "../../src/accounts/index.ts";
+import { recordingSchema, uploadOptionsSchema } from "../../src/console/contract.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { bodyOf } from "../support/client.ts";
+import { type Browser, ConsoleServer } from "./support.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("tests of uploads in the console", ffmpegPath, jfk);
+
+function send(browser: Browser, query: string, parts: Readonly<Record<string, string | Blob>>): Promise<Response> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(parts)) {
+    if (typeof value === "string") body.append(name, value);
+    else body.append(name, value, "Team meeting.final.mp3");
+  }
+  return browser.data(`/recordings?${query}`, { method: "POST", body });
+}
+
+const link = { url: "https://media.example.org/talk.mp3" };
+
+describe("a recording that is sent in the console", () => {
+  test.if(ready)("is taken like one of the API's, for the account and the workspace that were chosen", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const workspace = api.workspace("first", "sales");
+    const operator = await server.operator();
+    const query = `account=${workspace.accountId}&workspace=${workspace.id}`;
+    const answer = await send(operator, query, { language: "DE", file: Bun.file(jfk) });
+    const recording = await bodyOf(answer, 201, recordingSchema);
+    expect(recording).toMatchObject({
+      ...{ status: "queued", language: "de", source: { name: "Team meeting.final" }, size_bytes: Bun.file(jfk).size },
+      ...{ account: { name: "first" }, workspace: { name: "sales" } },
+    });
+    expect(api.queued).toEqual([recording.id]);
+    expect(api.filesIn("uploads")).toEqual([recording.id]);
+    const ofWorkspace = await api.client("first", { workspace }).get(recording.id);
+    expect(ofWorkspace.source.name).toBe("Team meeting.final");
+  });
+
+  test.if(ready)("that is none is refused in plain words, and leaves nothing", async () => {
+    using server = new ConsoleServer();
+    const { id } = server.api.account("first");
+    const operator = await server.operator();
+    const answer = await send(operator, `account=${id}`, { file: new Blob(["no sound at all"]) });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ error: { code: "validation_failed", field: "file" } });
+    expect([...server.api.filesIn("incoming"), ...server.api.filesIn("uploads")]).toEqual([]);
+  });
+
+  test("counts for its account's limits, which refuse it as they refuse others", async () => {
+    using server = new ConsoleServer({ recordingsPerAccount: 1, limits: { creates_per_hour: 2 } });
+    const { id } = server.api.account("first");
+    const operator = await server.operator();
+    expect((await send(operator, `account=${id}`, link)).status).toBe(201);
+    const second = await send(operator, `account=${id}`, link);
+    expect(second.status).toBe(409);
+    expect(await second.json()).toMatchObject({
+      error: {
+        code: "concurrency_limit",
+        message: "1 recording of this account is queued or processing; send this one when one of them has ended.",
+      },
+    });
+    server.api.limits = { ...server.api.limits, recordings_per_account: 9 };
+    expect((await send(operator, `account=${id}`, link)).status).toBe(201);
+    const third = await send(operator, `account=${id}`, link);
+    expect(third.status).toBe(429);
+    expect(Number(third.headers.get("retry-after"))).toBeGreaterThan(3500);
+    expect(await third.json()).toMatchObject({ error: { code: "rate_limited", field: null } });
+  });
+
+  test("needs an account that may send some, and a workspace of that account", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const first = api.account("first");
+    const foreign = api.workspace("second", "sales");
+    const restricted = api.account("third");
+    changeAccount(api.store, restricted, api.operator(), { standing: "restricted" });
+    const operator = await server.operator();
+    const cases: [string, number, string][] = [
+      ["", 422, "validation_failed"],
+      ["account=nobody", 422, "validation_failed"],
+      [`account=${first.id}&workspace=${foreign.id}`, 422, "validation_failed"],
+      [`account=${restricted.id}`, 403, "account_restricted"],
+    ];
+    for (const [query, status, code] of cases) {
+      expect(await operator.refusal(send(operator, query, link), status)).toBe(code);
+    }
+    expect(api.queued).toEqual([]);
+  });
+
+  test("finds what it may be sent with: accounts that may, languages, and how large it may be", async () => {
+    using server = new ConsoleServer({ uploadBytes: 1234, fetchEnabled: true });
+    const { api } = server;
+    const sales = api.workspace("first", "sales");
+    const guest = api.account("guest");
+    changeAccount(api.store, guest, api.operator(), { standing: "guest" });
+    const over = api.account("over");
+    changeAccount(api.store, over, api.operator(), { subscribedUntil: api.now() - 1 });
+    expect(await (await server.operator()).read("/upload-options", uploadOptionsSchema)).toEqual({
+      accounts: [{ id: sales.accountId, name: "first", workspaces: [{ id: sales.id, name: "sales" }] }],
+      languages: [
+        { code: "de", name: "German" },
+        { code: "en", name: "English" },
+        { code: "jv", name: "Javanese" },
+      ],
+      most_bytes: 1234,
+      links: true,
+    });
+  });
+});
