@@ -1,8 +1,9 @@
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { bundlePage } from "../../../src/console/index.ts";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
-import { embedding, onnxBinding } from "./plugins.ts";
+import { carriedPage, embedding, onnxBinding } from "./plugins.ts";
 
 export interface CompileOptions {
   readonly embedded: Embedded;
@@ -22,6 +23,7 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
   const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
   await mkdir(dirname(temporary), { recursive: true });
   try {
+    const page = await bundlePage();
     const { metafile } = await Bun.build({
       entrypoints: [join(root, "src/main.ts")],
       root,
@@ -38,7 +40,7 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
       metafile: true,
       // Fonts and WebAssembly are looked for by their names.
       naming: { asset: "[name].[ext]" },
-      plugins: [embedding(embedded), onnxBinding()],
+      plugins: [embedding(embedded), carriedPage(page), onnxBinding()],
       compile: {
         outfile: temporary,
         target,
@@ -50,7 +52,7 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
         autoloadPackageJson: false,
       },
     });
-    check(Object.keys(metafile?.inputs ?? {}));
+    check([...Object.keys(metafile?.inputs ?? {}), ...page.inputs]);
     await rename(temporary, outfile);
   } finally {
     await rm(dirname(temporary), { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
+import type { ConsoleAssets } from "../../../src/console/index.ts";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 
@@ -32,6 +33,21 @@ export const embedded = {
         if (file === undefined) throw new Error(`the program does not carry ${path}`);
         return { contents: await Bun.file(file).bytes(), loader: "file" };
       });
+    },
+  };
+}
+
+/** Puts the console's page, as it is bundled now, in the place of src/console/assets.ts, which would bundle it. */
+export function carriedPage({ page, files }: ConsoleAssets): BunPlugin {
+  const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
+  const contents = `const files = new Map(${JSON.stringify([...files])});
+const assets = { page: ${JSON.stringify(page)}, files };
+export const consoleAssets = () => Promise.resolve(assets);
+`;
+  return {
+    name: "carried-page",
+    setup(builder) {
+      builder.onLoad({ filter: module }, () => ({ contents, loader: "ts" }));
     },
   };
 }

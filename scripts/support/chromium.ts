@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
+import { makeCacheEntry } from "../../src/models/index.ts";
+
+/** A browser without a screen, and the faces that transcripts are written in. */
+const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core"];
+/** What it can run without. */
+const needless = [".apt", "usr/share/doc", "usr/share/locale", "usr/share/man"];
+
+export interface Chromium {
+  /** Its program. */
+  readonly executablePath: string;
+  /** What it needs in its environment to find its libraries and faces. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Debian's Chromium for tests, with the libraries that it needs, fetched once into the cache: nothing is installed.
+ * @returns null where it can't be had, which is said aloud
+ */
+export async function chromium(cacheRoot: string, log: (line: string) => void): Promise<Chromium | null> {
+  try {
+    const wanted: DebianPackages = { suite: await suiteOfThisMachine(), packages, withLibraries: true };
+    const content = JSON.stringify([process.arch, wanted]);
+    const entry = join("chromium", createHash("sha256").update(content).digest("hex").slice(0, 16));
+    const root = join(cacheRoot, entry);
+    if (!existsSync(root)) {
+      log("chromium: fetching");
+      await makeCacheEntry(cacheRoot, entry, async (directory) => {
+        await unpackDebianPackages(wanted, directory);
+        for (const name of needless) await rm(join(directory, name), { recursive: true, force: true });
+        await writeFile(join(directory, "fonts.conf"), fontSettings);
+      });
+    }
+    return chromiumIn(root);
+  } catch (error) {
+    log(`SKIPPED: all that needs a browser; Chromium can't be had: ${error instanceof Error ? error.message : error}`);
+    return null;
+  }
+}
+
+/** The browser uses this machine's C library, so it has to be of the same release. */
+async function suiteOfThisMachine(): Promise<string> {
+  const release = await readFile("/etc/os-release", "utf8");
+  const suite = /^VERSION_CODENAME=(\S+)$/m.exec(release)?.[1];
+  if (!/^ID=debian$/m.test(release) || suite === undefined) throw new Error("this is no Debian system");
+  return suite;
+}
+
+/** Its libraries look for faces where these settings lie, whatever the machine has. */
+const fontSettings = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+function chromiumIn(root: string): Chromium {
+  const libraries = join(root, "usr/lib", process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu");
+  return {
+    executablePath: join(root, "usr/lib/chromium/chromium-headless-shell"),
+    environment: {
+      LD_LIBRARY_PATH: [libraries, join(libraries, "pulseaudio")].join(":"),
+      FONTCONFIG_FILE: join(root, "fonts.conf"),
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Session } from "../contract.ts";
+import { Announcer } from "./announce.tsx";
+import { enterByLink } from "./enter.ts";
+import { OverviewProvider } from "./overview/index.ts";
+import { ask, askResponse, Refusal, whenSignedOut } from "./server.ts";
+import { Shell } from "./shell.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { strings } from "./strings.ts";
+
+type Standing =
+  | { readonly is: "unknown" }
+  | { readonly is: "out"; readonly why: string | null }
+  | { readonly is: "in"; readonly session: Session };
+
+/** The whole console: who is not signed in sees the way in. */
+export function App() {
+  const [standing, setStanding] = useState<Standing>({ is: "unknown" });
+  useEffect(() => {
+    whenSignedOut(() =>
+      setStanding((before) => (before.is === "in" ? { is: "out", why: strings.signIn.ended } : before)),
+    );
+    const look = async () => {
+      try {
+        const session = (await enterByLink()) ?? (await ask<Session>("session"));
+        setStanding({ is: "in", session });
+      } catch (error) {
+        const isPlain = error instanceof Refusal && error.code === "not_signed_in";
+        setStanding({ is: "out", why: isPlain ? null : error instanceof Refusal ? error.message : String(error) });
+      }
+    };
+    void look();
+    // A link that is pasted into a tab that shows the console.
+    const change = () => location.hash.startsWith("#enter=") && void look();
+    addEventListener("hashchange", change);
+    return () => removeEventListener("hashchange", change);
+  }, []);
+  const leave = async () => {
+    await askResponse("session", { method: "DELETE" }).catch(() => {});
+    setStanding({ is: "out", why: strings.signIn.left });
+  };
+  return (
+    <>
+      {standing.is === "out" && <SignIn why={standing.why} onEnter={(session) => setStanding({ is: "in", session })} />}
+      {standing.is === "in" && (
+        <OverviewProvider>
+          <Shell onLeave={() => void leave()} />
+        </OverviewProvider>
+      )}
+      <Announcer />
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** The language of the strings, in the reader's country where their browser names it: dates and numbers fit the words. */
+const locale = globalThis.navigator?.languages.find((language) => /^en\b/i.test(language)) ?? "en";
+
+const numbers = new Intl.NumberFormat(locale);
+const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const percents = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+const plurals = new Intl.PluralRules(locale);
+const languages = new Intl.DisplayNames(locale, { type: "language" });
+export const alphabetical = new Intl.Collator(locale).compare;
+
+/** The form of a text that belongs to a number: `{ one, other }` in English, more in other languages. */
+export function plural(
+  count: number,
+  forms: { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>,
+): string {
+  return (forms[plurals.select(count)] ?? forms.other).replace("#", numbers.format(count));
+}
+
+export const number = (value: number) => numbers.format(value);
+/** With one decimal where it is small. */
+export const roughly = (value: number) =>
+  (value < 10 ? tenths : numbers).format(value < 10 ? value : Math.round(value));
+export const percent = (share: number) => percents.format(share);
+export const moment = (iso: string) => moments.format(new Date(iso));
+/** @param day e.g. `2026-11-21` */
+export const dayOf = (day: string) => days.format(new Date(`${day}T00:00:00Z`));
+/** A language by its code. */
+export const languageName = (code: string) => languages.of(code) ?? code;
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** How long ago, or in how long: `5 minutes ago`. */
+export function ago(iso: string, nowMilliseconds: number = Date.now()): string {
+  const seconds = (Date.parse(iso) - nowMilliseconds) / 1_000;
+  const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
+  return unit === "second" ? relative.format(0, "second") : relative.format(Math.trunc(seconds / length), unit);
+}
+
+/** `3:07`, `1:02:45`: a place in a recording, or its length. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(value).padStart(2, "0");
+  const hours = Math.floor(whole / 3_600);
+  const minutes = Math.floor(whole / 60) % 60;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** `1.2 GB`, in powers of a thousand. */
+export function bytes(value: number): string {
+  const power = value < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(value) / 3));
+  const scaled = value / 1_000 ** power;
+  const unit = byteUnits[power] ?? "byte";
+  return new Intl.NumberFormat(locale, {
+    ...{ style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short" },
+    maximumFractionDigits: scaled < 10 && power > 0 ? 1 : 0,
+  }).format(scaled);
+}
+
+/** `2.5 hr`, `12 min`, `40 sec`: an amount of audio, or of work. */
+export function duration(seconds: number): string {
+  const [unit, length] = units.slice(1).find(([, each]) => seconds >= each) ?? ["second", 1];
+  const value = seconds / length;
+  return new Intl.NumberFormat(locale, {
+    ...{ style: "unit", unit, unitDisplay: "short" },
+    maximumFractionDigits: value < 10 && unit !== "second" ? 1 : 0,
+  }).format(value);
+}

@@ -1,0 +1,145 @@
+import type { ComponentChildren } from "preact";
+import type { Overview } from "../../contract.ts";
+import { bytes, number, roughly } from "../format.ts";
+import { Ago, Meter } from "../parts/index.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.overview;
+
+/** What the machine gives and what it is short of. */
+export function Machine({ overview }: { overview: Overview }) {
+  return (
+    <aside class="machine" aria-label={texts.machine}>
+      <Speeds overview={overview} />
+      <Part title={texts.memory}>
+        <Memory overview={overview} />
+      </Part>
+      {overview.disk !== null && (
+        <Part title={texts.disk}>
+          <Disk disk={overview.disk} />
+        </Part>
+      )}
+      <Part title={texts.since}>
+        <p class="soft">
+          <Ago at={overview.server.started_at} />
+        </p>
+        <Since overview={overview} />
+      </Part>
+    </aside>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Speeds({ overview: { speed } }: { overview: Overview }) {
+  const measured = speed.filter((one) => one.work_seconds > 0 && one.audio_seconds > 0);
+  return (
+    <Part title={texts.speed}>
+      {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
+      <dl class="figures">
+        {measured.map(({ step, device, times_real_time }) => (
+          <div key={`${step} ${device}`}>
+            <dt>
+              {stepName(step)} <span class="soft">{device}</span>
+            </dt>
+            <dd>{texts.times(roughly(times_real_time))}</dd>
+          </div>
+        ))}
+      </dl>
+    </Part>
+  );
+}
+
+/** Steps have a word for while they are at work; here the bare name is enough. */
+function stepName(step: string): string {
+  return (strings.stepNames as Readonly<Record<string, string>>)[step] ?? step;
+}
+
+function Memory({ overview: { memory } }: { overview: Overview }) {
+  const used = memory.total_bytes - memory.available_bytes;
+  return (
+    <>
+      <Meter
+        label={texts.memoryUsed}
+        value={used}
+        limit={memory.total_bytes}
+        text={texts.of(bytes(used), bytes(memory.total_bytes))}
+      />
+      {memory.gpus.map((gpu) => (
+        <Meter
+          key={gpu.name}
+          label={gpu.name}
+          value={gpu.total_bytes - gpu.free_bytes}
+          limit={gpu.total_bytes}
+          text={texts.of(bytes(gpu.total_bytes - gpu.free_bytes), bytes(gpu.total_bytes))}
+        />
+      ))}
+      <p class="soft">
+        {texts.ofThat(bytes(memory.server_bytes), memory.worker_bytes === null ? null : bytes(memory.worker_bytes))}
+      </p>
+    </>
+  );
+}
+
+function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
+  const folders = Object.entries(disk.folders).filter(([, size]) => size > 0);
+  return (
+    <>
+      <Meter
+        label={texts.diskUsed}
+        value={disk.size_bytes - disk.free_bytes}
+        limit={Math.max(1, disk.size_bytes - disk.reserve_bytes)}
+        text={texts.free(bytes(disk.free_bytes), bytes(disk.size_bytes))}
+      />
+      <dl class="figures">
+        {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{bytes(size)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function Since({ overview: { refusals, failures, worker } }: { overview: Overview }) {
+  const deaths = worker.deaths.reduce((all, { count }) => all + count, 0);
+  return (
+    <dl class="figures">
+      <div>
+        <dt>{texts.worker}</dt>
+        <dd>{texts.workerStates[worker.state]}</dd>
+      </div>
+      <div class={deaths > 0 ? "bad" : undefined}>
+        <dt>{texts.deaths}</dt>
+        <dd>{number(deaths)}</dd>
+      </div>
+      {failures.map(({ reason, cause, count }) => (
+        <div class="bad" key={`${reason} ${cause}`}>
+          <dt>{texts.failed(cause ?? reason)}</dt>
+          <dd>{number(count)}</dd>
+        </div>
+      ))}
+      {refusals.map(({ code, count }) => (
+        <div key={code}>
+          <dt>{texts.refused(code)}</dt>
+          <dd>{number(count)}</dd>
+        </div>
+      ))}
+      {refusals.length === 0 && (
+        <div>
+          <dt>{texts.refusals}</dt>
+          <dd>0</dd>
+        </div>
+      )}
+    </dl>
+  );
+}

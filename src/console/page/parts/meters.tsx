@@ -1,0 +1,54 @@
+interface MeterProps {
+  readonly label: string;
+  readonly value: number;
+  readonly limit: number;
+  /** The amount in words, shown beside the label. */
+  readonly text: string;
+  /** From which share of the limit on it is said in colour that it is nearly used up. */
+  readonly tightFrom?: number;
+}
+
+/** How much of something limited is used. */
+export function Meter({ label, value, limit, text, tightFrom = 0.9 }: MeterProps) {
+  const share = limit > 0 ? Math.min(1, value / limit) : 0;
+  return (
+    <div class={share >= tightFrom ? "meter tight" : "meter"}>
+      <div class="legend">
+        <span>{label}</span>
+        <span class="amount">{text}</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: browsers draw <meter> each in its way, and it has no text of its own */}
+      <div
+        class="track"
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={limit}
+        aria-valuenow={Math.min(value, limit)}
+        aria-valuetext={text}
+      >
+        <Filling share={share} />
+      </div>
+    </div>
+  );
+}
+
+/** How far work is. @param props.percent null: it can't be measured */
+export function ProgressBar({ label, percent }: { label: string; percent: number | null }) {
+  return (
+    <div
+      class={percent === null ? "track moving" : "track"}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={percent ?? undefined}
+    >
+      <Filling share={percent === null ? 1 : percent / 100} />
+    </div>
+  );
+}
+
+function Filling({ share }: { share: number }) {
+  return <div class="filling" style={{ inlineSize: `${share * 100}%` }} />;
+}

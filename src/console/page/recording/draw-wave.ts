@@ -1,0 +1,42 @@
+import type { Bar, View } from "./wave-bars.ts";
+
+interface Drawing {
+  readonly bars: readonly Bar[];
+  readonly view: View;
+  /** What is being played. */
+  readonly seconds: number;
+  /** Pixels from one bar to the next. */
+  readonly barStep: number;
+}
+
+/** How much of a bar's colour is left where it was not played yet. */
+const aheadAlpha = 0.42;
+
+/** Draws a strip of bars, in full colour up to where it is played. */
+export function drawWave(canvas: HTMLCanvasElement, { bars, view, seconds, barStep }: Drawing): void {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const context = canvas.getContext("2d");
+  if (context === null || width === 0) return;
+  const scale = devicePixelRatio;
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  const style = getComputedStyle(canvas);
+  const colours = Array.from({ length: 8 }, (_, index) => style.getPropertyValue(`--speaker-${index}`).trim());
+  const silence = style.getPropertyValue("--faint").trim();
+  bars.forEach((bar, index) => {
+    const size = Math.max(2, bar.height * (height - 4));
+    context.globalAlpha = bar.seconds <= seconds ? 1 : aheadAlpha;
+    context.fillStyle = bar.speaker < 0 ? silence : (colours[bar.speaker % 8] ?? silence);
+    context.beginPath();
+    context.roundRect(index * barStep, (height - size) / 2, barStep - 1, size, 1);
+    context.fill();
+  });
+  const place = ((seconds - view.from) / (view.to - view.from)) * width;
+  context.globalAlpha = 1;
+  context.fillStyle = style.getPropertyValue("--ink").trim();
+  context.fillRect(Math.round(Math.min(width - 2, Math.max(0, place - 1))), 0, 2, height);
+}

@@ -1,0 +1,1 @@
+export { RecordingScreen } from "./recording-screen.tsx";

@@ -1,0 +1,71 @@
+/** Milliseconds that a move takes, for who has nothing against movement. */
+const moveMilliseconds = 320;
+/** Milliseconds after a change of the page's height in which the browser may move it by itself. */
+const settlingMilliseconds = 150;
+
+/** Moves the page, and tells its own moves from those of the reader, whatever they are made with. */
+export class PageScroll {
+  readonly #onReader: () => void;
+  readonly #ended = new AbortController();
+  #expected = scrollY;
+  #frame = 0;
+  #settledAt = 0;
+
+  /** @param onReader called when the reader moves the page */
+  constructor(onReader: () => void) {
+    this.#onReader = onReader;
+    addEventListener("scroll", this.#seeScroll, { signal: this.#ended.signal, passive: true });
+    addEventListener("resize", () => this.settle(), { signal: this.#ended.signal });
+  }
+
+  /** Moves the page to a place, gently where it is near. */
+  to(top: number): void {
+    cancelAnimationFrame(this.#frame);
+    const from = scrollY;
+    const isGentle = Math.abs(top - from) < innerHeight && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (!isGentle) {
+      this.#jump(top);
+      return;
+    }
+    const begun = performance.now();
+    const step = (now: number) => {
+      const share = Math.max(0, Math.min(1, (now - begun) / moveMilliseconds));
+      this.#jump(from + (top - from) * (1 - (1 - share) ** 3));
+      if (share < 1) this.#frame = requestAnimationFrame(step);
+    };
+    this.#frame = requestAnimationFrame(step);
+  }
+
+  /** Moves along with what is shown when something above it takes another height. */
+  by(delta: number): void {
+    this.settle();
+    this.#jump(scrollY + delta);
+  }
+
+  /** Takes moves of the next moment for the browser's own: the page's height changes. */
+  settle(): void {
+    this.#settledAt = performance.now() + settlingMilliseconds;
+  }
+
+  stop(): void {
+    cancelAnimationFrame(this.#frame);
+  }
+
+  end(): void {
+    this.stop();
+    this.#ended.abort();
+  }
+
+  #jump(top: number): void {
+    scrollTo({ top, behavior: "instant" });
+    this.#expected = scrollY;
+  }
+
+  readonly #seeScroll = () => {
+    const moved = Math.abs(scrollY - this.#expected) > 2;
+    this.#expected = scrollY;
+    if (!moved || performance.now() < this.#settledAt) return;
+    this.stop();
+    this.#onReader();
+  };
+}

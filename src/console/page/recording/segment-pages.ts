@@ -1,0 +1,50 @@
+import type { Segment, SegmentPage } from "../../contract.ts";
+import { ask, Refusal } from "../server.ts";
+
+/** Segments that are asked for at once. */
+const pageSize = 200;
+
+/** A recording's segments, fetched around what is looked at and kept. */
+export class SegmentPages {
+  readonly #pages = new Map<number, readonly Segment[]>();
+  readonly #asked = new Set<number>();
+  readonly #ended = new AbortController();
+  readonly #path: string;
+  readonly #onChange: (refusal: Refusal | null) => void;
+
+  /** @param onChange called when segments have come, or when they could not be had: then they are asked for again when wanted */
+  constructor(recordingId: string, onChange: (refusal: Refusal | null) => void) {
+    this.#path = `recordings/${recordingId}/segments`;
+    this.#onChange = onChange;
+  }
+
+  /** Null: not here yet. */
+  get(index: number): Segment | null {
+    return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize] ?? null;
+  }
+
+  /** Has the segments of a range fetched that are not here. */
+  want(first: number, last: number): void {
+    for (let page = Math.floor(first / pageSize); page <= Math.floor(last / pageSize); page++) {
+      if (!this.#asked.has(page)) void this.#fetch(page);
+    }
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  async #fetch(page: number): Promise<void> {
+    this.#asked.add(page);
+    try {
+      const path = `${this.#path}?after=${page * pageSize - 1}&limit=${pageSize}`;
+      const { segments } = await ask<SegmentPage>(path, { signal: this.#ended.signal });
+      this.#pages.set(page, segments);
+      this.#onChange(null);
+    } catch (error) {
+      this.#asked.delete(page);
+      if (!this.#ended.signal.aborted)
+        this.#onChange(error instanceof Refusal ? error : new Refusal(0, "", `${error}`));
+    }
+  }
+}

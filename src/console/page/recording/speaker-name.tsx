@@ -1,0 +1,16 @@
+import type { Speaker } from "../../contract.ts";
+import { strings } from "../strings.ts";
+
+/** What a speaker is called: their own name, else `Speaker A`. */
+export function nameOf({ name, speaker }: Speaker): string {
+  return name ?? strings.speakers.letter(speaker);
+}
+
+/** A speaker's name in their colour. */
+export function SpeakerName({ speaker, index }: { speaker: Speaker; index: number }) {
+  return (
+    <bdi class="speaker" data-speaker={index % 8}>
+      {nameOf(speaker)}
+    </bdi>
+  );
+}

@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { UploadOptions } from "../../contract.ts";
+import { Icon } from "../parts/index.ts";
+import type { ListFilter } from "../route.ts";
+import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
+
+const texts = strings.recordings;
+const statuses = ["", "queued", "processing", "completed", "failed"] as const;
+/** Milliseconds without a keystroke after which what is typed is searched for. */
+const pause = 250;
+
+interface FiltersProps {
+  readonly filter: ListFilter;
+  readonly onChange: (part: Partial<ListFilter>) => void;
+}
+
+/** What is listed of all recordings: words said in them, how they stand, whose they are. */
+export function Filters({ filter, onChange }: FiltersProps) {
+  return (
+    <search class="filters">
+      <Words words={filter.words} onChange={(words) => onChange({ words })} />
+      <fieldset class="choice">
+        <legend class="unseen">{texts.status}</legend>
+        {statuses.map((status) => (
+          <label key={status}>
+            <input
+              type="radio"
+              name="status"
+              value={status}
+              checked={filter.status === status}
+              onChange={() => onChange({ status })}
+            />
+            <span>{texts.statuses[status]}</span>
+          </label>
+        ))}
+      </fieldset>
+      <Owner filter={filter} onChange={onChange} />
+    </search>
+  );
+}
+
+function Words({ words, onChange }: { words: string; onChange: (words: string) => void }) {
+  const [typed, setTyped] = useState(words);
+  const sent = useRef(words);
+  useEffect(() => {
+    // The address was changed by other means, such as the way back.
+    if (words !== sent.current) setTyped(words);
+    sent.current = words;
+  }, [words]);
+  useEffect(() => {
+    if (typed.trim() === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = typed.trim();
+      onChange(typed.trim());
+    }, pause);
+    return () => clearTimeout(timer);
+  }, [typed, onChange]);
+  return (
+    <label class="field search">
+      <span class="unseen">{texts.search}</span>
+      <Icon name="search" />
+      <input
+        type="search"
+        placeholder={texts.search}
+        value={typed}
+        maxLength={200}
+        autocomplete="off"
+        dir="auto"
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** An account, or one of its workspaces; both stand in one list. */
+function Owner({ filter, onChange }: FiltersProps) {
+  const { value: options } = useAnswer<UploadOptions>("upload-options");
+  const accounts = options?.accounts ?? [];
+  if (accounts.length === 0 || (accounts.length === 1 && accounts[0]?.workspaces.length === 0)) return null;
+  const choose = (value: string) => {
+    const [account = "", workspace = ""] = value.split("/");
+    onChange({ account, workspace });
+  };
+  return (
+    <label class="field">
+      <span class="unseen">{texts.owner}</span>
+      <select
+        value={filter.workspace === "" ? filter.account : `${filter.account}/${filter.workspace}`}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <option value="">{texts.everyone}</option>
+        {accounts.map(({ id, name, workspaces }) => [
+          <option key={id} value={id}>
+            {name}
+          </option>,
+          ...workspaces.map((workspace) => (
+            <option key={workspace.id} value={`${id}/${workspace.id}`}>
+              {`${name} · ${workspace.name}`}
+            </option>
+          )),
+        ])}
+      </select>
+    </label>
+  );
+}

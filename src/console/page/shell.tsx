@@ -1,0 +1,104 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { AccountsScreen } from "./accounts/index.ts";
+import { OverviewScreen, useOverview } from "./overview/index.ts";
+import { Icon, Mark } from "./parts/index.ts";
+import { RecordingScreen } from "./recording/index.ts";
+import { RecordingsScreen } from "./recordings/index.ts";
+import { addressOf, everything, type Route, useRoute } from "./route.ts";
+import { strings } from "./strings.ts";
+import { useTheme } from "./theme.ts";
+import { UploadProvider } from "./upload/index.ts";
+
+/** What is around every screen: the way between them, and where a file may be dropped. */
+export function Shell({ onLeave }: { onLeave: () => void }) {
+  const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const place = route.screen === "recording" ? route.id : route.screen;
+  const shown = useRef(place);
+  useEffect(() => {
+    // A screen reader begins with the new screen, and the keyboard too.
+    if (shown.current !== place) {
+      scrollTo(0, 0);
+      main.current?.focus();
+    }
+    shown.current = place;
+  }, [place]);
+  const skip = () => {
+    main.current?.focus();
+    main.current?.scrollIntoView();
+  };
+  return (
+    <UploadProvider>
+      <button type="button" class="main skip" onClick={skip}>
+        {strings.skip}
+      </button>
+      <header class="bar">
+        <a class="name" href={addressOf({ screen: "overview" })}>
+          <Mark /> {strings.product}
+        </a>
+        <Navigation route={route} />
+        <Tools onLeave={onLeave} />
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Screen key={place} route={route} />
+      </main>
+    </UploadProvider>
+  );
+}
+
+function Navigation({ route }: { route: Route }) {
+  const overview = useOverview();
+  const inHand = (overview.value?.queue.queued ?? 0) + (overview.value?.queue.processing ?? 0);
+  const link = (to: Route, children: ComponentChildren, isHere: boolean) => (
+    <a href={addressOf(to)} aria-current={isHere ? "page" : undefined}>
+      {children}
+    </a>
+  );
+  return (
+    <nav aria-label={strings.navigation}>
+      {link({ screen: "overview" }, strings.overview.name, route.screen === "overview")}
+      {link(
+        { screen: "recordings", filter: everything },
+        <>
+          {strings.recordings.name}
+          {inHand > 0 && (
+            <span class="count">
+              {inHand}
+              <span class="unseen"> {strings.overview.inHand}</span>
+            </span>
+          )}
+        </>,
+        route.screen === "recordings" || route.screen === "recording",
+      )}
+      {link({ screen: "accounts" }, strings.accounts.name, route.screen === "accounts")}
+    </nav>
+  );
+}
+
+function Tools({ onLeave }: { onLeave: () => void }) {
+  const [theme, nextTheme] = useTheme();
+  return (
+    <div class="tools">
+      <button type="button" class="quiet icon" onClick={nextTheme} aria-label={strings.themes[theme]}>
+        <Icon name={theme} />
+      </button>
+      <button type="button" class="quiet" onClick={onLeave}>
+        {strings.leave}
+      </button>
+    </div>
+  );
+}
+
+function Screen({ route }: { route: Route }) {
+  switch (route.screen) {
+    case "overview":
+      return <OverviewScreen />;
+    case "accounts":
+      return <AccountsScreen />;
+    case "recordings":
+      return <RecordingsScreen filter={route.filter} />;
+    case "recording":
+      return <RecordingScreen id={route.id} at={route.at} find={route.find} />;
+  }
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from "preact/hooks";
+import { strings } from "../strings.ts";
+
+/** The whole page takes files that are dropped on it; while some are held over it, it says so. */
+export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    // Every element that is entered and left says so; the last one left is the page.
+    let depth = 0;
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
+    const listeners = {
+      dragenter: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        depth++;
+        setOver(true);
+      },
+      dragleave: (event: DragEvent) => {
+        if (hasFiles(event) && --depth <= 0) setOver(false);
+      },
+      dragover: (event: DragEvent) => {
+        if (hasFiles(event)) event.preventDefault();
+      },
+      drop: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        depth = 0;
+        setOver(false);
+        onFiles([...(event.dataTransfer?.files ?? [])]);
+      },
+    };
+    const ended = new AbortController();
+    for (const [name, listener] of Object.entries(listeners)) {
+      addEventListener(name as keyof typeof listeners, listener, { signal: ended.signal });
+    }
+    return () => ended.abort();
+  }, [onFiles]);
+  return isOver ? (
+    <div class="drop-zone" aria-hidden="true">
+      <p>{strings.upload.drop}</p>
+    </div>
+  ) : null;
+}

@@ -1,0 +1,1 @@
+export { UploadButton, UploadProvider } from "./upload-provider.tsx";

@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { percent } from "../format.ts";
+import { useOverview } from "../overview/index.ts";
+import { Icon, ProgressBar, wordsFor } from "../parts/index.ts";
+import { recordingAddress } from "../route.ts";
+import { strings } from "../strings.ts";
+import type { Upload } from "./use-uploads.ts";
+
+const texts = strings.upload;
+
+/** What is being sent, and what became of what was. */
+export function Tray({ uploads, onDrop }: { uploads: readonly Upload[]; onDrop: (number: number) => void }) {
+  if (uploads.length === 0) return null;
+  return (
+    <section class="tray" aria-label={texts.tray}>
+      <ul>
+        {uploads.map((upload) => (
+          <Row key={upload.number} upload={upload} onDrop={onDrop} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => void }) {
+  const { number, name, share, recording, trouble, cancel } = upload;
+  const isOver = recording !== null || trouble !== null;
+  return (
+    <li>
+      <div class="line">
+        {recording === null ? (
+          <bdi>{name}</bdi>
+        ) : (
+          <a href={recordingAddress(recording.id)}>
+            <bdi>{name}</bdi>
+          </a>
+        )}
+        <button
+          type="button"
+          class="quiet icon"
+          aria-label={isOver ? texts.dismiss(name) : texts.cancel(name)}
+          onClick={() => (isOver ? onDrop(number) : cancel())}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      {trouble !== null && <p class="trouble">{trouble}</p>}
+      {recording !== null && <Taken recording={recording} />}
+      {!isOver && (
+        <>
+          <ProgressBar label={texts.sending(name)} percent={Math.round(share * 100)} />
+          <p class="soft">{share < 1 ? texts.sent(percent(share)) : texts.looking}</p>
+        </>
+      )}
+    </li>
+  );
+}
+
+/** What the queue says of it, as it changes; once it is out of the overview it has ended. */
+function Taken({ recording }: { recording: NonNullable<Upload["recording"]> }) {
+  const open = useOverview().value?.recordings.find(({ id }) => id === recording.id);
+  const [wasOpen, setWasOpen] = useState(false);
+  if (open !== undefined && !wasOpen) setWasOpen(true);
+  const isOver = open === undefined && wasOpen;
+  return <p class="soft">{isOver ? texts.ended : texts.taken(wordsFor(open ?? recording))}</p>;
+}

@@ -1,0 +1,107 @@
+import { useState } from "preact/hooks";
+import type { UploadOptions } from "../../contract.ts";
+import { alphabetical, bytes, languageName } from "../format.ts";
+import { Dialog, Told } from "../parts/index.ts";
+import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
+import type { Sending } from "./send-recording.ts";
+
+const texts = strings.upload;
+
+interface UploadDialogProps {
+  readonly files: readonly File[];
+  readonly onSend: (sending: Sending) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks whose recordings these are, and in what language, before they are sent. */
+export function UploadDialog({ files, onSend, onClose }: UploadDialogProps) {
+  const { value: options, refusal, again } = useAnswer<UploadOptions>("upload-options");
+  return (
+    <Dialog title={texts.title(files.length)} onClose={onClose}>
+      <Told refusal={refusal} again={again} />
+      {options !== null && <UploadForm {...{ files, options, onSend, onClose }} />}
+    </Dialog>
+  );
+}
+
+function UploadForm({ files, options, onSend, onClose }: UploadDialogProps & { options: UploadOptions }) {
+  const [accountId, setAccount] = useState(options.accounts[0]?.id ?? "");
+  const [workspace, setWorkspace] = useState("");
+  const [language, setLanguage] = useState("");
+  const account = options.accounts.find(({ id }) => id === accountId);
+  const fitting = files.filter((file) => file.size <= options.most_bytes);
+  const named = options.languages.map(({ code }) => ({ code, name: languageName(code) }));
+  const send = (event: Event) => {
+    event.preventDefault();
+    for (const file of fitting) onSend({ file, account: accountId, workspace, language });
+    onClose();
+  };
+  if (account === undefined) return <p class="told">{texts.noAccount}</p>;
+  return (
+    <form onSubmit={send}>
+      <ul class="files">
+        {files.map((file) => (
+          <li key={file.name} class={fitting.includes(file) ? undefined : "bad"}>
+            <bdi>{file.name}</bdi>{" "}
+            <span class="soft">
+              {fitting.includes(file) ? bytes(file.size) : texts.tooLarge(bytes(options.most_bytes))}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {options.accounts.length > 1 && (
+        <label>
+          {texts.account}
+          <select
+            value={accountId}
+            onChange={(event) => {
+              setAccount(event.currentTarget.value);
+              setWorkspace("");
+            }}
+          >
+            {options.accounts.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {account.workspaces.length > 0 && (
+        <label>
+          {texts.workspace}
+          <select value={workspace} onChange={(event) => setWorkspace(event.currentTarget.value)}>
+            <option value="">{texts.noWorkspace}</option>
+            {account.workspaces.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        {texts.language}
+        <select value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
+          <option value="">{texts.anyLanguage}</option>
+          {named
+            .sort((one, other) => alphabetical(one.name, other.name))
+            .map(({ code, name }) => (
+              <option key={code} value={code}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </label>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {strings.cancel}
+        </button>
+        <button type="submit" class="main" disabled={fitting.length === 0}>
+          {texts.send(fitting.length)}
+        </button>
+      </div>
+    </form>
+  );
+}

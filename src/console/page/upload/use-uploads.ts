@@ -1,0 +1,60 @@
+import { useCallback, useState } from "preact/hooks";
+import type { RecordingDetail } from "../../contract.ts";
+import { announce } from "../announce.tsx";
+import { wordsFor } from "../parts/index.ts";
+import { strings } from "../strings.ts";
+import { type Sending, sendRecording } from "./send-recording.ts";
+
+export interface Upload {
+  readonly number: number;
+  readonly name: string;
+  /** Of its bytes, 0 to 1. */
+  readonly share: number;
+  /** As the server took it. */
+  readonly recording: RecordingDetail | null;
+  /** Why it was not taken. */
+  readonly trouble: string | null;
+  readonly cancel: () => void;
+}
+
+let count = 0;
+
+/** The uploads of this page, newest last. They go out one after the other: together none would be done sooner. */
+export function useUploads() {
+  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const [queue] = useState(() => ({ last: Promise.resolve() }));
+  const change = useCallback((number: number, part: Partial<Upload>) => {
+    setUploads((all) => all.map((upload) => (upload.number === number ? { ...upload, ...part } : upload)));
+  }, []);
+  const drop = useCallback((number: number) => {
+    setUploads((all) => all.filter((upload) => upload.number !== number));
+  }, []);
+
+  const send = useCallback(
+    (sending: Sending) => {
+      const number = ++count;
+      const ended = new AbortController();
+      const cancel = () => {
+        ended.abort();
+        drop(number);
+      };
+      const name = sending.file.name;
+      setUploads((all) => [...all, { number, name, share: 0, recording: null, trouble: null, cancel }]);
+      queue.last = queue.last.then(async () => {
+        if (ended.signal.aborted) return;
+        try {
+          const recording = await sendRecording(sending, (share) => change(number, { share }), ended.signal);
+          change(number, { recording, share: 1 });
+          announce(strings.upload.announced(name, wordsFor(recording)));
+        } catch (error) {
+          if (ended.signal.aborted) return;
+          const trouble = error instanceof Error ? error.message : String(error);
+          change(number, { trouble });
+          announce(strings.upload.announced(name, trouble));
+        }
+      });
+    },
+    [change, drop, queue],
+  );
+  return { uploads, send, drop };
+}
