@@ -22,7 +22,11 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     ...(options.cwd && { cwd: options.cwd }),
     ...(options.timeoutMs && { timeout: options.timeoutMs, killSignal: "SIGKILL" as const }),
   });
-  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   if (child.exitCode !== 0) {
     const how = child.signalCode ? `was ended by ${child.signalCode}` : `failed with status ${child.exitCode}`;
     throw new CommandError(`${command.slice(0, 4).join(" ")} ${how}: ${lastLines(errors || output)}`);

@@ -44,6 +44,10 @@ describe("the page", () => {
       expect(loaded.status).toBe(200);
       expect(loaded.headers.get("content-type")).toMatch(file.endsWith(".js") ? /^text\/javascript/ : /^text\/css/);
       expect(loaded.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      const plain = await browser.fetch(`/${file}`, { headers: { "Accept-Encoding": "identity" } });
+      expect(loaded.headers.get("vary")).toBe("Accept-Encoding");
+      expect(plain.headers.get("content-encoding")).toBeNull();
+      expect(await loaded.text()).toBe(await plain.text());
     }
   });
 

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { targetsOf } from "../../native/steps/target.ts";
 import { deafBun } from "../../scripts/support/build/bun-program.ts";
 import { renewChecksums } from "../../scripts/support/build/checksums.ts";
+import { carriedPage } from "../../scripts/support/build/plugins.ts";
 import { readFfmpeg } from "../../scripts/support/build/read-ffmpeg.ts";
 import { type Target, targetOf } from "../../scripts/support/build/target.ts";
 import { requireNotices } from "../../scripts/support/build/write-notices.ts";
+import { bundlePage } from "../../src/console/index.ts";
+import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("scripts/build", () => {
@@ -108,5 +111,22 @@ describe("scripts/build", () => {
     await Bun.write(bun, "\0BUN_BE_BUN\0BUN_OPTIONS\0BUN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
     const deaf = await Bun.file(await deafBun(bun, directory.path)).text();
     expect(deaf).toBe("\0\0UN_BE_BUN\0\0UN_OPTIONS\0\0UN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
+  });
+
+  test("carries the console's page as it was bundled, and no bundler", async () => {
+    const page = await bundlePage();
+    const { outputs, metafile } = await Bun.build({
+      entrypoints: [join(root, "src/console/assets.ts")],
+      target: "bun",
+      metafile: true,
+      plugins: [carriedPage(page)],
+    });
+    expect(Object.keys(metafile?.inputs ?? {}).filter((path) => path.includes("bundle-page"))).toEqual([]);
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "assets.js");
+    await Bun.write(path, outputs[0] ?? "");
+    const { consoleAssets } = await import(path);
+    const { inputs: _, ...assets } = page;
+    expect(await consoleAssets()).toEqual(assets);
   });
 });

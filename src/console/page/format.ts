@@ -1,5 +1,5 @@
 /** The language of the strings, in the reader's country where their browser names it: dates and numbers fit the words. */
-const locale = globalThis.navigator?.languages.find((language) => /^en\b/i.test(language)) ?? "en";
+const locale = (globalThis.navigator?.languages ?? []).find((language) => /^en\b/i.test(language)) ?? "en";
 
 const numbers = new Intl.NumberFormat(locale);
 const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { AccountsScreen } from "./accounts/index.ts";
 import { OverviewScreen, useOverview } from "./overview/index.ts";
 import { Icon, Mark } from "./parts/index.ts";
@@ -16,11 +16,11 @@ export function Shell({ onLeave }: { onLeave: () => void }) {
   const main = useRef<HTMLElement>(null);
   const place = route.screen === "recording" ? route.id : route.screen;
   const shown = useRef(place);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // A screen reader begins with the new screen, and the keyboard too.
     if (shown.current !== place) {
       scrollTo(0, 0);
-      main.current?.focus();
+      main.current?.focus({ preventScroll: true });
     }
     shown.current = place;
   }, [place]);

@@ -93,15 +93,18 @@ export const strings = {
     times: (amount: string) => `${amount}× real time`,
     memory: "Memory",
     memoryUsed: "Machine",
+    /** Of several that are of one kind, the label tells which. */
+    gpu: (name: string, label: string | null) => (label === null ? name : `${name}, ${label}`),
     of: (used: string, all: string) => `${used} of ${all}`,
     ofThat: (server: string, worker: string | null) =>
       worker === null
         ? `The server uses ${server}; no worker runs.`
         : `The server uses ${server}, its worker ${worker}.`,
     disk: "Disk",
-    diskUsed: "Used",
+    diskUsed: "The disk",
     free: (free: string, all: string) => `${free} of ${all} free`,
     since: "Since the start",
+    started: "Started",
     worker: "Worker",
     workerStates: { ready: "ready", asleep: "asleep until there is work", starting: "starting", down: "down" },
     deaths: "Worker restarts",
@@ -177,7 +180,8 @@ export const strings = {
     saved: (name: string) => `${name} was saved.`,
   },
   remove: {
-    remove: "Delete…",
+    ask: "Delete…",
+    remove: "Delete",
     title: (name: string) => `Delete ${name}?`,
     means: "Its sound and its transcript are removed from the disk. That can't be undone.",
     done: (name: string) => `${name} was deleted.`,
@@ -210,6 +214,8 @@ export const strings = {
 
   upload: {
     choose: "Send recordings",
+    chooseLink: "Send a link",
+    link: "Link to the recording",
     drop: "Drop to transcribe",
     title: (count: number) => plural(count, { one: "Transcribe # recording", other: "Transcribe # recordings" }),
     noAccount: "There is no account that may send recordings. Make one: transcribe accounts create NAME",
@@ -245,7 +251,7 @@ export const strings = {
     rate: (count: string) => `${count} requests a minute for each key`,
     audio: "Minutes of audio today",
     inHand: "Recordings in hand",
-    hourly: "Sent this hour",
+    hourly: "Sent in an hour",
     daily: "Sent in a day",
     used: (used: string, limit: string) => `${used} of ${limit}`,
     key: "Key",

@@ -29,12 +29,14 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     let events: EventSource | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let pause = firstPause;
+    let isEnded = false;
     const change = (next: Partial<LiveOverview>) => setLive((before) => ({ ...before, ...next }));
     const hear = (value: Overview) => {
       pause = firstPause;
       change({ value, isLive: true, refusal: null });
     };
     const connect = () => {
+      if (isEnded) return;
       events = new EventSource(dataUrl("events"));
       events.addEventListener("overview", ({ data }) => hear(JSON.parse(data)));
       events.onopen = () => change({ isLive: true });
@@ -45,6 +47,7 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     };
     // A browser gives up where it is answered with an error; that of a session that has ended shows the way in.
     const later = () => {
+      if (isEnded) return;
       timer = setTimeout(async () => {
         pause = Math.min(pause * 2, longestPause);
         await ask<Session>("session").then(connect, later);
@@ -53,6 +56,7 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     ask<Overview>("overview").then(hear, (refusal: Refusal) => change({ refusal }));
     connect();
     return () => {
+      isEnded = true;
       events?.close();
       clearTimeout(timer);
     };

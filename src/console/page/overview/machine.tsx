@@ -21,7 +21,7 @@ export function Machine({ overview }: { overview: Overview }) {
       )}
       <Part title={texts.since}>
         <p class="soft">
-          <Ago at={overview.server.started_at} />
+          {texts.started} <Ago at={overview.server.started_at} />
         </p>
         <Since overview={overview} />
       </Part>
@@ -44,10 +44,10 @@ function Speeds({ overview: { speed } }: { overview: Overview }) {
     <Part title={texts.speed}>
       {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
       <dl class="figures">
-        {measured.map(({ step, device, times_real_time }) => (
-          <div key={`${step} ${device}`}>
+        {measured.map(({ step, device, gpu, times_real_time }) => (
+          <div key={`${step} ${device} ${gpu}`}>
             <dt>
-              {stepName(step)} <span class="soft">{device}</span>
+              {stepName(step)} <span class="soft">{gpu ?? device}</span>
             </dt>
             <dd>{texts.times(roughly(times_real_time))}</dd>
           </div>
@@ -74,8 +74,8 @@ function Memory({ overview: { memory } }: { overview: Overview }) {
       />
       {memory.gpus.map((gpu) => (
         <Meter
-          key={gpu.name}
-          label={gpu.name}
+          key={gpu.label}
+          label={texts.gpu(gpu.name, memory.gpus.length > 1 ? gpu.label : null)}
           value={gpu.total_bytes - gpu.free_bytes}
           limit={gpu.total_bytes}
           text={texts.of(bytes(gpu.total_bytes - gpu.free_bytes), bytes(gpu.total_bytes))}

@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    // What is to be filled in, or the answer that changes nothing: not the way out, which comes first.
+    dialog.current?.querySelector<HTMLElement>("input, select, .actions button")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -2,6 +2,8 @@
 const moveMilliseconds = 320;
 /** Milliseconds after a change of the page's height in which the browser may move it by itself. */
 const settlingMilliseconds = 150;
+/** What scrolls by itself, or lets nothing behind it be scrolled. */
+const ownScroll = ".beside, .tray, .player, dialog";
 
 /** Moves the page, and tells its own moves from those of the reader, whatever they are made with. */
 export class PageScroll {
@@ -9,6 +11,7 @@ export class PageScroll {
   readonly #ended = new AbortController();
   #expected = scrollY;
   #frame = 0;
+  #isMoving = false;
   #settledAt = 0;
 
   /** @param onReader called when the reader moves the page */
@@ -16,11 +19,19 @@ export class PageScroll {
     this.#onReader = onReader;
     addEventListener("scroll", this.#seeScroll, { signal: this.#ended.signal, passive: true });
     addEventListener("resize", () => this.settle(), { signal: this.#ended.signal });
+    for (const name of ["wheel", "touchmove"] as const) {
+      addEventListener(name, this.#seeHand, { signal: this.#ended.signal, passive: true });
+    }
+  }
+
+  /** Whether it is on its way to a place. */
+  get isMoving(): boolean {
+    return this.#isMoving;
   }
 
   /** Moves the page to a place, gently where it is near. */
   to(top: number): void {
-    cancelAnimationFrame(this.#frame);
+    this.stop();
     const from = scrollY;
     const isGentle = Math.abs(top - from) < innerHeight && !matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (!isGentle) {
@@ -31,8 +42,10 @@ export class PageScroll {
     const step = (now: number) => {
       const share = Math.max(0, Math.min(1, (now - begun) / moveMilliseconds));
       this.#jump(from + (top - from) * (1 - (1 - share) ** 3));
+      this.#isMoving = share < 1;
       if (share < 1) this.#frame = requestAnimationFrame(step);
     };
+    this.#isMoving = true;
     this.#frame = requestAnimationFrame(step);
   }
 
@@ -49,6 +62,7 @@ export class PageScroll {
 
   stop(): void {
     cancelAnimationFrame(this.#frame);
+    this.#isMoving = false;
   }
 
   end(): void {
@@ -60,6 +74,15 @@ export class PageScroll {
     scrollTo({ top, behavior: "instant" });
     this.#expected = scrollY;
   }
+
+  /** What moves the page by hand counts at once, also while it settles. */
+  readonly #seeHand = (event: WheelEvent | TouchEvent) => {
+    const isZoom = event.ctrlKey;
+    const isElsewhere = event.target instanceof Element && event.target.closest(ownScroll) !== null;
+    if (isZoom || isElsewhere) return;
+    this.stop();
+    this.#onReader();
+  };
 
   readonly #seeScroll = () => {
     const moved = Math.abs(scrollY - this.#expected) > 2;

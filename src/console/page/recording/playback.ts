@@ -91,7 +91,7 @@ export function usePlaybackState({ audio }: Playback) {
 
 /** The time in whole seconds, for what shows no more of it. */
 export function useWholeSeconds(playback: Playback): number {
-  const [seconds, setSeconds] = useState(0);
+  const [seconds, setSeconds] = useState(() => Math.floor(playback.seconds));
   useEffect(() => playback.onTime((now) => setSeconds(Math.floor(now))), [playback]);
   return seconds;
 }

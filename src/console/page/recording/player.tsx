@@ -19,13 +19,15 @@ interface PlayerProps {
   readonly durationSeconds: number;
   /** As it was when the recording was asked for. */
   readonly listening: Listening;
+  /** Called when somebody goes to a place on the strip. */
+  readonly onSeek: () => void;
 }
 
 /** Milliseconds from one look at how far the copy to listen to is, to the next. */
 const lookEvery = 1_000;
 
 /** Plays the recording: the strip of its sound, and the controls below. */
-export function Player({ recordingId, playback, outline, durationSeconds, listening }: PlayerProps) {
+export function Player({ recordingId, playback, outline, durationSeconds, listening, onSeek }: PlayerProps) {
   const [magnification, setMagnification] = useState(1);
   const now = useListening(recordingId, listening);
   const isReady = now.state === "ready";
@@ -34,7 +36,7 @@ export function Player({ recordingId, playback, outline, durationSeconds, listen
   }, [isReady, playback, recordingId]);
   return (
     <section class="player" aria-label={texts.name}>
-      <Wave {...{ recordingId, playback, outline, durationSeconds, magnification }} hasPeaks={isReady} />
+      <Wave {...{ recordingId, playback, outline, durationSeconds, magnification, onSeek }} hasPeaks={isReady} />
       {isReady ? (
         <Controls playback={playback} durationSeconds={durationSeconds}>
           <button
@@ -131,7 +133,9 @@ function useListening(recordingId: string, first: Listening): Listening {
   );
   useEffect(() => {
     if (value !== null) setNow(value);
-    const isToCome = refusal !== null || value?.state === "making";
+    // The server may be starting anew, or the connection be lost for a moment.
+    const mayPass = refusal !== null && (refusal.status === 0 || refusal.status >= 500);
+    const isToCome = mayPass || value?.state === "making";
     const timer = isToCome ? setTimeout(again, lookEvery) : undefined;
     return () => clearTimeout(timer);
   }, [value, refusal, again]);

@@ -86,6 +86,7 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
           recordingId={recording.id}
           durationSeconds={recording.duration_seconds ?? 0}
           listening={recording.listening}
+          onSeek={() => actions.current?.follow()}
         />
       )}
     </>
@@ -148,8 +149,11 @@ function useKeys(
     "Shift+ArrowUp": () => playback.changeRate(1),
     "Shift+ArrowDown": () => playback.changeRate(-1),
     "Control+f": () => {
+      // Typed again, it is the browser's own.
+      if (document.activeElement === findField.current) return false;
       findField.current?.focus();
       findField.current?.select();
+      return true;
     },
   });
 }

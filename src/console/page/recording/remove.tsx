@@ -28,7 +28,7 @@ export function Remove({ recording, name }: { recording: RecordingDetail; name: 
   return (
     <>
       <button type="button" class="quiet bad" onClick={() => setAsking(true)}>
-        {texts.remove}
+        {texts.ask}
       </button>
       {isAsking && (
         <Dialog title={texts.title(name)} onClose={close}>

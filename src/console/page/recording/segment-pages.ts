@@ -8,11 +8,12 @@ const pageSize = 200;
 export class SegmentPages {
   readonly #pages = new Map<number, readonly Segment[]>();
   readonly #asked = new Set<number>();
+  readonly #failed = new Set<number>();
   readonly #ended = new AbortController();
   readonly #path: string;
   readonly #onChange: (refusal: Refusal | null) => void;
 
-  /** @param onChange called when segments have come, or when they could not be had: then they are asked for again when wanted */
+  /** @param onChange called when segments have come, or when they could not be had */
   constructor(recordingId: string, onChange: (refusal: Refusal | null) => void) {
     this.#path = `recordings/${recordingId}/segments`;
     this.#onChange = onChange;
@@ -30,6 +31,12 @@ export class SegmentPages {
     }
   }
 
+  /** Lets those be wanted again that could not be had. */
+  retry(): void {
+    for (const page of this.#failed) this.#asked.delete(page);
+    this.#failed.clear();
+  }
+
   end(): void {
     this.#ended.abort();
   }
@@ -42,7 +49,7 @@ export class SegmentPages {
       this.#pages.set(page, segments);
       this.#onChange(null);
     } catch (error) {
-      this.#asked.delete(page);
+      this.#failed.add(page);
       if (!this.#ended.signal.aborted)
         this.#onChange(error instanceof Refusal ? error : new Refusal(0, "", `${error}`));
     }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys, as `Shift+ArrowLeft` or `Space`, and what they do. */
-export type Shortcuts = Readonly<Record<string, () => void>>;
+/** Keys, as `Shift+ArrowLeft` or `Space`, and what they do; false: nothing now, the browser may take the key. */
+export type Shortcuts = Readonly<Record<string, () => unknown>>;
 
 /** What a key means something to by itself. */
 const ownKeys = "input:not([type=range]), textarea, select, dialog, [contenteditable]";
@@ -22,8 +22,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       if (action === undefined || event.defaultPrevented) return;
       if (!name.startsWith("Control+") && target?.closest(ownKeys)) return;
       if (name === "Space" && target?.closest(pressable)) return;
-      event.preventDefault();
-      action();
+      if (action() !== false) event.preventDefault();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);

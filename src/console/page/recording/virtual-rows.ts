@@ -28,7 +28,10 @@ export class VirtualRows {
   readonly #ended = new AbortController();
   #heights: RowHeights;
   #width: number;
+  /** Numbers the rows that were gone to; only the last one still is. */
   #going = 0;
+  #target = -1;
+  #isSeeking = false;
 
   /** @param guess the heights of all rows in a list of a width */
   constructor(
@@ -84,10 +87,13 @@ export class VirtualRows {
    */
   goTo(index: number, find: (row: HTMLElement) => { getBoundingClientRect(): DOMRect } | null): void {
     const going = ++this.#going;
+    this.#target = index;
+    this.#isSeeking = true;
     const attempt = (frame: number) => {
-      if (going !== this.#going || frame > patience || this.#ended.signal.aborted) return;
+      if (going !== this.#going || this.#ended.signal.aborted) return;
       const row = this.#rows.get(index);
       const seen = row === undefined ? null : find(row);
+      this.#isSeeking = seen === null && frame < patience;
       if (seen !== null) {
         this.#scroll.to(scrollY + seen.getBoundingClientRect().top - this.#freeHeight() * restingShare);
         return;
@@ -96,9 +102,21 @@ export class VirtualRows {
         const top = this.#list.getBoundingClientRect().top + scrollY + this.offsetOf(index);
         this.#scroll.by(top - this.#freeHeight() * restingShare - scrollY);
       }
-      requestAnimationFrame(() => attempt(frame + 1));
+      if (this.#isSeeking) requestAnimationFrame(() => attempt(frame + 1));
     };
     attempt(0);
+  }
+
+  /** Whether the page is on its way to this row. */
+  isGoingTo(index: number): boolean {
+    return this.#target === index && (this.#isSeeking || this.#scroll.isMoving);
+  }
+
+  /** Goes no further. */
+  stay(): void {
+    this.#going++;
+    this.#isSeeking = false;
+    this.#scroll.stop();
   }
 
   /** Whether something lies where it is read with ease: not at the window's edges. */

@@ -21,10 +21,13 @@ interface WaveProps {
   readonly hasPeaks: boolean;
   readonly durationSeconds: number;
   readonly magnification: number;
+  /** Called when somebody goes to a place. */
+  readonly onSeek: () => void;
 }
 
 /** The recording as a strip: how loud it is, in the colours of who speaks; a slider for the keyboard and the pointer. */
-export function Wave({ recordingId, playback, outline, hasPeaks, durationSeconds, magnification }: WaveProps) {
+export function Wave(props: WaveProps) {
+  const { recordingId, playback, outline, hasPeaks, durationSeconds, magnification, onSeek } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const slider = useRef<HTMLInputElement>(null);
   const width = useWidth(canvas);
@@ -66,7 +69,10 @@ export function Wave({ recordingId, playback, outline, hasPeaks, durationSeconds
         max={view.to}
         step="any"
         aria-label={strings.player.slider}
-        onInput={(event) => playback.seek(event.currentTarget.valueAsNumber)}
+        onInput={(event) => {
+          onSeek();
+          playback.seek(event.currentTarget.valueAsNumber);
+        }}
       />
     </div>
   );

@@ -1,7 +1,7 @@
 import { Told, useTitle } from "../parts/index.ts";
 import { goTo, type ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
-import { UploadButton } from "../upload/index.ts";
+import { UploadButtons } from "../upload/index.ts";
 import { Filters } from "./filters.tsx";
 import { RecordingRow } from "./recording-row.tsx";
 import { useRecordings } from "./use-recordings.ts";
@@ -18,7 +18,7 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
     <div class="recordings">
       <div class="head">
         <h1>{texts.name}</h1>
-        <UploadButton />
+        <UploadButtons />
       </div>
       <Filters filter={filter} onChange={change} />
       <p class="soft" role="status">

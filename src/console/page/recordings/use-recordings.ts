@@ -28,7 +28,7 @@ export function useRecordings(filter: ListFilter) {
   const next = behind === null ? (first.value?.next_cursor ?? null) : behind.next;
 
   const more = useCallback(async () => {
-    if (next === null || isAskingMore) return;
+    if (next === null || isAskingMore || first.isAsking) return;
     setAskingMore(true);
     setRefusal(null);
     try {
@@ -39,7 +39,7 @@ export function useRecordings(filter: ListFilter) {
       setRefusal(error instanceof Refusal ? error : new Refusal(0, "", String(error)));
     }
     setAskingMore(false);
-  }, [path, next, behind, isAskingMore]);
+  }, [path, next, behind, isAskingMore, first.isAsking]);
 
   const overview = useOverview().value;
   const open = useMemo(() => new Map(overview?.recordings.map((recording) => [recording.id, recording])), [overview]);

@@ -1,1 +1,1 @@
-export { UploadButton, UploadProvider } from "./upload-provider.tsx";
+export { UploadButtons, UploadProvider } from "./upload-provider.tsx";

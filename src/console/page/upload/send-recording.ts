@@ -3,8 +3,12 @@ import { queryOf } from "../route.ts";
 import { dataUrl, ownHeaders, Refusal, refusalOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
+/** What is to be sent: files, or a link that is yet to be given. */
+export type Choice = readonly File[] | "link";
+
 export interface Sending {
-  readonly file: File;
+  /** A file, or the link to one, which the server fetches. */
+  readonly source: File | string;
   readonly account: string;
   /** Empty: none. */
   readonly workspace: string;
@@ -18,13 +22,14 @@ export interface Sending {
  * @throws {Refusal} with why it was not taken; DOMException where the signal ended it
  */
 export function sendRecording(
-  { file, account, workspace, language }: Sending,
+  { source, account, workspace, language }: Sending,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<RecordingDetail> {
   const form = new FormData();
   if (language !== "") form.append("language", language);
-  form.append("file", file, file.name);
+  if (typeof source === "string") form.append("url", source);
+  else form.append("file", source, source.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", dataUrl(`recordings${queryOf({ account, workspace })}`));

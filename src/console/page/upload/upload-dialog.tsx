@@ -1,45 +1,64 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { UploadOptions } from "../../contract.ts";
 import { alphabetical, bytes, languageName } from "../format.ts";
 import { Dialog, Told } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
-import type { Sending } from "./send-recording.ts";
+import type { Choice, Sending } from "./send-recording.ts";
 
 const texts = strings.upload;
 
 interface UploadDialogProps {
-  readonly files: readonly File[];
+  readonly choice: Choice;
   readonly onSend: (sending: Sending) => void;
   readonly onClose: () => void;
 }
 
 /** Asks whose recordings these are, and in what language, before they are sent. */
-export function UploadDialog({ files, onSend, onClose }: UploadDialogProps) {
+export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
   const { value: options, refusal, again } = useAnswer<UploadOptions>("upload-options");
   return (
-    <Dialog title={texts.title(files.length)} onClose={onClose}>
+    <Dialog title={texts.title(choice === "link" ? 1 : choice.length)} onClose={onClose}>
       <Told refusal={refusal} again={again} />
-      {options !== null && <UploadForm {...{ files, options, onSend, onClose }} />}
+      {options !== null && <UploadForm {...{ choice, options, onSend, onClose }} />}
     </Dialog>
   );
 }
 
-function UploadForm({ files, options, onSend, onClose }: UploadDialogProps & { options: UploadOptions }) {
+function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { options: UploadOptions }) {
   const [accountId, setAccount] = useState(options.accounts[0]?.id ?? "");
   const [workspace, setWorkspace] = useState("");
   const [language, setLanguage] = useState("");
   const account = options.accounts.find(({ id }) => id === accountId);
+  const [link, setLink] = useState("");
+  const files = choice === "link" ? [] : choice;
   const fitting = files.filter((file) => file.size <= options.most_bytes);
+  const sources = choice === "link" ? [link.trim()] : fitting;
   const named = options.languages.map(({ code }) => ({ code, name: languageName(code) }));
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, select")?.focus(), []);
   const send = (event: Event) => {
     event.preventDefault();
-    for (const file of fitting) onSend({ file, account: accountId, workspace, language });
+    for (const source of sources) onSend({ source, account: accountId, workspace, language });
     onClose();
   };
   if (account === undefined) return <p class="told">{texts.noAccount}</p>;
   return (
-    <form onSubmit={send}>
+    <form ref={form} onSubmit={send}>
+      {choice === "link" && (
+        <label>
+          {texts.link}
+          <input
+            type="url"
+            required
+            maxLength={2048}
+            pattern="https?://.+"
+            placeholder="https://"
+            value={link}
+            onInput={(event) => setLink(event.currentTarget.value)}
+          />
+        </label>
+      )}
       <ul class="files">
         {files.map((file) => (
           <li key={file.name} class={fitting.includes(file) ? undefined : "bad"}>
@@ -98,8 +117,8 @@ function UploadForm({ files, options, onSend, onClose }: UploadDialogProps & { o
         <button type="button" onClick={onClose}>
           {strings.cancel}
         </button>
-        <button type="submit" class="main" disabled={fitting.length === 0}>
-          {texts.send(fitting.length)}
+        <button type="submit" class="main" disabled={sources.length === 0}>
+          {texts.send(sources.length)}
         </button>
       </div>
     </form>

@@ -1,30 +1,36 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
+import type { UploadOptions } from "../../contract.ts";
 import { Icon } from "../parts/index.ts";
 import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
 import { DropZone } from "./drop-zone.tsx";
+import type { Choice } from "./send-recording.ts";
 import { Tray } from "./tray.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
 import { useUploads } from "./use-uploads.ts";
 
-const choosing = createContext<(files: readonly File[]) => void>(() => {});
+const choosing = createContext<(choice: Choice) => void>(() => {});
 
 /** Lets recordings be sent from anywhere in it: by dropping files on the page, or by UploadButton. */
 export function UploadProvider({ children }: { children: ComponentChildren }) {
   const { uploads, send, drop } = useUploads();
-  const [files, setFiles] = useState<readonly File[]>([]);
+  const [choice, setChoice] = useState<Choice>([]);
   return (
-    <choosing.Provider value={setFiles}>
+    <choosing.Provider value={setChoice}>
       {children}
-      <DropZone onFiles={setFiles} />
-      {files.length > 0 && <UploadDialog files={files} onSend={send} onClose={() => setFiles([])} />}
+      <DropZone onFiles={setChoice} />
+      {(choice === "link" || choice.length > 0) && (
+        <UploadDialog choice={choice} onSend={send} onClose={() => setChoice([])} />
+      )}
       <Tray uploads={uploads} onDrop={drop} />
     </choosing.Provider>
   );
 }
 
-/** Asks for files, for who would rather not drop them. */
-export function UploadButton() {
+/** Asks for files, for who would rather not drop them, or for a link where the server fetches such. */
+export function UploadButtons() {
+  const { value: options } = useAnswer<UploadOptions>("upload-options");
   const choose = useContext(choosing);
   const field = useRef<HTMLInputElement>(null);
   const take = (event: { currentTarget: HTMLInputElement }) => {
@@ -33,11 +39,16 @@ export function UploadButton() {
     event.currentTarget.value = "";
   };
   return (
-    <>
+    <div class="buttons">
+      {options?.links && (
+        <button type="button" class="quiet" onClick={() => choose("link")}>
+          {strings.upload.chooseLink}
+        </button>
+      )}
       <button type="button" class="main" onClick={() => field.current?.click()}>
         <Icon name="send" /> {strings.upload.choose}
       </button>
       <input ref={field} type="file" multiple hidden onChange={take} aria-label={strings.upload.choose} />
-    </>
+    </div>
   );
 }

@@ -38,7 +38,7 @@ export function useUploads() {
         ended.abort();
         drop(number);
       };
-      const name = sending.file.name;
+      const name = typeof sending.source === "string" ? sending.source : sending.source.name;
       setUploads((all) => [...all, { number, name, share: 0, recording: null, trouble: null, cancel }]);
       queue.last = queue.last.then(async () => {
         if (ended.signal.aborted) return;

@@ -1,0 +1,68 @@
+// How long frames take while a transcript of 10,000 segments is scrolled: bun scripts/support/console/frames.ts
+// The browser draws without a GPU, so a frame here takes longer than on a machine that people sit at.
+import { chromium as driver } from "playwright-core";
+import { defaultCacheRoot } from "../../../native/build.ts";
+import { fill } from "../../../test/console/page/filled.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { chromium } from "../chromium.ts";
+
+/** Pixels that the page is moved by from one frame to the next. */
+const speeds = [20, 60, 200, 1_000];
+const frames = 240;
+
+/** What the page does itself: it moves, and notes when frames come and how long each keeps the page at work. */
+const measuring = (speed: number) => `new Promise((resolve) => {
+  const between = [];
+  const work = [];
+  let last = performance.now();
+  const channel = new MessageChannel();
+  let begun = last;
+  channel.port1.onmessage = () => work.push(performance.now() - begun);
+  const step = (now) => {
+    between.push(now - last);
+    last = now;
+    begun = performance.now();
+    scrollBy(0, ${speed});
+    channel.port2.postMessage(null);
+    if (between.length < ${frames}) requestAnimationFrame(step);
+    else resolve({ between: between.slice(2), work, elements: document.querySelectorAll("main *").length });
+  };
+  requestAnimationFrame(step);
+})`;
+
+const found = await chromium(defaultCacheRoot(), console.log);
+if (found === null) process.exit(1);
+await using server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+const { longId } = fill(server.dataDirectory);
+await server.start(false);
+const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+const browser = await driver.launch({
+  executablePath: found.executablePath,
+  env: { ...Object.fromEntries(inherited), ...found.environment },
+});
+const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+await page.goto((await server.cli("console")).stdout.trim());
+await page.getByRole("navigation").waitFor();
+await page.goto(`${server.origin}/console/#/recordings/${longId}`);
+await page.locator(".said:not(.coming)").first().waitFor();
+for (const speed of speeds) {
+  const { between, work, elements } = await page.evaluate<Measured>(measuring(speed));
+  console.log(
+    `${speed} pixels a frame: ${shown(between, 0.5)} ms from frame to frame, 99 of 100 within ${shown(between, 0.99)}; ` +
+      `at work for ${shown(work, 0.5)} ms, 95 of 100 within ${shown(work, 0.95)}; ${elements} elements in the page`,
+  );
+}
+await browser.close();
+
+interface Measured {
+  /** Milliseconds from one frame to the next. */
+  readonly between: readonly number[];
+  /** Milliseconds in which each frame was made ready. */
+  readonly work: readonly number[];
+  readonly elements: number;
+}
+
+function shown(times: readonly number[], share: number): string {
+  const ordered = [...times].sort((one, other) => one - other);
+  return (ordered[Math.floor(ordered.length * share)] ?? 0).toFixed(1);
+}

@@ -1,0 +1,32 @@
+import { useEffect } from "preact/hooks";
+import { characterAt } from "./highlights.ts";
+import { wordAtCharacter } from "./places.ts";
+import type { SegmentPages } from "./segment-pages.ts";
+import type { UsedRows } from "./use-virtual-rows.ts";
+
+/**
+ * Has a click on a word, or on a segment's time, call `onPlace` with when it is said. For the keyboard there are the times,
+ * which are buttons, and the keys that go from word to word.
+ */
+export function useClicks(list: UsedRows["list"], segments: SegmentPages, onPlace: (seconds: number) => void): void {
+  useEffect(() => {
+    const startOf = (said: HTMLElement, event: MouseEvent): number | null => {
+      const segment = segments.get(Number(said.closest<HTMLElement>("[data-index]")?.dataset.index));
+      const character = characterAt(said, event.clientX, event.clientY);
+      if (segment === null || character === null) return null;
+      return wordAtCharacter(segment, character)?.[2] ?? segment.start;
+    };
+    const click = (event: MouseEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const time = target?.closest<HTMLElement>("[data-play]")?.dataset.play;
+      const said = target?.closest<HTMLElement>(".said");
+      // Who has selected something wants to copy it.
+      const isSelecting = getSelection()?.isCollapsed === false;
+      const start = time === undefined ? said && !isSelecting && startOf(said, event) : Number(time);
+      if (typeof start === "number") onPlace(start);
+    };
+    const element = list.current;
+    element?.addEventListener("click", click);
+    return () => element?.removeEventListener("click", click);
+  }, [list, segments, onPlace]);
+}
