@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { createLink, setPassword } from "../../src/console/index.ts";
+import { copyDatabase, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
+import { ConsoleServer } from "./support.ts";
+
+test("a backup that is restored brings no sessions and no links with it, but the search and the password", async () => {
+  using server = new ConsoleServer();
+  const { store, dataDirectory } = server.api;
+  await server.enterSaid("first", ["Hello."]);
+  await setPassword(store, "correct horse battery", server.api.operator());
+  await server.operator();
+  createLink(store, server.api.operator());
+  const backup = join(dataDirectory.root, "backup.db");
+  copyDatabase(dataDirectory.databasePath, backup);
+  await server.console?.close();
+  using other = new ConsoleServer();
+  other.api.store.$client.close();
+  restoreDatabase(other.api.dataDirectory, backup, Date.now());
+  const restored = openDatabase(other.api.dataDirectory.databasePath);
+  const count = (table: string) =>
+    restored.$client.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows;
+  expect(["console_sessions", "console_links", "console_password", "searchable_texts"].map(count)).toEqual([
+    0, 0, 1, 2,
+  ]);
+  restored.$client.close();
+});
