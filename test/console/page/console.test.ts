@@ -146,6 +146,23 @@ describe.if(ready)("an operator in a browser", () => {
     await page.getByText("1 of 1").waitFor();
   });
 
+  test("lists more recordings as the end of the list comes into sight", async () => {
+    await go("#/recordings");
+    const rows = page.locator(".rows > li");
+    await rows.first().waitFor();
+    const first = await rows.count();
+    expect(first).toBeLessThan(filled.count);
+    await rows.last().scrollIntoViewIfNeeded();
+    // And the one that was dropped.
+    await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count + 1);
+    const names = await rows.locator(".title").allTextContents();
+    expect(new Set(names).size).toBe(filled.count + 1);
+    await page.getByRole("radio", { name: "Failed" }).check();
+    await page.getByText("No recording fits.").waitFor();
+    await page.getByRole("radio", { name: "All" }).check();
+    await rows.first().waitFor();
+  });
+
   test("makes a key, which works and is shown once, and revokes it", async () => {
     await go("#/accounts");
     const acme = page.getByRole("region", { name: "acme" });

@@ -6,6 +6,8 @@ import { newRecording } from "../../support/new-recording.ts";
 export interface Filled {
   /** A recording of hours with 10,000 segments of three speakers, of which the last says `Zanzibar`. */
   readonly longId: string;
+  /** How many there are in all. */
+  readonly count: number;
   /** One in Arabic, with a number in it. */
   readonly arabicId: string;
 }
@@ -32,10 +34,13 @@ export function fill(dataDirectory: string): Filled {
       recordings.complete(id, segments);
       return id;
     };
+    // More than the page lists at once.
+    for (let number = 1; number <= 60; number++) enter(`Note ${number}`, "en", [segment(0, "A short note.")]);
     const long = Array.from({ length: 10_000 }, (_, index) =>
       segment(index, index === 9_999 ? "Zanzibar." : (sentences[(index * 7) % sentences.length] ?? "")),
     );
     return {
+      count: 62,
       longId: enter("The whole day", "en", long),
       arabicId: enter(
         "حديث الميناء",

@@ -7,7 +7,7 @@ const texts = strings.find;
 
 /** Where what is looked for is typed, how often it was found, and the way from one place to the next. */
 export function FindBar({ finder, field }: { finder: Finder; field: RefObject<HTMLInputElement | null> }) {
-  const { words, setWords, isLooking, total, current, step } = finder;
+  const { words, setWords, isLooking, trouble, total, current, step } = finder;
   const isAsked = words.trim() !== "" && !isLooking;
   const keyed = (event: KeyboardEvent) => {
     if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
@@ -30,6 +30,7 @@ export function FindBar({ finder, field }: { finder: Finder; field: RefObject<HT
           onKeyDown={keyed}
         />
       </label>
+      <span role="alert">{trouble !== null && <span class="trouble">{trouble}</span>}</span>
       {isAsked && <span class="soft count">{total === 0 ? texts.none : texts.at(current + 1, total)}</span>}
       {isAsked && total > 0 && (
         <>

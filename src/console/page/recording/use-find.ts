@@ -28,6 +28,7 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
   const [words, setWords] = useState(initial);
   const [finding, setFinding] = useState(nothing);
   const [current, setCurrent] = useState(-1);
+  const [trouble, setTrouble] = useState<string | null>(null);
   const show = useRef(onFound);
   show.current = onFound;
   // A recording that is opened from a search shows where it was found, which the address says; not the first place.
@@ -36,7 +37,13 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
   const fetchPlaces = useCallback(
     async (after: number | null, signal?: AbortSignal) => {
       const query = queryOf({ q: words.trim(), limit: "1000", after: after === null ? "" : String(after) });
-      return await ask<Find>(`recordings/${recordingId}/find${query}`, signal === undefined ? {} : { signal });
+      setTrouble(null);
+      return await ask<Find>(`recordings/${recordingId}/find${query}`, signal === undefined ? {} : { signal }).catch(
+        (error: unknown) => {
+          if (signal?.aborted !== true) setTrouble(error instanceof Error ? error.message : String(error));
+          return null;
+        },
+      );
     },
     [recordingId, words],
   );
@@ -45,11 +52,12 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
     if (words.trim() === "") {
       setFinding(nothing);
       setCurrent(-1);
+      setTrouble(null);
       return;
     }
     const ended = new AbortController();
     const timer = setTimeout(async () => {
-      const found = await fetchPlaces(null, ended.signal).catch(() => null);
+      const found = await fetchPlaces(null, ended.signal);
       if (found === null || ended.signal.aborted) return;
       const places = placesOf(found);
       setFinding({ words, places, total: found.total, nextAfter: found.next_after });
@@ -67,7 +75,7 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
   const step = async (by: 1 | -1) => {
     let { places } = finding;
     if (by > 0 && current === places.length - 1 && finding.nextAfter !== null) {
-      const more = await fetchPlaces(finding.nextAfter).catch(() => null);
+      const more = await fetchPlaces(finding.nextAfter);
       if (more === null) return;
       places = [...places, ...placesOf(more)];
       setFinding({ ...finding, places, nextAfter: more.next_after });
@@ -88,16 +96,8 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
   }, [finding.places]);
 
   const isLooking = words.trim() !== "" && finding.words !== words;
-  return {
-    words,
-    setWords,
-    isLooking,
-    total: finding.total,
-    current,
-    step,
-    marks,
-    place: finding.places[current] ?? null,
-  };
+  const place = finding.places[current] ?? null;
+  return { words, setWords, isLooking, trouble, total: finding.total, current, step, marks, place };
 }
 
 export type Finder = ReturnType<typeof useFind>;

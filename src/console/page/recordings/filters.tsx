@@ -43,6 +43,9 @@ export function Filters({ filter, onChange }: FiltersProps) {
 function Words({ words, onChange }: { words: string; onChange: (words: string) => void }) {
   const [typed, setTyped] = useState(words);
   const sent = useRef(words);
+  // Another one with each new state of what is listed; what is typed waits for the same one.
+  const change = useRef(onChange);
+  change.current = onChange;
   useEffect(() => {
     // The address was changed by other means, such as the way back.
     if (words !== sent.current) setTyped(words);
@@ -52,10 +55,10 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
     if (typed.trim() === sent.current) return;
     const timer = setTimeout(() => {
       sent.current = typed.trim();
-      onChange(typed.trim());
+      change.current(typed.trim());
     }, pause);
     return () => clearTimeout(timer);
-  }, [typed, onChange]);
+  }, [typed]);
   return (
     <label class="field search">
       <span class="unseen">{texts.search}</span>
