@@ -147,6 +147,7 @@ describe("transcribe restore", () => {
     expect(() => restoreBackup(elsewhere, target, Date.now())).toThrow(BackupError);
     expect(readdirSync(elsewhere.root, { recursive: true }).toSorted()).toEqual([
       "incoming",
+      "listening",
       "state",
       "uploads",
       "work",
