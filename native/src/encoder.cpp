@@ -2,18 +2,10 @@
 
 #include "operators.h"
 
-#include <chrono>
 #include <stdexcept>
 #include <utility>
 
 namespace transcribe {
-
-namespace {
-
-// How often one that waits for its turn looks whether it still has to.
-constexpr std::chrono::milliseconds patience(50);
-
-}  // namespace
 
 Encoder::Core::Core(const std::string & library, const std::string & model, int threads, int mels, int width)
     : runtime(OnnxRuntime::open(library)), session(runtime.load(model, threads)), mels(mels), width(width) {}
@@ -57,14 +49,8 @@ EncoderUse::EncoderUse(std::shared_ptr<Encoder::Core> encoder)
     : encoder_(std::move(encoder)), options_(encoder_->runtime.run_options()) {}
 
 bool EncoderUse::encode(const float * spectrum, int frames, float * output, const std::function<bool()> & should_end) {
-    std::unique_lock<std::timed_mutex> turn(encoder_->turn, std::defer_lock);
-    do {
-        if (should_end()) {
-            return false;
-        }
-    } while (!turn.try_lock_for(patience));
     encoder_->runtime.allow(options_.get());
-    // an end that was asked for before the line above is not lost
+    // an end that was asked for before is not lost
     if (should_end()) {
         return false;
     }

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace transcribe {
@@ -28,8 +27,6 @@ public:
         const std::shared_ptr<OnnxRuntime::Session> session;
         const int mels;
         const int width;
-        // one window at a time: more of them would only share the same threads, and take memory each
-        std::timed_mutex turn;
         // apart from those of the model's own encoder, whose numbers are others
         const std::shared_ptr<EncodedWindows> windows = std::make_shared<EncodedWindows>();
     };

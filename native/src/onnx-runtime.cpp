@@ -151,10 +151,8 @@ void OnnxRuntime::run(Session * session, RunOptions * options, const float * inp
     const auto release = function<void (*)(void *)>(release_value);
     const std::shared_ptr<void> from(tensor(input, rows, columns), release);
     const std::shared_ptr<void> to(tensor(output, output_rows, output_columns), release);
-    if (session->operators != nullptr) {
-        // in a run that was ended before it could tell
-        session->operators->have_failed();
-    }
+    // in a run that was ended before it could tell
+    Operators::have_failed();
     const char * const input_name = "spectrum";
     const char * const output_name = "encoding";
     void * const inputs[] = {from.get()};
@@ -162,7 +160,7 @@ void OnnxRuntime::run(Session * session, RunOptions * options, const float * inp
     using Run = void * (*)(void *, RunOptions *, const char * const *, void * const *, size_t, const char * const *, size_t,
                            void **);
     check(function<Run>(run_session)(session->native.get(), options, &input_name, inputs, 1, &output_name, 1, outputs));
-    if (session->operators != nullptr && session->operators->have_failed()) {
+    if (Operators::have_failed()) {
         throw std::runtime_error("there was no room to encode a window");
     }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 namespace transcribe {
 
@@ -16,6 +17,9 @@ namespace {
 constexpr int floats = 1;
 // Bfloat16, which not all parts of ONNX Runtime know.
 constexpr int halves = 4;
+
+// A session's operators run one after the other, in the thread that runs the session.
+thread_local bool failed = false;
 
 }  // namespace
 
@@ -177,8 +181,12 @@ void Operators::compute(void * kernel, void * context) {
     try {
         self.run({self.owner.runtime_, context, self.owner.threads_});
     } catch (const std::exception &) {
-        self.owner.failed_ = true;
+        failed = true;
     }
+}
+
+bool Operators::have_failed() {
+    return std::exchange(failed, false);
 }
 
 }  // namespace transcribe

@@ -2,7 +2,6 @@
 
 #include "onnx-runtime.h"
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -26,8 +25,8 @@ public:
     // Makes a session that is set up with these options know them; they must live longer than it.
     void add_to(void * session_options);
 
-    // Whether one has failed since this was asked last: they can't tell the session.
-    bool have_failed() { return failed_.exchange(false); }
+    // Whether one has failed in a run of this thread's since this was asked last: they can't tell the session.
+    static bool have_failed();
 
 private:
     struct Operator;
@@ -38,7 +37,6 @@ private:
 
     const OnnxRuntime & runtime_;
     const size_t threads_;
-    std::atomic<bool> failed_{false};
     void * domain_ = nullptr;
     std::vector<std::unique_ptr<Operator>> operators_;
 };

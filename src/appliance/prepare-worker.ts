@@ -4,6 +4,7 @@ import type { Settings } from "../config/index.ts";
 import {
   chooseCpuLibraryFor,
   chooseGpus,
+  cpuShares,
   leaveOutCpuLibrary,
   type WorkerDeath,
   type WorkerStart,
@@ -83,7 +84,6 @@ export function workerPreparation(
     };
     const speechThreads = Math.max(1, Math.floor(threads / Math.max(1, gpus.length)));
     const [first, ...more] = gpus.map((gpu) => ({ ...start, gpu, speechThreads, lanes: retreat.lanesOf(gpu.label) }));
-    // On a CPU an operation uses all threads well; two at once wait for each other at every step.
-    return first === undefined ? [{ ...start, speechThreads, lanes: 1 }] : [first, ...more];
+    return first === undefined ? [{ ...start, ...cpuShares(threads) }] : [first, ...more];
   };
 }

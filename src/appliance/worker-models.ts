@@ -43,7 +43,6 @@ export class WorkerModels implements RecordingModels {
         this.#admitted = new Set(needed);
         return starts;
       },
-      // On a CPU an operation uses all threads well; two at once wait for each other at every step.
       lanes: 1,
       log: options.log,
       onWork: options.onWork,

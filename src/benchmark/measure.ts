@@ -67,14 +67,14 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     ...{ device: speechDevice, cudaLibrary },
   });
   let cpuLibrary: string | null = null;
-  let workers = 1;
+  let recordings = recordingsAtOnce;
   const engine = new Engine({
     command: ownCommand("__worker"),
     prepare: async (...args) => {
       const starts = await prepare(...args);
       const [{ gpu, cpuLibrary: used }] = starts;
       cpuLibrary = gpu === undefined ? used : null;
-      workers = starts.length;
+      recordings = starts.length * Math.max(recordingsAtOnce, gpu === undefined ? (starts[0].lanes ?? 1) : 1);
       return starts;
     },
     lanes: 1,
@@ -125,9 +125,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
         transcribedSeconds += heardSeconds(chunk);
       } while (performance.now() - started < options.seconds * 1000);
     };
-    const transcribeSeconds = await timed(() =>
-      Promise.all(Array.from({ length: workers * recordingsAtOnce }, oneRecording)),
-    );
+    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordings }, oneRecording)));
     const recordingSeconds = pcm.sampleCount / SAMPLE_RATE;
     return {
       threads,

@@ -11,7 +11,7 @@ export interface EngineOptions {
    * ended, so that a CPU variant or a GPU can be left out. The signal is aborted when the engine is closed meanwhile.
    */
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
-  /** Operations that a worker runs at once, where a start says nothing else. On a CPU they share its cores, and more at once are slower in sum. */
+  /** Operations that a worker runs at once, where a start says nothing else. */
   readonly lanes: number;
   readonly log: Logger;
   /** Told of each operation that was done. */

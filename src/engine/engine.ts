@@ -63,6 +63,14 @@ export class Engine {
     return { ...this.#workers.status(), busy: this.#isBusy };
   }
 
+  /**
+   * How many parts of a recording's work are worth asking for at once: what the CPU takes at once, each on its share of the
+   * threads. On a GPU recordings take turns, since a part alone uses it well.
+   */
+  get partsAtOnce(): number {
+    return this.#workers.partsAtOnce;
+  }
+
   /** Settles when a worker was ready for the first time. */
   ready(): Promise<void> {
     return this.#whenReady.promise;

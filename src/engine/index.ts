@@ -1,3 +1,4 @@
+export { cpuShares } from "./cpu-shares.ts";
 export {
   areVerdicts,
   chooseCpuLibraryFor,

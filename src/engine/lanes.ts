@@ -15,6 +15,10 @@ export class Lanes {
     this.#count = count;
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   /** How many more may begin. */
   get room(): number {
     return Math.max(0, this.#count - this.#running.size);

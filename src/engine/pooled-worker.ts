@@ -93,6 +93,11 @@ export class PooledWorker {
     return this.takesWork && this.#lanes.takes(task);
   }
 
+  /** How many operations it is given at once. */
+  get lanes(): number {
+    return this.#lanes.count;
+  }
+
   /** How many more operations it may be given. */
   get room(): number {
     return this.#lanes.room;

@@ -55,6 +55,12 @@ export class WorkerPool {
     return this.#workers.every(({ worker }) => worker.nothingRuns);
   }
 
+  /** As of the engine. */
+  get partsAtOnce(): number {
+    const [first] = this.#workers;
+    return first === undefined || first.device !== "" ? 1 : first.worker.lanes;
+  }
+
   /** The worker with the most room for it; null: it has to wait. */
   placeFor(task: Task): PooledWorker | null {
     const working = this.#workers.filter(({ worker }) => worker.takesWork);

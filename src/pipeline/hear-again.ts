@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { heardLength, isWholeBlock, type Span, spanSchema, type Turn } from "../engine/index.ts";
 import { embeddingDirectoryOf } from "./diarize.ts";
+import { forEachAtOnce } from "./for-each-at-once.ts";
 import { othersTurn } from "./others-turn.ts";
 import { type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -35,17 +36,23 @@ export async function hearAgain(
   const voiceDirectory = join(context.workDirectory, "sentences");
   mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });
   const blocks = Math.ceil(pieces.length / blockPieces);
-  for (let block = 0; block < blocks; block++) {
-    await othersTurn(signal);
-    const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
-    // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
-    const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
-    if (!isHeard || !(await isWholeBlock(voiceDirectory, block))) {
-      await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);
-      checkpoints.write("sentences", block, blockSchema, { spans });
-    }
-    context.progress((block + 1) / blocks);
-  }
+  let heard = 0;
+  await forEachAtOnce(
+    Array(blocks).keys(),
+    () => engine.partsAtOnce,
+    async (block) => {
+      await othersTurn(signal);
+      const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
+      // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
+      const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
+      if (!isHeard || !(await isWholeBlock(voiceDirectory, block))) {
+        await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);
+        checkpoints.write("sentences", block, blockSchema, { spans });
+      }
+      heard += 1;
+      context.progress(heard / blocks);
+    },
+  );
   const sentences = pieces.map((piece) => ({ speaker: piece.speaker, seconds: heardLength(piece) }));
   const { speakers } = await engine.run("compareSentences", { voiceDirectory, sentences }, signal);
   await othersTurn(signal);

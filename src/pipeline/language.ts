@@ -55,7 +55,11 @@ export async function chooseLanguage(
     return { language: known, isMixed: stored.isMixed, isOnly: false };
   }
 
-  const { winner, heard } = await voteLanguage(speech, (chunk) => ask(context, chunk, model));
+  const { winner, heard } = await voteLanguage(
+    speech,
+    (chunk) => ask(context, chunk, model),
+    () => context.engine.partsAtOnce,
+  );
   const language = languages.find(({ whisperCode }) => whisperCode === winner);
   if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
   const isMixed = heard.some(

@@ -6,7 +6,7 @@ import type { Checkpoints } from "../transcriptions/index.ts";
 import { operationSignal } from "./operation-signal.ts";
 import { ParkingError } from "./parking-error.ts";
 
-/** What has come of the tries of the operation that a recording is at; of earlier operations nothing is kept. */
+/** What has come of the tries of an operation that a recording is at. */
 const triesSchema = Type.Object({
   /** Its name, and a digest of what it is done with. */
   operation: Type.String(),
@@ -39,15 +39,20 @@ export interface RememberOptions {
  * of it the engine counts to its limit, from what is kept here; interruptions are counted here. Where the recording is
  * parked, what the worker has begun may end.
  */
-export function rememberTries(engine: Pick<Engine, "run">, options: RememberOptions): Pick<Engine, "run"> {
+export function rememberTries(
+  engine: Pick<Engine, "run" | "partsAtOnce">,
+  options: RememberOptions,
+): Pick<Engine, "run" | "partsAtOnce"> {
   const { recordingId, checkpoints, log, pauseMilliseconds = defaultPauseMilliseconds } = options;
-  let lastDone: string | null = null;
+  const places = new Places(checkpoints);
   return {
+    get partsAtOnce() {
+      return engine.partsAtOnce;
+    },
     async run(operation, params, signal) {
       signal.throwIfAborted();
       const name = `${operation} ${digestOf(params)}`;
-      // What was done once begins anew when it is asked for again.
-      const tries = new KeptTries(checkpoints, name, name === lastDone);
+      using tries = places.take(name);
       for (;;) {
         const { deaths, interruptions } = tries;
         if (interruptions >= mostInterruptions) {
@@ -76,7 +81,7 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
               if (death === "of the GPU") tries.add({ interruptions: -1 });
             },
           });
-          lastDone = name;
+          tries.done();
           return result;
         } catch (error) {
           // Parking interrupts by order, which counts for nothing; of a recording that a command has ended nothing is kept.
@@ -89,16 +94,60 @@ export function rememberTries(engine: Pick<Engine, "run">, options: RememberOpti
   };
 }
 
-/** What is kept of one operation's tries; a change is stored before it counts. */
-class KeptTries {
-  readonly #checkpoints: Checkpoints;
-  #kept: Static<typeof triesSchema>;
+type Kept = Static<typeof triesSchema>;
 
-  /** @param isNew nothing that is kept counts */
-  constructor(checkpoints: Checkpoints, operation: string, isNew: boolean) {
+/** Where the tries of the operations are kept that a recording is at, one in each place; another's come there once it is done. */
+class Places {
+  readonly #checkpoints: Checkpoints;
+  readonly #taken = new Set<number>();
+
+  constructor(checkpoints: Checkpoints) {
     this.#checkpoints = checkpoints;
-    const kept = isNew ? null : checkpoints.read("tries", 0, triesSchema);
-    this.#kept = kept?.operation === operation ? kept : { operation, deaths: 0, interruptions: 0 };
+  }
+
+  /** Takes the place where an operation's tries are kept, or the first that has none which count. */
+  take(operation: string): KeptTries {
+    const stored = [...this.#checkpoints.finished("tries")]
+      .filter((place) => !this.#taken.has(place))
+      .map((place) => ({ place, kept: this.#checkpoints.read("tries", place, triesSchema) }));
+    const own = stored.find(({ kept }) => kept?.operation === operation);
+    const inUse = new Set(stored.filter(({ kept }) => kept !== null && counts(kept)).map(({ place }) => place));
+    let place = own?.place ?? 0;
+    while (own === undefined && (this.#taken.has(place) || inUse.has(place))) place++;
+    this.#taken.add(place);
+    return new KeptTries(own?.kept ?? { operation, deaths: 0, interruptions: 0 }, {
+      store: (next) => this.#checkpoints.write("tries", place, triesSchema, next),
+      leave: () => this.#taken.delete(place),
+    });
+  }
+}
+
+function counts({ deaths, interruptions }: Kept): boolean {
+  return deaths + interruptions > 0;
+}
+
+interface Place {
+  readonly store: (kept: Kept) => void;
+  readonly leave: () => void;
+}
+
+/** What is kept of one operation's tries; a change is stored before it counts. */
+class KeptTries implements Disposable {
+  #kept: Kept;
+  readonly #place: Place;
+
+  constructor(kept: Kept, place: Place) {
+    this.#kept = kept;
+    this.#place = place;
+  }
+
+  /** It was done: asked for again, it begins anew. */
+  done(): void {
+    this.add({ deaths: -this.deaths, interruptions: -this.interruptions });
+  }
+
+  [Symbol.dispose](): void {
+    this.#place.leave();
   }
 
   get deaths(): number {
@@ -116,7 +165,7 @@ class KeptTries {
       deaths: this.#kept.deaths + deaths,
       interruptions: this.#kept.interruptions + interruptions,
     };
-    this.#checkpoints.write("tries", 0, triesSchema, next);
+    this.#place.store(next);
     this.#kept = next;
   }
 }

@@ -12,7 +12,7 @@ export interface PipelineServices {
   readonly store: Store;
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
-  readonly engine: Pick<Engine, "run">;
+  readonly engine: Pick<Engine, "run" | "partsAtOnce">;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
   readonly decodeOptions: () => Omit<DecodeOptions, "room">;

@@ -1,6 +1,7 @@
 import type { Engine } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
+import { forEachAtOnce } from "./for-each-at-once.ts";
 
 /** What a step works with. A step does what its checkpoints say is missing, so it can be run again at any time. */
 export interface StepContext {
@@ -10,7 +11,7 @@ export interface StepContext {
   /** Where step files go; it is there, and gone when the record is terminal. */
   readonly workDirectory: string;
   readonly checkpoints: Checkpoints;
-  readonly engine: Pick<Engine, "run">;
+  readonly engine: Pick<Engine, "run" | "partsAtOnce">;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Says how far this step is, 0 to 1; null where nothing can be measured. */
@@ -38,7 +39,8 @@ export class RecordingFailure extends Error {
 }
 
 /**
- * Does a step's parts in order, leaving out those that are finished; there is at least one.
+ * Does a step's parts in order, as many at once as the engine takes, leaving out those that are finished; there is at least one.
+ * Where one fails, those that have begun are waited for, and none begins after it.
  * @param doPart does one part and writes its checkpoint
  * @param isThere whether what a finished part left on disk is whole; left out where checkpoints hold all there is
  */
@@ -52,12 +54,16 @@ export async function forEachMissingPart(
   const finished = new Set<number>();
   for (const part of context.checkpoints.finished(step)) if (await isThere(part)) finished.add(part);
   context.progress(finished.size / parts);
-  for (let part = 0; part < parts; part++) {
-    if (finished.has(part)) continue;
-    context.signal.throwIfAborted();
-    await doPart(part);
-    finished.add(part);
-    context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
-    context.progress(finished.size / parts);
-  }
+  const missing = Array.from({ length: parts }, (_, part) => part).filter((part) => !finished.has(part));
+  await forEachAtOnce(
+    missing,
+    () => context.engine.partsAtOnce,
+    async (part) => {
+      context.signal.throwIfAborted();
+      await doPart(part);
+      finished.add(part);
+      context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
+      context.progress(finished.size / parts);
+    },
+  );
 }

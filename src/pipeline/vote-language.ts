@@ -6,6 +6,7 @@ import {
   partOfChunk,
   sureProbability,
 } from "../engine/index.ts";
+import { forEachAtOnce } from "./for-each-at-once.ts";
 import type { Speech } from "./speech.ts";
 
 /** Chunks that are asked whatever they say, and those that are asked at most. What is asked and not read costs a run of the encoder. */
@@ -30,20 +31,21 @@ export interface Vote {
  * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language
  * by how probable it is, times its seconds.
  * @param ask what the model hears in a chunk
+ * @param atOnce how many of those that are asked whatever they say are asked at once
  */
 export async function voteLanguage(
   speech: readonly Speech[],
   ask: (speech: Speech) => Promise<Probabilities>,
+  atOnce: () => number = () => 1,
 ): Promise<Vote> {
   const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
   const least = Math.max(fewVotes, Math.ceil(inOrder.length / chunksPerVote));
   const most = Math.max(manyVotes, least);
   const scores = new Map<string, number>();
   const heard: { speech: Speech; probabilities: Probabilities }[] = [];
-  const hear = async (part: Speech) => {
-    const probabilities = await ask(part);
+  const count = ({ chunk }: Speech, probabilities: Probabilities = {}) => {
     for (const [code, probability] of Object.entries(probabilities)) {
-      scores.set(code, (scores.get(code) ?? 0) + probability * heardSeconds(part.chunk));
+      scores.set(code, (scores.get(code) ?? 0) + probability * heardSeconds(chunk));
     }
     return probabilities;
   };
@@ -51,9 +53,16 @@ export async function voteLanguage(
   const short = inOrder.filter((chunk) => !isLong(chunk));
   const later = inOrder.flatMap(laterPieces).filter(isLong);
   const asked = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
-  for (const chunk of asked.slice(0, most)) {
-    if (heard.length >= least && hasClearLead(scores)) break;
-    heard.push({ speech: chunk, probabilities: await hear(chunk) });
+  const first = asked.slice(0, Math.min(least, most));
+  const answers: Probabilities[] = [];
+  await forEachAtOnce(first, atOnce, async (chunk, index) => {
+    answers[index] = await ask(chunk);
+  });
+  for (const [index, chunk] of first.entries())
+    heard.push({ speech: chunk, probabilities: count(chunk, answers[index]) });
+  for (const chunk of asked.slice(first.length, most)) {
+    if (hasClearLead(scores)) break;
+    heard.push({ speech: chunk, probabilities: count(chunk, await ask(chunk)) });
   }
   // Unsure of the whole, whisper may be sure of its halves: a sentence in old English passed for Latin with base.
   const unsure = heard.filter(
@@ -61,7 +70,7 @@ export async function voteLanguage(
   );
   for (const half of unsure.flatMap(({ speech }) => halves(speech)).slice(0, most - heard.length)) {
     if (hasClearLead(scores)) break;
-    await hear(half);
+    count(half, await ask(half));
   }
   return { winner: ranked(scores)[0]?.[0], heard };
 }

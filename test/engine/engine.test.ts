@@ -42,6 +42,14 @@ describe("the engine", () => {
     expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as told");
   });
 
+  test("has a recording ask for as many parts at once as the CPU takes, and for one where a GPU computes", async () => {
+    const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
+    const onCpu = engine({ prepare: async () => [{ ...scriptedStart, lanes: 3 }] });
+    const onGpu = engine({ prepare: async () => [{ ...scriptedStart, gpu, lanes: 5 }] });
+    await Promise.all([onCpu.ready(), onGpu.ready()]);
+    expect([onCpu.partsAtOnce, onGpu.partsAtOnce]).toEqual([3, 1]);
+  });
+
   test("tells what was done, and not what failed; and how a worker died", async () => {
     const work: WorkDone[] = [];
     const deaths: (string | null)[] = [];

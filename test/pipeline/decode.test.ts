@@ -12,7 +12,7 @@ import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const noEngine = { run: () => Promise.reject(new Error("nothing is asked of the engine")) };
+const noEngine = { partsAtOnce: 1, run: () => Promise.reject(new Error("nothing is asked of the engine")) };
 
 /** A recording that is entered in a database of its own. */
 function entered() {

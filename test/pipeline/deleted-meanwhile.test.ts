@@ -46,6 +46,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
     usage: new Usage(store),
     metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
     engine: {
+      partsAtOnce: 1,
       run: unused,
     },
     models: {

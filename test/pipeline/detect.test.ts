@@ -40,6 +40,7 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
   const context = {
     ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent"), workDirectory: directory.path },
     engine: {
+      partsAtOnce: 1,
       run: async (operation: string) => {
         operations.push(operation);
         return { chunks };

@@ -31,7 +31,7 @@ function listening(calls = Number.POSITIVE_INFINITY) {
     await writeSentenceVoices(voiceDirectory, block, voices);
     return {};
   };
-  return { heard, engine: { run } as unknown as TrackContext["engine"] };
+  return { heard, engine: { run, partsAtOnce: 1 } as unknown as TrackContext["engine"] };
 }
 
 const directory = temporaryDirectory();

@@ -27,6 +27,7 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
       recording: { pinnedLanguage: null },
       checkpoints: { read: () => null, write: () => {} },
       engine: {
+        partsAtOnce: 1,
         run: (_operation: string, { pcm, chunk }: Speech) =>
           state.detectLanguage(
             samples.get(pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ?? new Float32Array(0),

@@ -52,6 +52,7 @@ async function choose(
       write: (step: string, _part: number, _schema: unknown, payload: unknown) => stored.set(step, payload),
     },
     engine: {
+      partsAtOnce: 1,
       run: async (_operation: string, { chunk }: { chunk: Span }) => {
         asked.push(chunk.startSeconds);
         const { seconds: _, ...probabilities } =
@@ -209,6 +210,7 @@ describe("a chunk of which the pieces lie far apart", () => {
       recording: { pinnedLanguage: null } as unknown as Recording,
       checkpoints: { read: () => null, write: () => {} },
       engine: {
+        partsAtOnce: 1,
         run: async (_operation: string, { chunk }: { chunk: Chunk }) => {
           asked.push(chunk.speech.length);
           // Whisper is sure of the language that a window begins in, whatever comes after it.

@@ -38,7 +38,7 @@ describe("how often an operation was tried", () => {
       return { chunks: [] } as never;
     };
     const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
-    return rememberTries({ run }, { ...options, pauseMilliseconds: 5 });
+    return rememberTries({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
   const done: Act = (tries) => tries.begins();
   const diesOnce: Act = (tries) => {
@@ -65,6 +65,28 @@ describe("how often an operation was tried", () => {
     await runOn(done, "b");
     await server(done).run("detectBlock", { ...plan("a"), block: 0 }, never);
     expect(told).toEqual([0, 0, 0]);
+  });
+
+  test("is kept of each of several that are done at once, and of one that ends before another", async () => {
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const ends: Act = async (tries) => {
+      tries.begins();
+      tries.died("of itself");
+      tries.begins();
+      await both[told.length - 1]?.promise;
+    };
+    const first = server(ends);
+    const running = ["a", "b"].map((path) => first.run("planChunks", plan(path), never));
+    both[0]?.resolve();
+    await running[0];
+    const third = first.run("planChunks", plan("c"), never);
+    both[1]?.reject(killed);
+    await expect(running[1]).rejects.toBe(killed);
+    await third;
+    await runOn(done, "c");
+    await runOn(done, "b");
+    await runOn(done, "d");
+    expect(told).toEqual([0, 0, 0, 0, 1, 0]);
   });
 
   test("a server that ends at it again and again gives it up, and takes its time before it does", async () => {
@@ -135,7 +157,8 @@ describe("where the server stops", () => {
     return { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
   };
   /** An engine whose worker takes so long, and is told to stop by the signal. */
-  const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run"> => ({
+  const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run" | "partsAtOnce"> => ({
+    partsAtOnce: 1,
     run: async (_operation, _params, signal, tries) => {
       if (begins) tries?.begins();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -156,7 +179,7 @@ describe("where the server stops", () => {
       }
       throw new EngineKilledError("killed");
     };
-    const running = rememberTries({ run }, parts()).run("planChunks", plan("a"), stopping.signal);
+    const running = rememberTries({ run, partsAtOnce: 1 }, parts()).run("planChunks", plan("a"), stopping.signal);
     await expect(running).rejects.toBeInstanceOf(ParkingError);
   });
 

@@ -19,7 +19,7 @@ export function quietServices(
   return {
     ...{ ...stored, now: Date.now, usage: new Usage(store) },
     metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
-    engine: { run } as PipelineServices["engine"],
+    engine: { run, partsAtOnce: 1 } as PipelineServices["engine"],
     models: {
       current: unused,
       find: unused,

@@ -25,6 +25,7 @@ function made(workDirectory: string) {
     ...{ recording, workDirectory, uploadPath: "unused", log: createLogger("silent") },
     checkpoints: new Checkpoints(store, id),
     engine: {
+      partsAtOnce: 1,
       run: () => {
         throw new Error("nothing is asked of the engine");
       },

@@ -27,6 +27,7 @@ test("all chunks are done with the vocabulary that the recording was created wit
     const context = {
       ...{ recording, checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
       engine: {
+        partsAtOnce: 1,
         run: async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
           if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
           told.push([params.chunk.startSeconds, params.vocabulary]);
@@ -58,6 +59,7 @@ test("what languages the words of each chunk are in is told, of those too that a
   const context = {
     ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent") },
     engine: {
+      partsAtOnce: 1,
       run: async (_operation: string, { mayChangeLanguage }: { mayChangeLanguage: boolean }) => {
         told.push(mayChangeLanguage);
         return { words: [], languages: { en: 2, de: 5 } };

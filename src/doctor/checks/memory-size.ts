@@ -1,4 +1,6 @@
 import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { cpuShares } from "../../engine/index.ts";
 import { size } from "../../wording/index.ts";
 import { cgroupLimits } from "../cgroup.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
@@ -21,11 +23,13 @@ export const memorySize: Check = {
     const total = Math.min(installed, limit ?? installed);
     const available = Math.min(kilobytes("MemAvailable") * 1024, total);
     const gpus = settings.engine.device === "cpu" ? 0 : findGpus(machine).length;
-    const need = memoryNeed(statSync(whisperModelOf(context)).size, settings.queue.slots, Math.max(1, gpus));
+    const lanes = gpus > 0 ? 1 : cpuShares(settings.engine.threads || availableParallelism()).lanes;
+    const model = statSync(whisperModelOf(context)).size;
+    const need = memoryNeed(model, settings.queue.slots, Math.max(1, gpus), lanes);
     const of = limit !== null && limit < installed ? "the container or service may use" : "there are";
     const detail = [`needed: about ${size(need)}; ${of} ${size(total)}, of which ${size(available)} are free`];
     const advice =
-      "Give the machine or container more memory, take a smaller model (transcribe models list), or lower queue.slots.";
+      "Give the machine or container more memory, take a smaller model (transcribe models list), or lower queue.slots or engine.threads.";
     if (total < need)
       return problem(`too little: ${size(total)}, and about ${size(need)} are needed`, { detail, advice });
     // A server that runs holds its share already.

@@ -86,6 +86,19 @@ describe.skipIf(!canRun)("whisper", () => {
     expect(await textOf(model, other)).not.toBe(alone);
   }, 60_000);
 
+  test.each(hasOperators ? (["float", "bfloat16"] as const) : (["float"] as const))(
+    "says of two windows at once what it says of each alone, with the encoder in %s",
+    async (form) => {
+      const encoder = { ...(await encoderOf(form)), threads: 1 };
+      const [samples, other] = [await readSamples(jfk), await readSamples(leopard)];
+      const model = openBase();
+      const both = [textOf(model, samples, { encoder }), textOf(model, other, { encoder })];
+      const alone = [await textOf(model, samples, { encoder }), await textOf(model, other, { encoder })];
+      expect(await Promise.all(both)).toEqual(alone);
+    },
+    60_000,
+  );
+
   test("ends at once in the encoder in ONNX form, and does its work afterwards", async () => {
     const samples = await readSamples(jfk);
     const state = openBase().createState(await encoderOf("float"));

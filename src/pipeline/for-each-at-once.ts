@@ -1,0 +1,25 @@
+/**
+ * Does something with each item, in their order, so many at once. Where one fails, those that have begun are waited for, and
+ * none begins after it.
+ * @param atOnce is asked again before each
+ * @throws what the first one failed with
+ */
+export async function forEachAtOnce<T>(
+  items: Iterable<T>,
+  atOnce: () => number,
+  doOne: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const running = new Set<Promise<void>>();
+  let index = 0;
+  for (const item of items) {
+    while (running.size >= atOnce()) await Promise.race(running);
+    if (failures.length > 0) break;
+    const one = doOne(item, index++)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(one));
+    running.add(one);
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+}

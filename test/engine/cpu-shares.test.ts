@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { cpuShares } from "../../src/engine/index.ts";
+
+test.each([
+  [1, 1, 1],
+  [2, 2, 1],
+  [4, 4, 1],
+  [7, 4, 1],
+  [8, 4, 2],
+  [32, 4, 8],
+])("of %d threads %d operations have %d each", (threads, lanes, each) => {
+  expect(cpuShares(threads)).toEqual({ lanes, threads: each, speechThreads: each });
+});
