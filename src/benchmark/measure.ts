@@ -97,15 +97,13 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     options.onStep("warming up");
     await detect(0);
     options.onStep("finding speech");
-    const detectSeconds = await timed(async () => {
-      for (const block of blocks) await detect(block);
-    });
+    const detectSeconds = await timed(() => Promise.all(blocks.map(detect)));
     const { chunks } = await engine.run("planChunks", { pcm, activityDirectory }, signal);
     const [first] = chunks;
     if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
     options.onStep("telling speakers apart");
     const diarizeSeconds = await timed(async () => {
-      for (const block of blocks) await embed(block);
+      await Promise.all(blocks.map(embed));
       await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
     });
     options.onStep("finding the language");
