@@ -20,18 +20,19 @@ export function overview(rows: readonly Row[]): Cells {
   };
 }
 
-/** Where the time of each goes that tells it, one recording at a time. */
+/** Where the time of each goes that tells it, one recording at a time. Of ours several steps run at once, each on threads of its own. */
 export function stepsTable(rows: readonly Row[]): Cells {
   return {
-    head: ["recording", "by", "step", "times", "seconds", "of the whole"],
+    head: ["recording", "by", "step", "times", "seconds", "of all steps"],
     lines: rows
       .filter(({ atOnce }) => atOnce === 1)
-      .flatMap(({ recording, by, seconds: whole, steps }) =>
-        steps.map(({ name, count, seconds }) => [
+      .flatMap(({ recording, by, steps }) => {
+        const all = steps.reduce((sum, { seconds }) => sum + seconds, 0);
+        return steps.map(({ name, count, seconds }) => [
           ...[recording, by, name, count === null ? "" : String(count), seconds.toFixed(1)],
-          `${((100 * seconds) / whole).toFixed(0)} %`,
-        ]),
-      ),
+          `${((100 * seconds) / all).toFixed(0)} %`,
+        ]);
+      }),
   };
 }
 

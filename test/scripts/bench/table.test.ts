@@ -62,7 +62,10 @@ describe("the table", () => {
   });
 
   test("has the most memory that any run took, by process, and the steps of who tells them", () => {
-    const step = (seconds: number) => [{ name: "encoder", seconds, count: 19 }];
+    const step = (seconds: number) => [
+      { name: "encoder", seconds, count: 19 },
+      { name: "decoder", seconds: 6, count: null },
+    ];
     const [row] = rowsOf(
       [
         run("ours", 4, { figures: { peakBytes: { server: 5e7, worker: 1e8 }, steps: step(1) } }),
@@ -71,9 +74,13 @@ describe("the table", () => {
       options,
     );
     expect(row?.peakBytes).toEqual({ server: 6e7, worker: 1e8, ffmpeg: 1e7 });
-    expect(row?.steps).toEqual([{ name: "encoder", seconds: 2, count: 19 }]);
+    expect(row?.steps).toEqual([
+      { name: "encoder", seconds: 2, count: 19 },
+      { name: "decoder", seconds: 6, count: null },
+    ]);
     expect(stepsTable(row === undefined ? [] : [row]).lines).toEqual([
-      ["dialogues", "ours", "encoder", "19", "2.0", "50 %"],
+      ["dialogues", "ours", "encoder", "19", "2.0", "25 %"],
+      ["dialogues", "ours", "decoder", "", "6.0", "75 %"],
     ]);
   });
 
