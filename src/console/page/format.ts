@@ -27,6 +27,10 @@ export const percent = (share: number) => percents.format(share);
 export const moment = (iso: string) => moments.format(new Date(iso));
 /** @param day e.g. `2026-11-21` */
 export const dayOf = (day: string) => days.format(new Date(`${day}T00:00:00Z`));
+/** Languages that are written from right to left, of those that are transcribed. */
+const fromRight = /^(ar|fa|he|ps|sd|ur|yi)\b/;
+/** Where a language's lines begin. */
+export const directionOf = (language: string | null) => (fromRight.test(language ?? "") ? "rtl" : "ltr");
 /** A language by its code. */
 export const languageName = (code: string) => languages.of(code) ?? code;
 

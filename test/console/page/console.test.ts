@@ -240,6 +240,8 @@ describe.if(ready)("an operator in a browser", () => {
       return {
         direction: getComputedStyle(said).direction,
         language: said.getAttribute("lang"),
+        isBesideTimes:
+          said.getBoundingClientRect().right < (document.querySelector(".at")?.getBoundingClientRect().left ?? 0),
         edge: Math.round(said.getBoundingClientRect().right - rightOf(0, 1)),
         isInOrder: rightOf(year + 3, year + 4) > rightOf(year, year + 1),
       };
@@ -248,6 +250,8 @@ describe.if(ready)("an operator in a browser", () => {
     expect(places.language).toBe("ar");
     expect(places.edge).toBeLessThan(20);
     expect(places.isInOrder).toBe(true);
+    // The margin with the times is where the lines begin.
+    expect(places.isBesideTimes).toBe(true);
   });
 
   test("is followed in a browser that marks no text without elements", async () => {

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Mark, Outline, RecordingDetail, Segment } from "../../contract.ts";
+import { directionOf } from "../format.ts";
 import { Told } from "../parts/index.ts";
 import type { Refusal } from "../server.ts";
 import { strings } from "../strings.ts";
@@ -89,7 +90,7 @@ export function Transcript(props: TranscriptProps) {
   return (
     <div class="transcript">
       <Told refusal={refusal} again={again} />
-      <div ref={list} class="all">
+      <div ref={list} class="all" dir={directionOf(recording.language)}>
         <ol aria-label={strings.transcript} style={{ transform: `translateY(${top}px)` }}>
           {shown.map((index) => {
             const speakerIndex = outline.speaker[index] ?? 0;
