@@ -7,7 +7,9 @@ export class ConsoleSwitch {
   readonly #isEnabled: () => boolean;
   readonly #make: () => Console;
   #console: Console | null = null;
-  #closing: Promise<void> = Promise.resolve();
+  /** An earlier one, which still ends what it does aside; the next one would take that up. */
+  #closing: Promise<void> | null = null;
+  #isClosed = false;
 
   /** @param make what takes up where an earlier one left off */
   constructor(isEnabled: () => boolean, make: () => Console) {
@@ -17,8 +19,8 @@ export class ConsoleSwitch {
 
   /** Opens or closes it, as the settings say now. */
   follow(): void {
-    if (this.#isEnabled()) this.#console ??= this.#make();
-    else this.#shut();
+    if (this.#isClosed || !this.#isEnabled()) return this.#shut();
+    if (this.#closing === null) this.#console ??= this.#make();
   }
 
   /** A path of the console's is, without one, like any that nothing is at. */
@@ -32,14 +34,17 @@ export class ConsoleSwitch {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#shut();
     await this.#closing;
   }
 
   #shut(): void {
     if (this.#console === null) return;
-    const closed = this.#console.close();
-    this.#closing = this.#closing.then(() => closed);
+    this.#closing = this.#console.close().finally(() => {
+      this.#closing = null;
+      this.follow();
+    });
     this.#console = null;
   }
 }

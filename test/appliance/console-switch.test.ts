@@ -44,3 +44,30 @@ test("there is a console while the settings have one, and its paths are nobody's
   await console.close();
   expect([await answer(), told.at(-1)]).toEqual([null, "2 closed"]);
 });
+
+test("one that is wanted again while the one before still ends its work comes after that, and none after the server's end", async () => {
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let enabled = true;
+  let made = 0;
+  const console = new ConsoleSwitch(
+    () => enabled,
+    () => {
+      const end = ends[made];
+      return { ...numbered(++made, []), close: async () => end?.promise };
+    },
+  );
+  console.follow();
+  enabled = false;
+  console.follow();
+  enabled = true;
+  console.follow();
+  expect([made, console.beside("/console/")]).toEqual([1, null]);
+  ends[0]?.resolve();
+  await Bun.sleep(1);
+  expect([made, console.beside("/console/") === null]).toEqual([2, false]);
+  const closed = console.close();
+  ends[1]?.resolve();
+  await closed;
+  await Bun.sleep(1);
+  expect([made, console.beside("/console/")]).toEqual([2, null]);
+});
