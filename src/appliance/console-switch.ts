@@ -19,8 +19,8 @@ export class ConsoleSwitch {
 
   /** Opens or closes it, as the settings say now. */
   follow(): void {
-    if (this.#isClosed || !this.#isEnabled()) return this.#shut();
-    if (this.#closing === null) this.#console ??= this.#make();
+    if (this.#isClosed || !this.#isEnabled()) this.#shut();
+    else if (this.#closing === null) this.#console ??= this.#make();
   }
 
   /** A path of the console's is, without one, like any that nothing is at. */
