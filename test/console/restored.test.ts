@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createLink, setPassword } from "../../src/console/index.ts";
-import { copyDatabase, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
+import { copyDatabase, DataDirectory, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ConsoleServer } from "./support.ts";
 
 test("a backup that is restored brings no sessions and no links with it, but the search and the password", async () => {
@@ -13,11 +14,10 @@ test("a backup that is restored brings no sessions and no links with it, but the
   createLink(store, server.api.operator());
   const backup = join(dataDirectory.root, "backup.db");
   copyDatabase(dataDirectory.databasePath, backup);
-  await server.console?.close();
-  using other = new ConsoleServer();
-  other.api.store.$client.close();
-  restoreDatabase(other.api.dataDirectory, backup, Date.now());
-  const restored = openDatabase(other.api.dataDirectory.databasePath);
+  using elsewhere = temporaryDirectory();
+  const directory = new DataDirectory(join(elsewhere.path, "data"));
+  restoreDatabase(directory, backup, Date.now());
+  const restored = openDatabase(directory.databasePath);
   const count = (table: string) =>
     restored.$client.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows;
   expect(["console_sessions", "console_links", "console_password", "searchable_texts"].map(count)).toEqual([
