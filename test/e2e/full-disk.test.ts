@@ -44,7 +44,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     disks.push(disk);
     const work = join(server.dataDirectory, "work");
     mkdirSync(work, { mode: 0o700 });
-    long = await makeRecordingOfChunks(folder.path, 2);
+    long = await makeRecordingOfChunks(folder.path, 4);
     await server.start();
     client = server.client("disk");
     const { ended, segments } = await client.transcribe(long, { language: "en" });
@@ -60,7 +60,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
   });
 
   const endsUndisturbed = async (id: string) => {
-    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 16 });
+    expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 32 });
     expect(await client.segments(id)).toEqual(undisturbed);
   };
   const isWhole = async () => {

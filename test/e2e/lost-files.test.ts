@@ -19,7 +19,7 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
   const client = () => new TestClient(server.baseUrl, key);
 
   beforeAll(async () => {
-    long = await makeRecordingOfChunks(folder.path, 2);
+    long = await makeRecordingOfChunks(folder.path, 4);
     await server.start();
     key = server.client("lost").key;
     undisturbed = (await client().transcribe(long, { language: "en" })).segments;

@@ -14,12 +14,12 @@ const said = [
 const pauseSeconds = 2.6;
 
 /**
- * Writes two or three things that are said in the samples with pauses between, 16 or 25 s that make as many chunks: it can be
+ * Writes things that are said in the samples with pauses between, about 8 s for each of the chunks that they make: it can be
  * interrupted between any two of them, and is done in a third of the time that as many full chunks take.
  * @returns its path
  */
-export async function makeRecordingOfChunks(directory: string, chunks: 2 | 3 = 3): Promise<string> {
-  const parts = said.slice(0, chunks);
+export async function makeRecordingOfChunks(directory: string, chunks = 3): Promise<string> {
+  const parts = Array.from({ length: chunks }, (_, chunk) => said[chunk % said.length] ?? said[0]);
   const path = join(directory, "chunks.wav");
   const inputs = parts.flatMap(([name, from, to]) => ["-ss", String(from), "-to", String(to), "-i", samplePath(name)]);
   const each = parts.map(([, from, to], index) => {

@@ -30,7 +30,7 @@ export const smallRecordings: readonly SmallRecording[] = [
 ];
 
 /** Writes five small recordings of different kinds, about a minute in all. @param chunks of the longest */
-export async function makeSmallRecordings(directory: string, chunks: 2 | 3 = 3): Promise<void> {
+export async function makeSmallRecordings(directory: string, chunks = 3): Promise<void> {
   for (const [name, input] of Object.entries(made)) {
     const command = [ffmpegPath, "-v", "error", "-y", ...input, "-bitexact", join(directory, name)];
     const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
