@@ -46,9 +46,11 @@ describe.if(ready)("a recording that the worker dies of at one chunk", () => {
       expect(await client().waitUntilEnded(id)).toMatchObject({ status: "failed", failure_reason: "internal" });
       expect(await causeOf(id)).toBe("engine_crashed");
       for (const other of others) expect((await client().waitUntilEnded(other.id)).status).toBe("completed");
-      expect(deaths().map(({ signal, operations }) => ({ signal, operations }))).toEqual(
-        [0, 1, 2].map(() => ({ signal: "SIGSEGV", operations: ["transcribe"] })),
-      );
+      expect(deaths().map(({ signal, operations }) => ({ signal, operations }))).toEqual([
+        ...[0, 1].map(() => ({ signal: "SIGSEGV", operations: expect.arrayContaining(["transcribe"]) })),
+        // The last time with nothing beside it.
+        { signal: "SIGSEGV", operations: ["transcribe"] },
+      ]);
     }),
     180_000,
   );

@@ -22,7 +22,7 @@ export interface KillsWanted {
 const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
 
 /** What may lie in a data directory. */
-const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|work|models|state|backups)$/;
+const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|models|state|backups)$/;
 
 /**
  * Five recordings at once, again and again, of a server that is killed at random moments, its worker or itself, until there
@@ -230,6 +230,7 @@ function strayFiles(dataDirectory: string, ids: ReadonlySet<string>): string[] {
     ...readdirSync(dataDirectory).filter((name) => !known.test(name)),
     ...inside("incoming"),
     ...inside("work"),
+    ...inside("listening"),
     ...inside("uploads").filter((path) => !ids.has(path.slice("uploads/".length))),
     ...inside("state").filter((path) => path !== "state/devices.json"),
   ];
