@@ -6,6 +6,8 @@ import { runTool } from "./tools.ts";
 export interface DebianPackages {
   /** Such as trixie. */
   readonly suite: string;
+  /** A second one, such as bookworm-backports, whose packages are taken before the other's. */
+  readonly preferred?: string;
   /** Names, with `=VERSION` where it has to be that one. */
   readonly packages: readonly string[];
   /** Also the libraries that they need, but for those of every program. */
@@ -26,7 +28,7 @@ const defaultMirror = "http://deb.debian.org/debian/";
  * @throws Error that says what is missing or failed
  */
 export async function unpackDebianPackages(
-  { suite, packages, withLibraries }: DebianPackages,
+  { suite, preferred = suite, packages, withLibraries }: DebianPackages,
   into: string,
   which: (program: string) => string | null = Bun.which,
 ): Promise<void> {
@@ -39,12 +41,14 @@ export async function unpackDebianPackages(
     await mkdir(join(work, folder), { recursive: true });
   }
   const sources = join(work, "sources.list");
-  await writeFile(sources, `deb [signed-by=${keyring}] ${await mirror()} ${suite} main\n`);
+  const from = `deb [signed-by=${keyring}] ${await mirror()}`;
+  await writeFile(sources, [...new Set([suite, preferred])].map((each) => `${from} ${each} main\n`).join(""));
   const aptGet = [
     ...["apt-get", "--quiet", "-o", `Dir::Etc::SourceList=${sources}`, "-o", "Dir::Etc::SourceParts=/dev/null"],
     ...["-o", `Dir::State::Lists=${join(work, "lists")}`, "-o", `Dir::Cache=${join(work, "cache")}`],
     ...["-o", "Dir::State::Status=/dev/null", "-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=1"],
     ...["-o", "Acquire::Languages=none", "-o", "Acquire::http::Timeout=20"],
+    ...["-o", `APT::Default-Release=${preferred}`],
   ];
   await runTool([...aptGet, "update", "--error-on=any"], () => {});
   const needed = withLibraries ? await librariesOf(aptGet, packages) : [];

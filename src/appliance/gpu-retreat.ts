@@ -1,12 +1,10 @@
 import type { WorkerDeath } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { nativeCrashes } from "./native-crashes.ts";
 
 /** As many as recordings are worked on by default. Between two of one recording the GPU would wait for the CPU. */
 const lanesOnGpu = 5;
 const fewerLanesOnGpu = 2;
-
-/** Signals that native code brings upon itself; an illegal instruction is the CPU variant's. */
-const crashes = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGTRAP"];
 
 /**
  * Draws back from a GPU that fails at work, for as long as the program runs: where memory may have been short, to
@@ -35,7 +33,7 @@ export class GpuRetreat {
   /** Takes note of how a worker ended. */
   after(death: WorkerDeath): void {
     const { gpu, gpuFailure, signal, stalled, at = { speech: [], others: [] } } = death;
-    const crashed = crashes.includes(signal ?? "");
+    const crashed = nativeCrashes.has(signal ?? "");
     if (gpuFailure === undefined && stalled !== true && !crashed) return;
     const operations = [...at.speech, ...at.others];
     const isOfOthers = at.speech.length === 0 && at.others.length > 0;

@@ -13,6 +13,7 @@ import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { GpuRetreat } from "./gpu-retreat.ts";
+import { SpeakerGpu } from "./speaker-gpu.ts";
 import { withSpeechSample } from "./speech-sample.ts";
 
 export interface PrepareWorkerOptions {
@@ -45,8 +46,9 @@ export function workerPreparation(
   /** What the last worker was started with, and may have died of. */
   let started = "";
   const retreat = new GpuRetreat(log);
+  const speakerGpu = new SpeakerGpu({ files, verdictsPath, log });
   return async (death, signal) => {
-    if (death !== null) retreat.after(death);
+    if (death !== null && !speakerGpu.after(death)) retreat.after(death);
     const choice = { ...tests, ...(signal === undefined ? {} : { signal }) };
     const [whisperModel, ...others] = whisperModels();
     for (const path of [segmentationModel, embeddingModel, join(nativeDirectory, "whisper.node"), whisperModel]) {
@@ -84,6 +86,8 @@ export function workerPreparation(
     };
     const speechThreads = Math.max(1, Math.floor(threads / Math.max(1, gpus.length)));
     const [first, ...more] = gpus.map((gpu) => ({ ...start, gpu, speechThreads, lanes: retreat.lanesOf(gpu.label) }));
-    return first === undefined ? [{ ...start, ...cpuShares(threads) }] : [first, ...more];
+    // The first worker does all that whisper has no part in.
+    const speakersOnGpu = device === "cpu" ? [] : [...(await speakerGpu.parts(first?.gpu.label, signal))];
+    return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
   };
 }

@@ -34,7 +34,7 @@ export interface EngineOptions {
 export interface OperationsAtWork {
   /** Whisper's, which compute on the GPU where there is one. */
   readonly speech: readonly number[];
-  /** Those that no GPU has a part in. */
+  /** Those that whisper has no part in. */
   readonly others: readonly number[];
 }
 

@@ -10,9 +10,10 @@ export class GpuError extends Error {
   override readonly name = "GpuError";
   readonly failure: GpuFailure;
 
-  constructor(cause: unknown) {
+  /** @param part what it was to compute: the models that tell speakers apart, or else whisper */
+  constructor(cause: unknown, part?: "speakers") {
     const message = messageOf(cause);
     super(message, { cause });
-    this.failure = { message, outOfMemory: ofMemory.test(message) };
+    this.failure = { message, outOfMemory: ofMemory.test(message), ...(part === undefined ? {} : { part }) };
   }
 }

@@ -3,6 +3,7 @@ export {
   areVerdicts,
   chooseCpuLibraryFor,
   chooseGpus,
+  chooseSpeakerGpu,
   describeEncoder,
   type EncoderChoiceOptions,
   type EncoderFinding,
@@ -18,8 +19,9 @@ export {
   surveyCpuLibraries,
   tryEncoder,
   tryOnnx,
+  trySpeakerGpu,
 } from "./devices/index.ts";
-export { blockCount, heardLength, isWholeBlock } from "./diarization/index.ts";
+export { blockCount, heardLength, isWholeBlock, type SpeakerPart, speakerParts } from "./diarization/index.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";

@@ -1,3 +1,4 @@
+import type { SpeakerPart } from "./diarization/index.ts";
 import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
@@ -73,6 +74,11 @@ export class PooledWorker {
   /** The label of the GPU that whisper computes on; empty: it computes on none. */
   get gpu(): string {
     return this.#life.gpu?.label ?? "";
+  }
+
+  /** The models that tell speakers apart, as far as a GPU computes them. */
+  get speakersOnGpu(): readonly SpeakerPart[] {
+    return this.#life.speakersOnGpu;
   }
 
   /** What times are learnt for. */

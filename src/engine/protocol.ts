@@ -166,6 +166,9 @@ export const gpuSchema = Type.Object({
 });
 export type Gpu = Static<typeof gpuSchema>;
 
+/** The models that tell speakers apart. */
+const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as const;
+
 /** The first message to a worker: what it shall load. */
 const startSchema = Type.Object({
   type: Type.Literal("start"),
@@ -180,6 +183,8 @@ const startSchema = Type.Object({
   onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,
+  /** Those of both that a GPU computes, by ONNX Runtime; by default none. */
+  speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
   /** Threads of one operation. */
   threads: Type.Integer({ minimum: 1 }),
   /** Those of one of whisper's, which several workers may be at. */
@@ -209,7 +214,12 @@ const gpuMemorySchema = Type.Object({
 });
 export type GpuMemory = Static<typeof gpuMemorySchema>;
 
-const gpuFailureSchema = Type.Object({ message: Type.String(), outOfMemory: Type.Boolean() });
+const gpuFailureSchema = Type.Object({
+  message: Type.String(),
+  outOfMemory: Type.Boolean(),
+  /** What failed, where it was not whisper. */
+  part: Type.Optional(Type.Literal("speakers")),
+});
 export type GpuFailure = Static<typeof gpuFailureSchema>;
 
 export const fromWorkerSchema = Type.Union([

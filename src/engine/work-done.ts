@@ -1,4 +1,4 @@
-import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
+import { BLOCK_SECONDS, blockCount, type SpeakerPart } from "./diarization/index.ts";
 import { heardSeconds } from "./heard-pieces.ts";
 import type { OperationName, Params, PcmFile } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
@@ -6,7 +6,7 @@ import { SAMPLE_RATE } from "./sample-rate.ts";
 /** An operation that was done, for counting. */
 export interface WorkDone {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
-  /** `cpu`, or the GPU backend that whisper computes on. */
+  /** `cpu`, the GPU backend that whisper computes on, or `webgpu`, where ONNX Runtime does it on a GPU. */
   readonly device: string;
   /** The GPU's label; empty where the CPU did it. */
   readonly gpu: string;
@@ -21,35 +21,53 @@ export type CountedOperation = Exclude<OperationName, "tryOut">;
 
 interface Kind<N extends CountedOperation> {
   readonly step: WorkDone["step"];
-  readonly byWhisper: boolean;
+  /** What does it; `cpu`: neither whisper nor a model of the speakers. */
+  readonly by: "whisper" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
 }
 
 const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
-  detectBlock: { step: "detect", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
-  planChunks: { step: "detect", byWhisper: false, audioSeconds: none },
-  detectLanguage: { step: "language", byWhisper: true, audioSeconds: ({ chunk }) => heardSeconds(chunk) },
+  detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  planChunks: { step: "detect", by: "cpu", audioSeconds: none },
+  detectLanguage: { step: "language", by: "whisper", audioSeconds: ({ chunk }) => heardSeconds(chunk) },
   transcribe: {
     step: "transcribe",
-    byWhisper: true,
+    by: "whisper",
     audioSeconds: ({ chunk }) => heardSeconds(chunk),
   },
-  embedBlock: { step: "diarize", byWhisper: false, audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
-  clusterSpeakers: { step: "diarize", byWhisper: false, audioSeconds: none },
-  embedSentences: { step: "diarize", byWhisper: false, audioSeconds: none },
-  compareSentences: { step: "diarize", byWhisper: false, audioSeconds: none },
+  embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  clusterSpeakers: { step: "diarize", by: "cpu", audioSeconds: none },
+  embedSentences: { step: "diarize", by: "embedding", audioSeconds: none },
+  compareSentences: { step: "diarize", by: "cpu", audioSeconds: none },
 };
 
-/** What doing an operation counts as. @param speech what whisper computes on; the speaker models stay on the CPU */
+/** What a worker computes on. */
+export interface WorkerDevices {
+  /** Whisper, and the label of its GPU; empty: it computes on none. */
+  readonly speechDevice: string;
+  readonly gpu: string;
+  /** The models that tell speakers apart, as far as a GPU computes them. */
+  readonly speakersOnGpu: readonly SpeakerPart[];
+}
+
+/** What a worker that computes on these devices does an operation on. */
+export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<WorkDone, "device" | "gpu"> {
+  const by = operation === "tryOut" ? "cpu" : kinds[operation].by;
+  if (by === "whisper") return { device: worker.speechDevice, gpu: worker.gpu };
+  // ONNX Runtime does not say which GPU it has taken.
+  if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
+  return { device: "cpu", gpu: "" };
+}
+
+/** What doing an operation counts as. */
 export function workOf<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
-  speech: { readonly speechDevice: string; readonly gpu: string },
+  worker: WorkerDevices,
 ): Omit<WorkDone, "seconds"> {
-  const { step, byWhisper, audioSeconds } = kinds[operation];
-  const { speechDevice: device, gpu } = byWhisper ? speech : { speechDevice: "cpu", gpu: "" };
-  return { step, device, gpu, audioSeconds: audioSeconds(params) };
+  const { step, audioSeconds } = kinds[operation];
+  return { step, ...deviceOf(operation, worker), audioSeconds: audioSeconds(params) };
 }
 
 /** A block's share of its recording, so that those of all blocks are the whole. */

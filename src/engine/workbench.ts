@@ -7,6 +7,7 @@ import {
   onnxLibraryOf,
   openDiarizationModels,
   PcmReader,
+  type SpeakerPart,
   segment,
   speakersByVoice,
   speechRegions,
@@ -31,6 +32,10 @@ export interface Workbench {
   readonly devices: string[];
   /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
   readonly speechDevice: string;
+  /** The label of the GPU that it is for; empty: it is for none. */
+  readonly gpu: string;
+  /** The models that tell speakers apart, as far as a GPU computes them. */
+  readonly speakersOnGpu: readonly SpeakerPart[];
   /** The memory of the GPU that whisper computes on, as it stands now; null: it computes on none. */
   gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
@@ -45,7 +50,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
     ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
-  const { threads, speechThreads } = start;
+  const { threads, speechThreads, speakersOnGpu = [] } = start;
   const models = new ModelPool((path) =>
     whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
   );
@@ -61,6 +66,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     segmentationPath: start.segmentationModel,
     embeddingPath: start.embeddingModel,
     threads,
+    onGpu: speakersOnGpu,
   });
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
@@ -70,6 +76,8 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     cpuVariant: whisper.cpuVariant(),
     devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
     speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
+    gpu: start.gpu?.label ?? "",
+    speakersOnGpu,
     gpuMemory: () => {
       const [gpu] = gpus();
       return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };

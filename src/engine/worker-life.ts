@@ -1,4 +1,5 @@
 import { messageOf } from "../wording/index.ts";
+import type { SpeakerPart } from "./diarization/index.ts";
 import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import type { TimeLimits } from "./time-limits.ts";
@@ -71,6 +72,7 @@ export class WorkerLife {
   #gpu: Gpu | undefined;
   #gpuMemory: GpuMemory | null = null;
   #speechDevice = "cpu";
+  #speakersOnGpu: readonly SpeakerPart[] = [];
   #failures = 0;
   #restarts = 0;
   /** The worker shall make room for another as soon as it is idle. */
@@ -117,6 +119,11 @@ export class WorkerLife {
   /** What whisper computes on. */
   get speechDevice(): string {
     return this.#speechDevice;
+  }
+
+  /** The models that tell speakers apart, as far as a GPU computes them. */
+  get speakersOnGpu(): readonly SpeakerPart[] {
+    return this.#speakersOnGpu;
   }
 
   send(message: ToWorker): void {
@@ -181,6 +188,7 @@ export class WorkerLife {
       this.#lastDeath = null;
       this.#ending = {};
       this.#gpu = start.gpu;
+      this.#speakersOnGpu = start.speakersOnGpu ?? [];
       this.#user.onStart(start);
       const { command, log, endingMilliseconds } = this.#options;
       const events: WorkerEvents = {
@@ -230,7 +238,8 @@ export class WorkerLife {
     this.#failures = 0;
     this.#speechDevice = speechDevice;
     const { label: gpu, name: gpuName } = this.#gpu ?? {};
-    this.#options.log.info({ event: "engine.ready", gpu, gpuName, cpuVariant, devices, speechDevice });
+    const computesOn = { cpuVariant, devices, speechDevice, speakersOnGpu: this.#speakersOnGpu };
+    this.#options.log.info({ event: "engine.ready", gpu, gpuName, ...computesOn });
     this.renewIfIdle();
     this.#user.onReady();
   }

@@ -13,6 +13,7 @@ import {
   toWorkerSchema,
 } from "./protocol.ts";
 import { testFault } from "./test-fault.ts";
+import { deviceOf } from "./work-done.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /**
@@ -51,7 +52,7 @@ export function runWorker(): void {
     try {
       if (workbench === null) throw new Error("an operation came before the models");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
-      faultPoint(operation, params, workbench.speechDevice !== "cpu");
+      faultPoint(operation, params, deviceOf(operation, workbench).device);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
       // The server ends this process, and has it done elsewhere.

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { SpeakerPart } from "../../src/engine/diarization/index.ts";
 import { blockCount } from "../../src/engine/index.ts";
 import { workOf } from "../../src/engine/work-done.ts";
 
-const onCuda = { speechDevice: "cuda", gpu: "CUDA1" };
+const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
 const directories = { activityDirectory: "/", embeddingDirectory: "/" };
 
 describe("work is counted", () => {
@@ -31,7 +32,7 @@ describe("work is counted", () => {
       workOf(
         "detectLanguage",
         { pcm, chunk: { ...span, speech: [span] }, model: "/" },
-        { speechDevice: "vulkan", gpu: "Vulkan0" },
+        { ...onCuda, speechDevice: "vulkan", gpu: "Vulkan0" },
       ),
     ).toEqual({
       step: "language",
@@ -45,5 +46,14 @@ describe("work is counted", () => {
       gpu: "",
       audioSeconds: 0,
     });
+  });
+
+  test("by WebGPU where a GPU computes the model that tells speakers apart", () => {
+    const of = { pcm: { path: "/", sampleCount: 160_000 }, block: 0, ...directories };
+    const on = (...speakersOnGpu: SpeakerPart[]) => ({ ...onCuda, speakersOnGpu });
+    expect(workOf("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });
+    expect(workOf("embedBlock", of, on("segmentation")).device).toBe("cpu");
+    expect(workOf("embedBlock", of, on("segmentation", "embedding")).device).toBe("webgpu");
+    expect(workOf("clusterSpeakers", of, on("segmentation", "embedding")).device).toBe("cpu");
   });
 });

@@ -5,20 +5,22 @@ import { defaultCacheRoot } from "../../native/build.ts";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { inCache } from "../../native/steps/in-cache.ts";
 import { messageOf } from "../../src/wording/index.ts";
-import { available, root } from "./checkout.ts";
 
 /** Variables for a process that computes on it. */
 export type SoftwareGpu = Readonly<Record<string, string>>;
 
 /**
  * Mesa's software device for Vulkan, which computes as a GPU would on a machine without one: Debian's packages, in the cache.
- * Null where they can't be had, or this build has no Vulkan backend; says so aloud.
+ * Null where they can't be had; says so aloud.
+ * @param user Debian 12's own device is too old for WebGPU, and that of its backports takes whisper's backend many minutes
  */
-export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
-  if (!available(what, join(root, "build/native/libggml-vulkan.so"))) return null;
+export async function softwareGpu(what: string, user: "whisper" | "webgpu"): Promise<SoftwareGpu | null> {
   try {
     const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-    const packages: DebianPackages = { suite, packages: ["mesa-vulkan-drivers", "libvulkan1"], withLibraries: true };
+    const packages: DebianPackages = {
+      ...{ suite, packages: ["mesa-vulkan-drivers", "libvulkan1"], withLibraries: true },
+      ...(suite === "bookworm" && user === "webgpu" ? { preferred: "bookworm-backports" } : {}),
+    };
     const key = createHash("sha256")
       .update(JSON.stringify([process.arch, packages]))
       .digest("hex")

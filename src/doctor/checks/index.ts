@@ -22,6 +22,7 @@ import { gpuBackends } from "./gpu-backends.ts";
 import { gpuDevices } from "./gpu-devices.ts";
 import { gpuDriver } from "./gpu-driver.ts";
 import { gpuInference } from "./gpu-inference.ts";
+import { gpuSpeakers } from "./gpu-speakers.ts";
 import { memorySize } from "./memory-size.ts";
 import { memorySwap } from "./memory-swap.ts";
 import { modelLibrary } from "./model-library.ts";
@@ -42,7 +43,7 @@ import { systemUser } from "./system-user.ts";
 export const checks: readonly Check[] = [
   ...[settingsValid, programParts],
   ...[cpuFeatures, cpuThreads, cpuVariant, cpuVerdicts],
-  ...[gpuDevices, gpuDriver, gpuAccess, gpuBackends, gpuInference],
+  ...[gpuDevices, gpuDriver, gpuAccess, gpuBackends, gpuInference, gpuSpeakers],
   ...[modelWhisper, modelSpeakers, modelLibrary, engineOnnx, engineEncoder],
   ...[ffmpegProgram, ffmpegFormats, ffmpegDecode, ffmpegConfinement],
   ...[dataDirectory, dataRights, dataFilesystem, dataLeftovers, diskSpace, diskInodes],

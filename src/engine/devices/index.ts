@@ -10,11 +10,13 @@ export {
 } from "./choose-encoder.ts";
 export { chooseCpuLibraryFor } from "./choose-for-models.ts";
 export { type ChooseGpusOptions, chooseGpus } from "./choose-gpus.ts";
+export { type ChooseSpeakerGpuOptions, chooseSpeakerGpu, type SpeakerGpuChoice } from "./choose-speaker-gpu.ts";
 export type { CpuTestOptions } from "./cpu-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
 export { GpuTester, type GpuTestOptions, type GpuTrial } from "./gpu-self-test.ts";
 export { listGpus } from "./list-gpus.ts";
 export { runSelfTest } from "./self-test.ts";
+export { type SpeakerGpuOptions, trySpeakerGpu } from "./speakers-self-test.ts";
 export { surveyCpuLibraries } from "./survey-cpu-libraries.ts";
 export { tryOnnx } from "./try-devices.ts";
 export { areVerdicts, type FoundGpu } from "./verdicts.ts";

@@ -24,6 +24,16 @@ export const encoderAnswerSchema = Type.Union([
 ]);
 export type EncoderAnswer = Static<typeof encoderAnswerSchema>;
 
+/** What the comparison of a speaker model on the CPU and on a GPU prints. */
+export const speakersAnswerSchema = Type.Object({
+  /** What the GPU takes, and the CPU. */
+  seconds: Type.Number({ exclusiveMinimum: 0 }),
+  cpuSeconds: Type.Number({ exclusiveMinimum: 0 }),
+  /** From the right answers: how far probabilities are on average, or how little alike the least like voice is. */
+  apart: Type.Number(),
+});
+export type SpeakersAnswer = Static<typeof speakersAnswerSchema>;
+
 /** What the look for devices prints. */
 export const deviceListSchema = Type.Object({
   devices: Type.Array(

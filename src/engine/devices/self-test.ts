@@ -1,7 +1,9 @@
 import { messageOf } from "../../wording/index.ts";
+import { speakerParts } from "../diarization/index.ts";
 import { dieWithParent } from "../parent-death.ts";
 import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/index.ts";
 import { compareEncoders } from "./compare-encoders.ts";
+import { compareSpeakers } from "./compare-speakers.ts";
 import { computeWithOnnx } from "./compute-with-onnx.ts";
 import { computeWithWhisper } from "./compute-with-whisper.ts";
 import type { DeviceList } from "./self-test-answers.ts";
@@ -14,6 +16,7 @@ type Mode = (...args: string[]) => Promise<unknown>;
  * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
  * `devices DIRECTORY LIBRARY GPU-LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
  * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart;
+ * `speakers BINDING SEGMENTATION EMBEDDING PART PCM` compares one of them on a GPU to the same on the CPU;
  * `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` makes the ONNX form of a model's encoder and compares it.
  */
 const modes: Readonly<Record<string, Mode>> = {
@@ -33,6 +36,11 @@ const modes: Readonly<Record<string, Mode>> = {
   encoder: async (nativeDirectory = "", library = "", model = "", binding = "", directory = "") =>
     compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model, binding, directory),
   onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
+  speakers: async (onnxBinding = "", segmentationPath = "", embeddingPath = "", name = "", pcmPath = "") => {
+    const part = speakerParts.find((each) => each === name);
+    if (part === undefined) throw new Error(`there is no speaker model "${name}"`);
+    return await compareSpeakers({ onnxBinding, segmentationPath, embeddingPath, part, pcmPath });
+  },
 };
 
 /**

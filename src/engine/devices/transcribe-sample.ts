@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import type { WhisperModel, WhisperRuntime } from "../whisper/index.ts";
+import { readSample } from "./read-sample.ts";
 import type { Hearing } from "./self-test-answers.ts";
 
 /** So much of the sample is heard, and encoded: a third of the encoder's window, for which the largest models take seconds on a CPU. */
@@ -19,7 +20,7 @@ export async function transcribeSample(
   pcmPath: string,
   useGpu: boolean,
 ): Promise<Hearing> {
-  const samples = await readSample(pcmPath);
+  const samples = await readSample(pcmPath, heardSeconds * SAMPLE_RATE);
   const model = whisper.openModel(modelPath, { useGpu, flashAttention: true, wordTimes: true });
   try {
     await hear(model, samples);
@@ -42,10 +43,4 @@ async function hear(model: WhisperModel, samples: Float32Array): Promise<string[
   } finally {
     state.dispose();
   }
-}
-
-async function readSample(path: string): Promise<Float32Array> {
-  const bytes = await Bun.file(path).arrayBuffer();
-  const count = Math.min(Math.floor(bytes.byteLength / 2), heardSeconds * SAMPLE_RATE);
-  return Float32Array.from(new Int16Array(bytes, 0, count), (sample) => sample / 32_768);
 }

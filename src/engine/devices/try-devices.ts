@@ -31,14 +31,15 @@ export async function listDevices(
   return outcome.ok ? { ok: true, answer: readAnswer(deviceListSchema, outcome.output) } : outcome;
 }
 
+/** ONNX Runtime's addon, and the models that tell speakers apart. */
+export interface SpeakerTrialOptions extends TrialOptions {
+  readonly onnxBinding: string;
+  readonly segmentationModel: string;
+  readonly embeddingModel: string;
+}
+
 /** A little work with the models that tell speakers apart. @returns the seconds it took */
-export async function tryOnnx(
-  options: TrialOptions & {
-    readonly onnxBinding: string;
-    readonly segmentationModel: string;
-    readonly embeddingModel: string;
-  },
-): Promise<Trial<number>> {
+export async function tryOnnx(options: SpeakerTrialOptions): Promise<Trial<number>> {
   const line = [...options.command, "onnx", options.onnxBinding, options.segmentationModel, options.embeddingModel];
   const outcome = await attempt(line, { timeoutMilliseconds, signal: options.signal });
   return outcome.ok ? { ok: true, answer: readAnswer(timingSchema, outcome.output).seconds } : outcome;

@@ -1,12 +1,10 @@
 import type { PcmFile } from "../protocol.ts";
 import { BlockActivity } from "./activity.ts";
 import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";
-import { type DiarizationModels, segment } from "./models.ts";
+import { segment } from "./models.ts";
+import type { DiarizationModels } from "./open-models.ts";
 import { PcmReader } from "./pcm.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
-
-/** Windows that go through the model at once: with more of them what they share is less than what memory costs. */
-const BATCH_WINDOWS = 4;
 
 /**
  * Finds who speaks in the windows that start in one block, and keeps it in `activityDirectory` (105 kB, written atomically).
@@ -36,8 +34,12 @@ export async function detectBlock(
 }
 
 /** Probabilities [window][frame][local speaker] of the windows of the grid that begin with these samples. */
-async function segmentGrid(models: DiarizationModels, samples: Float32Array, count: number): Promise<Float32Array> {
-  return await inBatches(count, (from, windows) => {
+export async function segmentGrid(
+  models: DiarizationModels,
+  samples: Float32Array,
+  count: number,
+): Promise<Float32Array> {
+  return await inBatches(models, count, (from, windows) => {
     const stream = samples.slice(windowSample(from), windowSample(from + windows - 1) + WINDOW_SAMPLES);
     return segment(models, stream, { windows });
   });
@@ -45,7 +47,7 @@ async function segmentGrid(models: DiarizationModels, samples: Float32Array, cou
 
 /** The same of windows that have nothing to do with each other. */
 async function segmentApart(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
-  return await inBatches(windows.length, (from, streams) => {
+  return await inBatches(models, windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
     for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);
     return segment(models, waveforms, { streams });
@@ -53,13 +55,15 @@ async function segmentApart(models: DiarizationModels, windows: readonly Float32
 }
 
 async function inBatches(
+  models: DiarizationModels,
   count: number,
   segmentSome: (from: number, count: number) => Promise<Float32Array>,
 ): Promise<Float32Array> {
   const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
+  const atOnce = models.atOnce.segmentation;
   const probabilities = new Float32Array(count * perWindow);
-  for (let from = 0; from < count; from += BATCH_WINDOWS) {
-    const some = await segmentSome(from, Math.min(BATCH_WINDOWS, count - from));
+  for (let from = 0; from < count; from += atOnce) {
+    const some = await segmentSome(from, Math.min(atOnce, count - from));
     probabilities.set(some, from * perWindow);
   }
   return probabilities;

@@ -4,7 +4,8 @@ import { BlockActivity } from "./activity.ts";
 import { localVoices, type Stretch } from "./clean-speech.ts";
 import { frameSample, HOP_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";
 import { KnownPieces } from "./known-pieces.ts";
-import { type DiarizationModels, embedAll } from "./models.ts";
+import { embedAll } from "./models.ts";
+import type { DiarizationModels } from "./open-models.ts";
 import { PcmReader } from "./pcm.ts";
 import { writeVoices } from "./voices.ts";
 

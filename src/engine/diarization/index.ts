@@ -9,12 +9,19 @@
 export { isWholeBlock } from "./block-file.ts";
 export { packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
-export { detectBlock } from "./detect.ts";
+export { detectBlock, segmentGrid } from "./detect.ts";
 export { embedBlock } from "./embed.ts";
 export { embedSentences, heardLength } from "./embed-sentences.ts";
-export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "./grid.ts";
-export { type DiarizationModels, embed, embedAll, openDiarizationModels, segment } from "./models.ts";
+export { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES, windowSample } from "./grid.ts";
+export { embed, embedAll, segment } from "./models.ts";
 export { onnxLibraryOf } from "./onnx-binding.ts";
+export {
+  type DiarizationModels,
+  openDiarizationModels,
+  type SpeakerModelOptions,
+  type SpeakerPart,
+  speakerParts,
+} from "./open-models.ts";
 export { PcmReader } from "./pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { speechRegions } from "./speech.ts";

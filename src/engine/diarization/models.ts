@@ -1,66 +1,6 @@
-import type { InferenceSession, Tensor } from "onnxruntime-node";
-import { messageOf } from "../../wording/index.ts";
-import { silenceOnnxTelemetry } from "../onnx-telemetry.ts";
+import type { Tensor } from "onnxruntime-node";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "./grid.ts";
-import { setOnnxBinding } from "./onnx-binding.ts";
-
-/** Stretches that are embedded at once: eight take no less of the processor's time. */
-const BATCH_VOICES = 4;
-
-/** The two ONNX models that tell who speaks when, loaded once for a process. */
-export interface DiarizationModels {
-  /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
-  segmentation: InferenceSession;
-  /** The voice of a stretch of speech: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
-  embedding: InferenceSession;
-  /** Makes a model's input of floats. */
-  tensor(data: Float32Array, shape: readonly number[]): Tensor;
-  /** Frees both models; they can't be used afterwards. */
-  dispose(): Promise<void>;
-}
-
-/** Loads both models for the CPU. Throws an Error that names the file where it is missing or no such model. */
-export async function openDiarizationModels(options: {
-  /** ONNX Runtime's addon; a compiled program loads this one, from source its package finds its own. */
-  onnxBinding: string;
-  segmentationPath: string;
-  embeddingPath: string;
-  threads: number;
-}): Promise<DiarizationModels> {
-  setOnnxBinding(options.onnxBinding);
-  silenceOnnxTelemetry();
-  // Loaded here and not with the module: the server shares this folder's constants but never loads inference code.
-  const onnx = await import("onnxruntime-node");
-  const session: InferenceSession.SessionOptions = {
-    executionProviders: ["cpu"],
-    intraOpNumThreads: options.threads,
-    interOpNumThreads: 1,
-    graphOptimizationLevel: "all",
-    // A thread that waits by turning round takes as much of the processor as one that works: half of all, with two threads.
-    extra: { session: { intra_op: { allow_spinning: "0" } } },
-  };
-  const load = async (path: string) => {
-    try {
-      return await onnx.InferenceSession.create(path, session);
-    } catch (error) {
-      const remedy = 'Check it with "transcribe models verify"; if it is whole, free memory';
-      throw new Error(`cannot load the model ${path}: ${messageOf(error).replace(/\.$/, "")}. ${remedy}`, {
-        cause: error,
-      });
-    }
-  };
-  const segmentation = await load(options.segmentationPath);
-  const embedding = await load(options.embeddingPath);
-  return {
-    segmentation,
-    embedding,
-    tensor: (data, shape) => new onnx.Tensor("float32", data, shape),
-    async dispose() {
-      await segmentation.release();
-      await embedding.release();
-    },
-  };
-}
+import type { DiarizationModels, SpeakerModel } from "./open-models.ts";
 
 /**
  * Runs windows through segmentation: probabilities [window][frame][local speaker]. Throws where the model has other windows,
@@ -95,10 +35,11 @@ export async function embedAll(
   waveforms: readonly Float32Array[],
 ): Promise<readonly Float32Array[]> {
   const embeddings: Float32Array[] = [];
+  const atOnce = models.atOnce.embedding;
   const byLength = Map.groupBy(waveforms.entries(), ([, waveform]) => waveform.length);
   for (const [length, all] of byLength) {
-    for (let from = 0; from < all.length; from += BATCH_VOICES) {
-      const batch = all.slice(from, from + BATCH_VOICES);
+    for (let from = 0; from < all.length; from += atOnce) {
+      const batch = all.slice(from, from + atOnce);
       const joined = new Float32Array(batch.length * length);
       for (const [at, [, waveform]] of batch.entries()) joined.set(waveform, at * length);
       const { data } = await run(models.embedding, models.tensor(joined, [batch.length, length]), "embedding");
@@ -109,8 +50,8 @@ export async function embedAll(
   return embeddings;
 }
 
-async function run(session: InferenceSession, waveform: Tensor, output: string) {
-  const results = await session.run({ waveform });
+async function run(model: SpeakerModel, waveform: Tensor, output: string) {
+  const results = await model.run({ waveform });
   const tensor = results[output];
   if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
   return { data: tensor.data, dims: tensor.dims };

@@ -13,7 +13,7 @@ import { basePath, canTranscribe, nativeDirectory, readSamples } from "../whispe
 const what = "Vulkan on a software device";
 const recording = "formats/jfk.flac";
 const canRun = canTranscribe(what, recording) && available(what, join(nativeDirectory, "libggml-vulkan.so"));
-const gpu = canRun ? await softwareGpu(what) : null;
+const gpu = canRun ? await softwareGpu(what, "whisper") : null;
 
 const vulkan = "libggml-vulkan.so";
 const device = { library: vulkan, label: "Vulkan0", name: "llvmpipe", environment: {} };

@@ -1,0 +1,6 @@
+/** Samples of a raw file of 16-bit ones, between -1 and 1, from its beginning. @param most samples at most */
+export async function readSample(path: string, most = Number.POSITIVE_INFINITY): Promise<Float32Array> {
+  const bytes = await Bun.file(path).arrayBuffer();
+  const count = Math.min(Math.floor(bytes.byteLength / 2), most);
+  return Float32Array.from(new Int16Array(bytes, 0, count), (sample) => sample / 32_768);
+}

@@ -1,0 +1,61 @@
+/** A field of a message of protocol buffers. */
+export interface Field {
+  readonly number: number;
+  /** Of whole numbers; of what has a fixed width, null. */
+  readonly value: number | null;
+  /** Of texts, messages and lists; empty for numbers. */
+  readonly bytes: Uint8Array;
+  /** All of it, tag included, as it stands. */
+  readonly whole: Uint8Array;
+}
+
+/** By wire type: https://protobuf.dev/programming-guides/encoding/. */
+const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
+const endlessError = () => new RangeError("the file is cut short, or no message of protocol buffers");
+
+/** The fields of a message, in their order; their bytes are views of it. @throws {RangeError} where it is none */
+export function* fieldsOf(message: Uint8Array): Generator<Field> {
+  const reader = new Reader(message);
+  while (!reader.isAtEnd) {
+    const start = reader.at;
+    const tag = reader.varint();
+    const [number, wireType] = [Math.floor(tag / 8), tag % 8];
+    const value = wireType === 0 ? reader.varint() : null;
+    const length = wireType === 2 ? reader.varint() : wireType === 0 ? 0 : fixedBytes[wireType];
+    if (length === undefined) throw endlessError();
+    const bytes = reader.take(length);
+    yield { number, value, bytes, whole: message.subarray(start, reader.at) };
+  }
+}
+
+export function textOf({ bytes }: Field): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}
+
+class Reader {
+  at = 0;
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  /** Negative ones, which take ten bytes, come out as what they are modulo 2^64, rounded. */
+  varint(): number {
+    let value = 0;
+    for (let place = 1; ; place *= 128) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw endlessError();
+      value += (byte % 128) * place;
+      if (byte < 128) return value;
+    }
+  }
+
+  take(length: number): Uint8Array {
+    const from = this.at;
+    this.at += length;
+    if (this.at > this.bytes.length) throw endlessError();
+    return this.bytes.subarray(from, this.at);
+  }
+}
