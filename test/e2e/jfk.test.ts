@@ -45,7 +45,7 @@ describe.if(ready)("one speaker", () => {
     expect(received).toBeGreaterThan(10.5);
     expect(figureOf("transcribe_audio_completed_seconds_total")).toBe(received);
     for (const step of ["decode", "detect", "diarize", "finalize"]) {
-      const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu"\\}`;
+      const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu",gpu=""\\}`;
       expect([step, figureOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
     }
     for (const step of ["decode", "detect", "language", "transcribe", "diarize", "finalize"]) {
