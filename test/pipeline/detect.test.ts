@@ -19,7 +19,7 @@ async function blockOfNothing(): Promise<Uint8Array> {
   using directory = temporaryDirectory();
   const path = join(directory.path, "block");
   await writeBlockFile(path, "TAC2", { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array(0) });
-  return Bun.file(path).bytes();
+  return await Bun.file(path).bytes();
 }
 
 /** @param blockFile what lies where the first block's file should */
