@@ -1,8 +1,10 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type BuildNativeOptions, nativeDirectory, repository, targetOf } from "./build.ts";
 import { progressLines } from "./steps/cmake.ts";
+import { bringCublas, cublasFor } from "./steps/cublas.ts";
+import { type CudaToolkit, findCudaToolkit } from "./steps/cuda-toolkit.ts";
 import { inCache } from "./steps/in-cache.ts";
 import { backendKey } from "./steps/key.ts";
 import { backendPatches, prepareBackendSource } from "./steps/source.ts";
@@ -28,28 +30,30 @@ export function cudaArchitectures(list: string): string[] {
 }
 
 /**
- * Builds ggml's CUDA backend for this kind of machine, unless the cache has it.
+ * Builds ggml's CUDA backend for this kind of machine, unless the cache has it. cuBLAS, which CUDA's toolkit may have been installed
+ * without, is brought into the cache.
  *
- * Returns a directory that holds libggml-cuda.so alone; what it needs of CUDA's libraries is the machine's that it runs on. Throws an Error
+ * Returns a directory that holds libggml-cuda.so alone; the log says what has to lie beside it where it computes. Throws an Error
  * that says what is missing or failed.
  */
 export async function buildCuda(
   { cacheRoot, log }: BuildNativeOptions,
   architectures: readonly string[],
-  which: (program: string) => string | null = Bun.which,
+  findToolkit: () => Promise<CudaToolkit> = findCudaToolkit,
 ): Promise<string> {
-  const nvcc = which("nvcc");
-  if (nvcc === null) {
-    throw new Error(
-      "cannot build the CUDA backend without nvcc: install NVIDIA's CUDA toolkit, 12.8 or later, and have it on PATH",
-    );
-  }
+  const toolkit = await findToolkit();
   const architecture = process.arch;
   const tools = await findTools(targetOf(architecture));
+  const cublas = await cublasFor(toolkit, join(nativeDirectory, "cuda"));
+  const brought = cublas.pinned === null ? null : await bringCublas(cublas.pinned, cacheRoot, log);
   const patches = await backendPatches(nativeDirectory, "cuda");
-  const more = { architectures, nvcc: await runTool([nvcc, "--version"], () => {}) };
-  const keyed = { nativeDirectory, repository, tools, architecture, folder: "cuda" as const, patches, more };
-  return await inCache(join(cacheRoot, "native-cuda", await backendKey(keyed)), log, async (work) => {
+  const more = { architectures, nvcc: toolkit.description, cublas: cublas.key };
+  const key = await backendKey({
+    ...{ nativeDirectory, repository, tools, architecture, folder: "cuda", more },
+    files: [...patches, join(nativeDirectory, "ggml-identity.cmake")],
+  });
+  const directory = join(cacheRoot, "native-cuda", key);
+  await inCache(directory, log, async (work) => {
     const source = await prepareBackendSource({
       ...{ repository, nativeDirectory, patches, backend: "ggml-cuda" },
       into: join(work, "source"),
@@ -60,7 +64,10 @@ export async function buildCuda(
         tools.cmake,
         ...["-S", join(nativeDirectory, "cuda"), "-B", out],
         ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
-        ...[`-DGGML_SOURCE=${source}`, `-DCMAKE_CUDA_COMPILER=${nvcc}`],
+        ...[`-DGGML_SOURCE=${source}`, `-DCMAKE_CUDA_COMPILER=${toolkit.nvcc}`],
+        ...(brought === null
+          ? []
+          : [`-DCUDA_cublas_LIBRARY=${brought.library}`, `-DCUBLAS_HEADERS=${brought.headers}`]),
         `-DCMAKE_CUDA_ARCHITECTURES=${architectures.join(";")}`,
       ],
       () => {},
@@ -75,4 +82,8 @@ export async function buildCuda(
     await copyFile(join(out, "bin", library), join(made, library));
     return made;
   });
+  const names = ["cublas", "cublasLt"].map((name) => `lib${name}.so.${toolkit.version.major}`).join(" and ");
+  const from = brought === null ? "they are part of the CUDA toolkit" : `they lie in ${dirname(brought.library)}`;
+  log(`native: ${library} needs ${names} beside it, or on the system, where it computes: ${from}`);
+  return directory;
 }

@@ -1,6 +1,7 @@
 import { copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
+import { messageOf } from "../src/wording/index.ts";
 import { type BuildNativeOptions, buildNative, nativeDirectory, repository, targetOf } from "./build.ts";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
 import { inCache } from "./steps/in-cache.ts";
@@ -28,9 +29,10 @@ export async function buildVulkan(
   const target = targetOf(architecture);
   const tools = await findTools(target);
   const patches = await backendPatches(nativeDirectory, "vulkan");
-  const folder = "vulkan" as const;
-  const keyed = { nativeDirectory, repository, tools, architecture, folder, patches, more: shaderCompilerPackages };
-  const key = await backendKey(keyed);
+  const folder = "vulkan";
+  const key = await backendKey({
+    ...{ nativeDirectory, repository, tools, architecture, folder, files: patches, more: shaderCompilerPackages },
+  });
   return await inCache(join(cacheRoot, "native-vulkan", key), log, async (work) => {
     const compiler = shaderCompilerIn(
       await inCache(join(cacheRoot, "shader-compiler", shaderCompilerKey()), log, async (fetched) => {
@@ -79,7 +81,7 @@ export async function buildNativeWithGpu(
 ): Promise<string> {
   const native = await buildNative(options, architecture);
   const vulkan = await buildVulkan(options, architecture).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     options.log(`native: WITHOUT the Vulkan backend, so that GPUs are not used: ${reason}`);
   });
   if (vulkan === undefined) return native;

@@ -14,6 +14,7 @@ Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
     transcribe::install_log_callback();
     transcribe::end_jobs_with(env);
     exports.Set("version", whisper_version());
+    exports.Set("checkBackend", Napi::Function::New<transcribe::check_backend>(env, "checkBackend"));
     exports.Set("loadBackend", Napi::Function::New<transcribe::load_backend>(env, "loadBackend"));
     exports.Set("cpuScore", Napi::Function::New<transcribe::cpu_score>(env, "cpuScore"));
     exports.Set("devices", Napi::Function::New<transcribe::list_devices>(env, "devices"));

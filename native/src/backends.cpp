@@ -26,14 +26,31 @@ const char * kind_of(enum ggml_backend_dev_type type) {
 
 }  // namespace
 
+Napi::Value check_backend(const Napi::CallbackInfo & info) {
+    const std::string path = info[0].As<Napi::String>().Utf8Value();
+    void * library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw Napi::Error::New(info.Env(), "cannot open " + path + ": " + dlerror());
+    }
+    const auto * identity = static_cast<const char *>(dlsym(library, "transcribe_ggml"));
+    const bool fits = identity != nullptr && std::string(identity) == TRANSCRIBE_GGML;
+    // One that fits is about to be loaded, and stays open for that.
+    if (!fits) {
+        dlclose(library);
+    }
+    return Napi::Boolean::New(info.Env(), fits);
+}
+
 Napi::Value load_backend(const Napi::CallbackInfo & info) {
     const std::string path = info[0].As<Napi::String>().Utf8Value();
     take_logged_errors();
-    if (ggml_backend_load(path.c_str()) == nullptr) {
-        const std::string why = take_logged_errors();
-        throw Napi::Error::New(info.Env(), "cannot load the backend " + path + (why.empty() ? "" : ": " + why));
+    ggml_backend_reg_t backend = ggml_backend_load(path.c_str());
+    if (backend != nullptr && ggml_backend_reg_dev_count(backend) > 0) {
+        return info.Env().Undefined();
     }
-    return info.Env().Undefined();
+    const std::string why = take_logged_errors();
+    const std::string what = backend == nullptr ? "cannot load the backend " + path : "it finds no GPU that it can use";
+    throw Napi::Error::New(info.Env(), what + (why.empty() ? "" : ": " + why));
 }
 
 Napi::Value cpu_score(const Napi::CallbackInfo & info) {

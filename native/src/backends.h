@@ -5,7 +5,11 @@
 // The ggml backends: loading one from its library, rating a CPU variant, listing devices.
 namespace transcribe {
 
-// loadBackend(path): registers the backend in a shared library; throws where it can't be used here.
+// checkBackend(path): whether the backend in a shared library was built with this very ggml, and may be loaded; throws
+// where the library can't be opened.
+Napi::Value check_backend(const Napi::CallbackInfo & info);
+
+// loadBackend(path): registers the backend in a shared library; throws where it can't be used here, or finds no device.
 Napi::Value load_backend(const Napi::CallbackInfo & info);
 
 // cpuScore(path): how well a CPU variant suits this CPU; 0 means that it must not be used on it.

@@ -32,12 +32,12 @@ export async function nativeKey(options: KeyOptions): Promise<string> {
   return await digest(options, files, []);
 }
 
-/** The same for a GPU backend. @param patches what is applied to its source @param more what else shapes it */
+/** The same for a GPU backend. @param files of native/ outside its folder, such as patches @param more what else shapes it */
 export async function backendKey(
-  options: KeyOptions & { folder: BackendFolder; patches: readonly string[]; more: unknown },
+  options: KeyOptions & { folder: BackendFolder; files: readonly string[]; more: unknown },
 ): Promise<string> {
   const own = await filesBelow(join(options.nativeDirectory, options.folder));
-  return await digest(options, [...new Set([...own, ...options.patches])], options.more);
+  return await digest(options, [...new Set([...own, ...options.files])], options.more);
 }
 
 async function filesBelow(directory: string): Promise<string[]> {

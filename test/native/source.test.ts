@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildCuda } from "../../native/build-cuda.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
+import { findCudaToolkit } from "../../native/steps/cuda-toolkit.ts";
 import { unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { backendKey, nativeKey } from "../../native/steps/key.ts";
 import {
@@ -50,7 +51,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     const vulkanKey = async (more: unknown = 1) =>
       backendKey({
         ...{ nativeDirectory: copy, repository: root, tools, architecture: "x64", folder: "vulkan", more },
-        patches: await backendPatches(copy, "vulkan"),
+        files: await backendPatches(copy, "vulkan"),
       });
     const vulkan = await vulkanKey();
     expect(await vulkanKey(2)).not.toBe(vulkan);
@@ -110,7 +111,8 @@ describe.skipIf(!canBuild)("the native source", () => {
   test("of CUDA's backend names what is missing, before anything is made", async () => {
     using directory = temporaryDirectory();
     const options = { cacheRoot: directory.path, log: () => {} };
-    await expect(buildCuda(options, ["90"], () => null)).rejects.toThrow(/without nvcc: install NVIDIA's CUDA toolkit/);
+    const nowhere = () => findCudaToolkit(() => null, [directory.path]);
+    await expect(buildCuda(options, ["90"], nowhere)).rejects.toThrow(/without nvcc: install NVIDIA's CUDA toolkit/);
     expect(readdirSync(directory.path)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
 import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
+import { messageOf } from "../../../src/wording/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
 import { renewChecksums } from "./checksums.ts";
@@ -17,7 +18,7 @@ import { requireNotices, writeNotices } from "./write-notices.ts";
 try {
   await build(targetOf(process.argv.slice(2)));
 } catch (error) {
-  console.error(`build: ${error instanceof Error ? error.message : error}`);
+  console.error(`build: ${messageOf(error)}`);
   process.exitCode = 1;
 }
 

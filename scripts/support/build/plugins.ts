@@ -37,7 +37,7 @@ export const embedded = {
   };
 }
 
-/** Puts the console's page, as it is bundled now, in the place of src/console/assets.ts, which would bundle it. */
+/** Replaces src/console/assets.ts, which bundles the console's page when it runs, by the page as it is bundled now. */
 export function carriedPage({ page, files }: ConsoleAssets): BunPlugin {
   const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
   const contents = `const files = new Map(${JSON.stringify([...files])});

@@ -8,7 +8,9 @@ import type { WhisperDevice } from "./types.ts";
  */
 export interface NativeAddon {
   version: string;
-  /** Registers the backend in a shared library; throws where it can't be used on this machine. */
+  /** Whether the backend in a shared library was built with the addon's own ggml; throws where it can't be opened. */
+  checkBackend(path: string): boolean;
+  /** Registers the backend in a shared library; throws where it can't be used on this machine, or finds no device. */
   loadBackend(path: string): void;
   /** How well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;

@@ -1,11 +1,12 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { renewal } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import type { NativeAddon } from "./addon.ts";
 import { cpuLibraries, gpuBackends } from "./libraries.ts";
+import { loadGpuBackend } from "./load-gpu-backend.ts";
 import { createModel } from "./model.ts";
 import { alignmentHeads, readModelHeader } from "./model-header.ts";
-import type { OpenModelOptions, UnusableBackend, WhisperModel, WhisperRuntime } from "./types.ts";
+import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
 
 export interface LoadWhisperOptions {
   /** Directory of whisper.node and the libraries beside it. */
@@ -50,7 +51,10 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
     throw new Error(`${options.nativeDirectory} holds no CPU backend for this machine; ${renewal}`);
   }
   const { gpu = gpuBackends(options.nativeDirectory).map(({ library }) => library) } = options;
-  const unusable = gpu.flatMap((library) => loadIfUsable(addon, options.nativeDirectory, library));
+  const unusable = gpu.flatMap((library) => {
+    const reason = loadGpuBackend(addon, options.nativeDirectory, library);
+    return reason === null ? [] : { library, reason };
+  });
   addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
   return {
     version: addon.version,
@@ -60,16 +64,6 @@ function createRuntime(options: LoadWhisperOptions): WhisperRuntime {
     cpuVariant: () => cpuLibrary,
     openModel: (path, modelOptions) => openModel(addon, path, modelOptions),
   };
-}
-
-/** A GPU backend needs the vendor's libraries and a device; without them the machine is simply one without a GPU. */
-function loadIfUsable(addon: NativeAddon, nativeDirectory: string, library: string): UnusableBackend[] {
-  try {
-    addon.loadBackend(resolve(nativeDirectory, library));
-    return [];
-  } catch (error) {
-    return [{ library, reason: messageOf(error) }];
-  }
 }
 
 function openAddon(nativeDirectory: string): NativeAddon {
