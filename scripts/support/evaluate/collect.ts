@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Reference } from "./corpus.ts";
 import { Appliance, type Hypothesis } from "./hypotheses.ts";
 import { type Joined, type Plan as JoinedPlan, makeJoined, planJoined } from "./joined.ts";
-import { joinParts } from "./made-audio.ts";
 import { makeNoSpeech, type NoSpeech, type NoSpeechPlan, planNoSpeech } from "./no-speech.ts";
+import { warmUp } from "./warm-up.ts";
 
 /** What can be measured apart from the rest. */
 export const aspects = ["words", "speakers", "times", "invented"] as const;
@@ -49,24 +49,6 @@ export async function choose(
     joined: wanted.has("words") || wanted.has("invented") ? planJoined(corpus, isChosen) : [],
     noSpeech: wanted.has("invented") ? await planNoSpeech(audio, isChosen) : [],
   };
-}
-
-/** Enough for a server to find out how it encodes best; short recordings are not worth that to it. */
-const warmUpSeconds = 300;
-
-/** Has the server do what it does once in its life. */
-async function warmUp(server: Appliance, corpus: readonly Reference[], directory: string): Promise<void> {
-  const parts: string[] = [];
-  let seconds = 0;
-  for (const { file, durationSeconds } of corpus.filter(({ group, exact }) => group === "dialogue" && exact)) {
-    if (seconds >= warmUpSeconds) break;
-    parts.push(file);
-    seconds += durationSeconds;
-  }
-  if (seconds < warmUpSeconds) return;
-  const file = join(directory, "warm-up.flac");
-  await joinParts(parts, file);
-  await server.transcribe(file);
 }
 
 /**

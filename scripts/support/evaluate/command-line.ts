@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { messageOf } from "../../../src/wording/index.ts";
 
@@ -14,6 +16,11 @@ export function readCommandLine<T extends ParseArgsOptionsConfig>(args: string[]
     // What follows the first sentence is about arguments that begin with a dash, which no name does.
     return refuse(`${messageOf(error).split(". ")[0]}; scripts/evaluate --help says what there is`, 2);
   }
+}
+
+/** Ends the process where a directory holds no corpus. */
+export function requireCorpus(directory: string): void {
+  if (!existsSync(join(directory, "manifest.json"))) refuse(`${directory} holds no manifest.json`, 2);
 }
 
 export function refuse(why: string, exitCode: number): never {

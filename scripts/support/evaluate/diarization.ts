@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
 import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
-import { readCommandLine, refuse } from "./command-line.ts";
+import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
 import { type Diarized, diarizationTurns } from "./diarization-turns.ts";
 import { type SpeakerResult, summary } from "./measure-speakers.ts";
@@ -21,7 +19,7 @@ const { values, names } = readCommandLine(
   { json: { type: "boolean", default: false }, audio: { type: "string", default: audioDirectory } } as const,
   usage,
 );
-if (!existsSync(join(values.audio, "manifest.json"))) refuse(`${values.audio} holds no manifest.json`, 2);
+requireCorpus(values.audio);
 const corpus = await readCorpus(values.audio);
 const chosen = corpus.filter(
   ({ path, turns }) => turns !== null && (names.length === 0 || names.some((name) => path.includes(name))),

@@ -31,13 +31,35 @@ export interface Hypothesis {
  * Words have times in the server's database only: they are read there.
  */
 export class Appliance implements AsyncDisposable {
-  readonly #server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info" });
+  readonly #server: TestServer;
+  readonly #patienceMilliseconds: number | undefined;
   #client: TestClient | null = null;
   #store: Store | null = null;
 
+  /**
+   * @param environment further settings, and variables that name a GPU's driver
+   * @param patienceMilliseconds for a start, and for a recording; a server's and a client's own by default
+   */
+  constructor(environment: Readonly<Record<string, string>> = {}, patienceMilliseconds?: number) {
+    this.#server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info", ...environment });
+    this.#patienceMilliseconds = patienceMilliseconds;
+  }
+
+  /** What whisper has computed on since the last start of a worker: `cpu`, `vulkan` or `cuda`. */
+  get speechDevice(): unknown {
+    return this.#server.log.findLast(({ event }) => event === "engine.ready")?.speechDevice;
+  }
+
+  /** What the server's log has of warnings and errors, a line each. */
+  trouble(): string {
+    const lines = this.#server.log.filter(({ level }) => level === "warn" || level === "error");
+    return lines.map((line) => JSON.stringify(line)).join("\n");
+  }
+
   async start(): Promise<void> {
-    await this.#server.start();
-    this.#client = await this.#server.client("evaluate");
+    await this.#server.start(false);
+    await this.#server.until(() => this.speechDevice !== undefined, 50, this.#patienceMilliseconds);
+    this.#client = this.#server.client("evaluate", this.#patienceMilliseconds);
     this.#store = openDatabase(join(this.#server.dataDirectory, "transcribe.db"));
   }
 

@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { CommandError } from "../../../src/models/index.ts";
 import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
 import { circumstances } from "../circumstances.ts";
 import { type Aspect, aspects, choose, collect } from "./collect.ts";
-import { readCommandLine, refuse } from "./command-line.ts";
+import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
 import { detailsOf } from "./details.ts";
 import { hearPeer } from "./hear-peer.ts";
@@ -24,7 +22,8 @@ NAMEs choose recordings whose path contains one of them.
   --write            keep the table in docs/quality.md
   --audio DIRECTORY  another corpus of the same form
 
-scripts/evaluate diarization --help: the diarization alone`;
+scripts/evaluate diarization --help: the diarization alone
+scripts/evaluate devices --help: the words that a GPU hears beside the CPU's`;
 
 const options = {
   only: { type: "string", multiple: true, default: [] as string[] },
@@ -78,7 +77,7 @@ function readOptions(args: string[]) {
   if (values.write && (values.only.length > 0 || names.length > 0)) {
     refuse("--write keeps the whole table, not a part of it", 2);
   }
-  if (!existsSync(join(values.audio, "manifest.json"))) refuse(`${values.audio} holds no manifest.json`, 2);
+  requireCorpus(values.audio);
   const wanted = new Set<Aspect>(aspects.filter((one) => values.only.length === 0 || values.only.includes(one)));
   return { values, names, wanted };
 }

@@ -55,7 +55,7 @@ export function speakerWordErrors(normalise: Normalise, reference: Reference, { 
 }
 
 /** Errors of all three kinds. */
-function errorsOf({ substitutions, deletions, insertions }: ErrorCount): number {
+export function errorsOf({ substitutions, deletions, insertions }: ErrorCount): number {
   return substitutions + deletions + insertions;
 }
 

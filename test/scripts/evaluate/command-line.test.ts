@@ -20,6 +20,7 @@ const cases: readonly (readonly [
 ])[] = [
   ["help", "index.ts", ["--help"], 0, "--only ASPECT"],
   ["help on diarization", "diarization.ts", ["-h"], 0, "scripts/evaluate diarization"],
+  ["help on devices", "devices.ts", ["--help"], 0, "--gpu WHICH"],
   ["an unknown option", "index.ts", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
   ["an unknown option of diarization", "diarization.ts", ["--write"], 2, "evaluate: Unknown option '--write'; scripts"],
   ["an unknown aspect", "index.ts", ["--only", "nothing"], 2, "--only is one of words, speakers, times, invented"],
@@ -40,6 +41,7 @@ const cases: readonly (readonly [
     1,
     "evaluate: no recording with turns has",
   ],
+  ["such a name for devices", "devices.ts", ["--audio", corpus, "no-such"], 1, "evaluate: no recording of single/ has"],
 ];
 
 test.each(cases)(
