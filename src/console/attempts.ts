@@ -1,11 +1,11 @@
 import { addressGroup, SlidingWindow } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
-/** Of one address, within a quarter of an hour: a person who has several passwords in mind finds the right one. */
+/** From one address in a quarter of an hour: enough for a person who has several passwords in mind. */
 const ofAddress = { limit: 10, windowMilliseconds: 15 * 60_000 };
-/** Of all together, within an hour: at that pace twelve characters are not found. */
+/** From all addresses in an hour: at that pace nobody finds twelve characters. */
 const ofAll = { limit: 100, windowMilliseconds: 3_600_000 };
-/** A check takes some 64 MB and all of a processor for a moment. */
+/** Each check takes some 64 MB, and the whole of a processor for a moment. */
 const waitingAtMost = 5;
 
 /** Limits the tries at the operator's password. One that succeeds is counted like one that fails. */
@@ -21,7 +21,7 @@ export class Attempts {
   }
 
   /**
-   * Checks a password, one after the other.
+   * Checks a password, once those that came before have been checked.
    * @throws {ConsoleError} 429 when too many were tried
    */
   async try(address: string, check: () => Promise<boolean>): Promise<boolean> {

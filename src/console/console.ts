@@ -21,10 +21,10 @@ import { requireSession } from "./signed-in.ts";
 export const consolePath = "/console";
 const dataPath = `${consolePath}/data`;
 
-/** What who is not signed in may ask for, beside the page itself. */
+/** What may be asked for without a session, beside the page itself. */
 const open: readonly string[] = [`GET ${dataPath}/entrance`, `POST ${dataPath}/session`];
 
-/** How often is looked for recordings that could not be prepared for listening when they ended. */
+/** How often to look for recordings that could not be prepared for listening when they ended. */
 const catchUpMilliseconds = 300_000;
 
 /** The console of a server. */
@@ -32,9 +32,9 @@ export interface Console {
   /** Whether a path is the console's. */
   has(path: string): boolean;
   handle(request: Request): Promise<Response>;
-  /** A recording has ended: it can be searched from soon on, and is prepared for listening. */
+  /** A recording has ended: it is taken into the search, and prepared for listening. */
   recordingEnded(recordingId: string): void;
-  /** Ends the answers that go on, and what is done aside. */
+  /** Ends the answers that are still being sent, and the work in the background. */
   close(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@
  * | GET accounts | `AccountPage` |
  * | POST keys, DELETE keys/ID | `NewKey` → 201 `MadeKey`; `Key` |
  *
- * An answer that is none is a `ConsoleErrorBody`.
+ * What goes wrong is answered with a `ConsoleErrorBody`.
  */
 export * from "./contract/accounts.ts";
 export * from "./contract/overview.ts";

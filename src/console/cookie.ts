@@ -2,7 +2,7 @@ import type { ConsoleSession } from "./entry/index.ts";
 
 const name = "transcribe_console";
 
-/** What of the request's cookies opens a session; null for none. */
+/** The cookie of a request that opens a session; null where there is none. */
 export function sessionSecret(request: Request): string | null {
   return new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
 }

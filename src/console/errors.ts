@@ -1,7 +1,7 @@
 import { type ApiError, retryAfterSeconds } from "../http/index.ts";
 import type { ConsoleErrorBody } from "./contract.ts";
 
-/** What the console refuses by itself, with its status; what it has in common with the API keeps the API's codes. */
+/** What the console refuses, and with which status; what the API refuses as well has the API's code. */
 const statuses = {
   bad_request: 400,
   not_signed_in: 401,
@@ -18,7 +18,7 @@ const statuses = {
   service_unavailable: 503,
 } as const;
 
-export type ConsoleErrorCode = keyof typeof statuses;
+type ConsoleErrorCode = keyof typeof statuses;
 
 interface ErrorDetails {
   /** Which part of what was sent it is about. */
@@ -46,7 +46,7 @@ export class ConsoleError extends Error {
   }
 }
 
-/** An error of the API in the console's form: of several fields that are wrong the first is told. */
+/** An error of the API in the console's form; where several fields are wrong it tells of the first. */
 export function apiErrorAsResponse({ code, message, status, details }: ApiError): Response {
   const [wrong] = Object.entries(details.errors ?? {});
   const { "Retry-After": retryAfter, Allow: allow } = details.headers ?? {};

@@ -2,7 +2,7 @@
  * What the console's page may do: load what this server has, and call it. No script or style within the page, nothing from
  * elsewhere, no frame around it, no form that leads away.
  */
-export const contentPolicy = [
+const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

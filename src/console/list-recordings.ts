@@ -2,10 +2,11 @@ import type { Static } from "@sinclair/typebox";
 import { parseStatuses } from "../http/index.ts";
 import { readSegments, SearchQuery, searchRecordings, snippetOf } from "../transcriptions/index.ts";
 import type { FoundRecording, Hit, RecordingPage } from "./contract.ts";
-import { decodeCursor, encodeCursor } from "./cursors.ts";
+import { Owners } from "./owners.ts";
+import { decodeCursor, encodeCursor, firstPage } from "./pages.ts";
 import type { recordingsQuery } from "./queries.ts";
 import type { ConsoleServices } from "./services.ts";
-import { Owners, showRecording } from "./shown.ts";
+import { showRecording } from "./show-recording.ts";
 
 type RecordingsQuery = Static<typeof recordingsQuery>;
 
@@ -19,11 +20,10 @@ export function listRecordings({ store, recordings }: ConsoleServices, query: Re
   const statuses = parseStatuses(status);
   const rows = recordings.list({ accountId, workspaceId, statuses, beforeId }, limit + 1);
   const owners = new Owners(store);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
+  const { page, nextCursor } = firstPage("r", rows, limit);
   return {
     recordings: page.map((recording) => showRecording(recording, owners)),
-    next_cursor: rows.length > limit && last !== undefined ? encodeCursor("r", last.id) : null,
+    next_cursor: nextCursor,
     is_partial: null,
   };
 }
@@ -46,7 +46,7 @@ export function findRecordings(
       const { sourceName, id } = each.recording;
       return {
         ...showRecording(each.recording, owners),
-        name_marks: marksOf(search, sourceName ?? ""),
+        name_marks: search.marksIn(sourceName ?? ""),
         hits: each.segments.flatMap((index) => hitOf(store, search, id, index)),
         has_more_hits: each.hasMoreSegments,
       };
@@ -57,17 +57,9 @@ export function findRecordings(
 }
 
 function hitOf(store: ConsoleServices["store"], search: SearchQuery, recordingId: string, index: number): Hit[] {
-  return readSegments(store, recordingId, index, 1).map(({ text, startMilliseconds }) => {
-    const snippet = snippetOf(text, search.marksIn(text));
-    return {
-      segment: index,
-      start: startMilliseconds / 1000,
-      text: snippet.text,
-      marks: snippet.marks.map(([from, to]) => [from, to]),
-    };
-  });
-}
-
-function marksOf(search: SearchQuery, text: string): [number, number][] {
-  return search.marksIn(text).map(([from, to]) => [from, to]);
+  return readSegments(store, recordingId, index, 1).map(({ text, startMilliseconds }) => ({
+    segment: index,
+    start: startMilliseconds / 1000,
+    ...snippetOf(text, search.marksIn(text)),
+  }));
 }

@@ -4,11 +4,11 @@ import { ConsoleError } from "./errors.ts";
 import { readOverview } from "./read-overview.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** Progress moves every few seconds; memory and the disk never stand still. */
+/** How often to look for changes: progress moves every few seconds. */
 const everyMilliseconds = 1000;
-/** What proxies take for a connection that is gone lasts longer. */
+/** Proxies wait for longer than this before they take a silent connection for a dead one. */
 const heartbeatMilliseconds = 15_000;
-/** Figures that change all the time are told so often; all others at once. */
+/** How often memory and the disk are told, which never stand still; everything else is told when it changes. */
 const restlessMilliseconds = 10_000;
 /** Each holds a connection; people have a few windows open. */
 const mostReaders = 50;
@@ -20,7 +20,7 @@ interface Reader {
 
 const encoder = new TextEncoder();
 
-/** The overview as it changes, as server-sent events (WHATWG HTML, 9.2); it is read while somebody looks, once for all. */
+/** The overview as it changes, as server-sent events (WHATWG HTML, 9.2); read while somebody is looking, once for everybody. */
 export class OverviewFeed {
   readonly #services: ConsoleServices;
   readonly #sessions: Sessions;
@@ -112,7 +112,7 @@ export class OverviewFeed {
 
   #send(bytes: Uint8Array): void {
     for (const reader of this.#readers) {
-      // Who does not read gets the next one.
+      // A reader that has fallen behind gets the next one instead.
       if ((reader.controller.desiredSize ?? 0) > 0) reader.controller.enqueue(bytes);
     }
   }

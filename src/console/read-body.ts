@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ConsoleError } from "./errors.ts";
 
-/** The longest that the page sends, speakers' names, has a few thousand characters. */
+/** The longest body that the page sends, speakers' names, has a few thousand characters. */
 const mostBytes = 64 * 1024;
 
 /**

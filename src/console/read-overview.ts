@@ -1,15 +1,16 @@
 import { freemem, totalmem } from "node:os";
+import { timestamp } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
-import { type Recording, readDailyWork } from "../transcriptions/index.ts";
-import type { Day, OpenRecording, Overview, Speed } from "./contract.ts";
+import { readDailyWork } from "../transcriptions/index.ts";
+import type { Day, Overview, Speed } from "./contract.ts";
+import { openRecordings } from "./open-recordings.ts";
+import { optionalTimestamp } from "./optional-timestamp.ts";
 import type { ConsoleServices } from "./services.ts";
-import { Owners, optionalTimestamp, showProgress, timestamp, troubleOf } from "./shown.ts";
 
 const startedAt = Math.round(Date.now() - process.uptime() * 1000);
 
 const shownDays = 30;
-const shownRecordings = 100;
 
 /** What an operator asks at a glance. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
@@ -31,9 +32,9 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       trouble: trouble(),
     },
     queue: {
-      ...recordings.countsOpen(),
+      ...recordings.open.counts(),
       slots: settings().queue.slots,
-      waiting_since: optionalTimestamp(recordings.oldestQueuedAt()),
+      waiting_since: optionalTimestamp(recordings.open.oldestQueuedAt()),
     },
     recordings: openRecordings(services),
     days: readDailyWork(store, now(), shownDays).map(
@@ -82,34 +83,4 @@ async function diskOf({ disk, settings }: ConsoleServices): Promise<Overview["di
     database_bytes: figures.databaseBytes,
     folders: figures.folders,
   };
-}
-
-/** Those in work, then those that wait; the queue's own order is asked, since it depends on more than their age. */
-function openRecordings(services: ConsoleServices): OpenRecording[] {
-  const { recordings, queue, store } = services;
-  const { processing, queued } = recordings.listOpen();
-  const places = new Map(queue.waiting(shownRecordings).map((id, place) => [id, place + 1]));
-  const owners = new Owners(store);
-  const placed = [...processing, ...queued].map((recording) => ({
-    recording,
-    place: places.get(recording.id) ?? null,
-  }));
-  // A link is fetched while its recording is `queued`; of more that wait than are asked for, the rest comes last.
-  const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
-    place ?? (recording.status === "processing" || recording.step !== null ? 0 : shownRecordings + 1);
-  return placed
-    .sort((a, b) => rank(a) - rank(b))
-    .slice(0, shownRecordings)
-    .map(({ recording, place }) => ({
-      id: recording.id,
-      name: recording.sourceName ?? recording.sourceUrl,
-      account: owners.accountOf(recording),
-      workspace: owners.workspaceOf(recording),
-      status: recording.status,
-      progress: showProgress(recording),
-      place,
-      trouble: troubleOf(services, recording.id),
-      duration_seconds: recording.durationSeconds,
-      created_at: timestamp(recording.createdAt),
-    }));
 }

@@ -2,16 +2,17 @@ import { exportFormats } from "../exports/index.ts";
 import type { ListeningState } from "../listening/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../transcriptions/index.ts";
 import type { Listening, RecordingDetail, Speaker } from "./contract.ts";
+import { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
-import { Owners, showRecording, troubleOf } from "./shown.ts";
+import { showRecording, troubleOf } from "./show-recording.ts";
 
-/** Words that whisper itself holds for wrong rather than right. */
+/** Whisper itself thinks a word below this more likely wrong than right. */
 const doubtBelow = 0.5;
-/** Outlines that are remembered: somebody looks at few recordings, and asks several times for each. */
+/** Outlines to remember: people look at a few recordings at a time, and the page asks several times for each. */
 const mostOutlines = 20;
 const mostPlaces = 1000;
 
-/** What is told of one recording. */
+/** What the page is told about one recording. */
 export class RecordingFacts {
   readonly #services: ConsoleServices;
   readonly #outlines = new Map<string, Promise<Outline>>();
@@ -24,7 +25,7 @@ export class RecordingFacts {
   outline(recording: Recording): Promise<Outline> {
     const { id } = recording;
     const outline = this.#outlines.get(id) ?? readOutline(this.#services.store, id);
-    // The one that was asked for last is forgotten last.
+    // The one that was asked for last goes to the end: the first is forgotten.
     this.#outlines.delete(id);
     this.#outlines.set(id, outline);
     outline.catch(() => this.#outlines.delete(id));

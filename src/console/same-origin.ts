@@ -2,7 +2,7 @@ import type { RequestContext } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /** A header that no page elsewhere can send without asking the server first, which never allows it. */
-export const consoleHeader = "x-transcribe-console";
+const consoleHeader = "x-transcribe-console";
 
 /**
  * Refuses what another site's page has the browser send. `Sec-Fetch-Site` (W3C Fetch Metadata) is the browser's own word;

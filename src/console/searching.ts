@@ -1,10 +1,10 @@
 import { SearchIndex } from "../transcriptions/index.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** How soon what could not be taken into the search, on a full disk for one, is tried again. */
+/** How soon to try again what could not be taken into the search, because the disk was full for example. */
 const againMilliseconds = 60_000;
 
-/** Takes recordings into the search as they end, and those that ended while there was no console; aside, one at a time. */
+/** Takes recordings into the search as they end, and those that ended while there was no console: in the background, one by one. */
 export class Searching {
   readonly #index: SearchIndex;
   readonly #log: ConsoleServices["log"];
@@ -31,7 +31,7 @@ export class Searching {
     this.#begin();
   }
 
-  /** Takes in no more; what is not in by then is when the next server starts. */
+  /** Stops; what is not in the search by then is taken in when the next server starts. */
   async stop(): Promise<void> {
     this.#controller.abort(new Error("the server is stopping"));
     clearTimeout(this.#again ?? undefined);
@@ -48,7 +48,7 @@ export class Searching {
   async #takeIn(): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // What has just ended is looked for first.
+      // What has just ended is what people look for.
       for (let id = this.#ended[0]; id !== undefined; id = this.#ended[0]) {
         await this.#index.add(id, signal);
         this.#ended.shift();

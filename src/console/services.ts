@@ -10,7 +10,7 @@ import type { Recordings } from "../transcriptions/index.ts";
 
 /** How the inference workers stand: one, or one for each GPU. */
 export interface WorkerStanding {
-  /** Of the one that is nearest to working. */
+  /** The state of the one that is nearest to working. */
   readonly state: "ready" | "asleep" | "starting" | "down";
   readonly processIds: readonly number[];
   /** The GPUs that they compute on, as far as their memory is known. */
@@ -23,7 +23,7 @@ export interface WorkerStanding {
   }[];
 }
 
-/** What of the server the console looks at and works with. */
+/** The parts of the server that the console shows and works with. */
 export interface ConsoleServices {
   readonly store: Store;
   readonly recordings: Recordings;

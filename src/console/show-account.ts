@@ -6,14 +6,16 @@ import {
   parseAccountLimits,
   type Account as StoredAccount,
 } from "../accounts/index.ts";
+import { timestamp } from "../http/index.ts";
 import type { Account, Key, Named } from "./contract.ts";
+import { optionalTimestamp } from "./optional-timestamp.ts";
+import { named } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
-import { optionalTimestamp, timestamp } from "./shown.ts";
 
 /** An account with what it has spent of its limits, its workspaces and its keys. */
 export function showAccount(services: ConsoleServices, account: StoredAccount): Account {
   const { store, now } = services;
-  const workspaces = listWorkspaces(store, account).map(({ id, name }) => ({ id, name }));
+  const workspaces = listWorkspaces(store, account).map(named);
   return {
     id: account.id,
     name: account.name,
@@ -23,7 +25,10 @@ export function showAccount(services: ConsoleServices, account: StoredAccount): 
     created_at: timestamp(account.createdAt),
     ...usageOf(services, account),
     workspaces,
-    keys: listKeys(store, account).map((key) => showKey(key, workspaces, now())),
+    keys: listKeys(store, account).map((key) => {
+      const workspace = workspaces.find(({ id }) => id === key.workspaceId);
+      return showKey(key, workspace ?? null, now());
+    }),
   };
 }
 
@@ -39,7 +44,7 @@ function usageOf(
   return {
     usage: {
       audio_minutes_per_day: { used: usage.audioSeconds(id, now()) / 60, limit: limit.audio_minutes_per_day },
-      recordings_per_account: { used: recordings.countOpen(id), limit: limit.recordings_per_account },
+      recordings_per_account: { used: recordings.open.countOf(id), limit: limit.recordings_per_account },
       creates_per_hour: creates(limit.creates_per_hour, createWindows.hour),
       creates_per_day: creates(limit.creates_per_day, createWindows.day),
     },
@@ -47,15 +52,16 @@ function usageOf(
   };
 }
 
-export function showKey(key: ApiKey, workspaces: readonly Named[], now: number): Key {
-  const { workspaceId, revokedAt, expiresAt } = key;
+/** @param workspace the one that the key sees alone */
+export function showKey(key: ApiKey, workspace: Named | null, now: number): Key {
+  const { revokedAt, expiresAt } = key;
   return {
     id: key.id,
     name: key.name,
     hint: key.hint,
     state: revokedAt !== null ? "revoked" : expiresAt !== null && expiresAt <= now ? "expired" : "active",
     scopes: [...key.scopes],
-    workspace: workspaces.find(({ id }) => id === workspaceId) ?? null,
+    workspace: workspace === null ? null : named(workspace),
     created_at: timestamp(key.createdAt),
     expires_at: optionalTimestamp(expiresAt),
     revoked_at: optionalTimestamp(revokedAt),

@@ -5,7 +5,7 @@ import { ConsoleError } from "./errors.ts";
 
 const sessionsOfRequests = new WeakMap<Request, ConsoleSession>();
 
-/** Notes whose session a request is of, which counts as its use. @throws {ConsoleError} 401 without one */
+/** Finds the session that a request belongs to, and counts it as used. @throws {ConsoleError} 401 without one */
 export function requireSession(request: Request, sessions: Sessions): void {
   const secret = sessionSecret(request);
   const session = secret === null ? null : sessions.use(secret);
@@ -20,7 +20,7 @@ export function sessionOf(request: Request): ConsoleSession {
   return session;
 }
 
-/** Who acts with a request, for the audit log: whoever made the link, or nobody by name. */
+/** Who acts with a request, for the audit log: whoever made the link; after a password there is no name. */
 export function consoleAuditor(request: Request, now: number): Auditor {
   return { actor: `${sessionOf(request).actor} (console)`, now };
 }

@@ -38,7 +38,6 @@ export class ConsoleServer implements Disposable {
           listening: new ListeningCopies({
             ...{ ...app, ffmpegPath, room: new DiskRoom(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,
-            isEager: () => true,
             isBusy: () => false,
           }),
         });

@@ -10,7 +10,7 @@ import { chromium } from "../chromium.ts";
 const speeds = [20, 60, 200, 1_000];
 const frames = 240;
 
-/** What the page does itself: it moves, and notes when frames come and how long each keeps the page at work. */
+/** Runs in the page: scrolls it, and notes when frames come and how long each keeps it busy. */
 const measuring = (speed: number) => `new Promise((resolve) => {
   const between = [];
   const work = [];

@@ -24,9 +24,8 @@ export const keySchema = Type.Object({
 export type Key = Static<typeof keySchema>;
 
 const usageSchema = Type.Object({ used: Type.Number({ minimum: 0 }), limit: countSchema });
-export type UsageOfLimit = Static<typeof usageSchema>;
 
-export const accountSchema = Type.Object({
+const accountSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   standing: Type.Union([Type.Literal("active"), Type.Literal("guest"), Type.Literal("restricted")]),

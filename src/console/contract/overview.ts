@@ -11,7 +11,7 @@ import {
 } from "./shared.ts";
 
 /** A recording that has not ended. */
-export const openRecordingSchema = Type.Object({
+const openRecordingSchema = Type.Object({
   id: Type.String(),
   /** The file's name without its extension, or the link. */
   name: nullable(Type.String()),
@@ -29,7 +29,7 @@ export const openRecordingSchema = Type.Object({
 export type OpenRecording = Static<typeof openRecordingSchema>;
 
 /** A UTC day, whole zero where nothing was done. */
-export const daySchema = Type.Object({
+const daySchema = Type.Object({
   /** e.g. `2026-11-21` */
   day: Type.String(),
   /** Length of the recordings whose length became known that day, and of those that completed. */
@@ -41,7 +41,7 @@ export const daySchema = Type.Object({
 export type Day = Static<typeof daySchema>;
 
 /** Work of one step on one device since the server was started. */
-export const speedSchema = Type.Object({
+const speedSchema = Type.Object({
   step: Type.String(),
   /** `cpu`, or the GPU backend. */
   device: Type.String(),

@@ -12,7 +12,7 @@ import {
 } from "./shared.ts";
 
 /** A place in a transcript where what was searched for is said. */
-export const hitSchema = Type.Object({
+const hitSchema = Type.Object({
   segment: countSchema,
   /** Seconds from the beginning. */
   start: secondsSchema,
@@ -22,7 +22,7 @@ export const hitSchema = Type.Object({
 });
 export type Hit = Static<typeof hitSchema>;
 
-export const listedRecordingSchema = Type.Object({
+const listedRecordingSchema = Type.Object({
   id: Type.String(),
   status: statusSchema,
   source: Type.Object({
@@ -50,7 +50,7 @@ export const listedRecordingSchema = Type.Object({
 export type ListedRecording = Static<typeof listedRecordingSchema>;
 
 /** Found by its words or its name. */
-export const foundRecordingSchema = Type.Composite([
+const foundRecordingSchema = Type.Composite([
   listedRecordingSchema,
   Type.Object({
     /** In `source.name`; empty where only what is said was found. */
@@ -87,7 +87,7 @@ export const listeningSchema = Type.Object({
 });
 export type Listening = Static<typeof listeningSchema>;
 
-export const speakerSchema = Type.Object({
+const speakerSchema = Type.Object({
   /** `A`, `B`, …, as in the API. */
   speaker: Type.String(),
   /** What it was renamed to. */

@@ -20,7 +20,7 @@ export const sessionSchema = Type.Object({
 });
 export type Session = Static<typeof sessionSchema>;
 
-/** GET entrance, for who is not signed in: which ways in there are. */
+/** GET entrance, without a session: which ways in there are. */
 export const entranceSchema = Type.Object({ password: Type.Boolean() });
 export type Entrance = Static<typeof entranceSchema>;
 

@@ -28,7 +28,7 @@ export const progressSchema = Type.Object({
   indeterminate: Type.Boolean(),
 });
 
-/** Every answer that is none: what went wrong, for the page to decide by, and for people to read as it is. */
+/** The answer where something went wrong: a code for the page to go by, and a message for people to read as it is. */
 export const errorSchema = Type.Object({
   error: Type.Object({
     code: Type.String(),

@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { countSchema, markSchema, nullable, secondsSchema } from "./shared.ts";
 
 /** From and to in the segment's text, in UTF-16 code units; start and end in seconds; probability from 0 to 1. */
-export const wordSchema = Type.Tuple([countSchema, countSchema, secondsSchema, secondsSchema, Type.Number()]);
+const wordSchema = Type.Tuple([countSchema, countSchema, secondsSchema, secondsSchema, Type.Number()]);
 export type Word = Static<typeof wordSchema>;
 
-export const segmentSchema = Type.Object({
+const segmentSchema = Type.Object({
   index: countSchema,
   start: secondsSchema,
   end: secondsSchema,

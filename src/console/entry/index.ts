@@ -1,9 +1,8 @@
-export { createLink, type EntryLink } from "./links.ts";
+export { createLink } from "./links.ts";
 export {
   hasPassword,
   isPassword,
   leastPasswordLength,
-  mostPasswordLength,
   PasswordError,
   removePassword,
   setPassword,

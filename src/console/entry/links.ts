@@ -7,7 +7,7 @@ import { hashToken, newToken } from "./tokens.ts";
 const linkMilliseconds = 10 * 60_000;
 
 /** A link into the console, by its token, which is nowhere kept. */
-export interface EntryLink {
+interface EntryLink {
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;

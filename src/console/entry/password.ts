@@ -5,7 +5,7 @@ import { type Store, tables } from "../../storage/index.ts";
 /** Fewer characters can be guessed from a stolen database, whatever hash stands there. */
 export const leastPasswordLength = 12;
 /** Nobody types more, and every one of them is hashed. */
-export const mostPasswordLength = 256;
+const mostPasswordLength = 256;
 
 /** The password can't be taken; the message says why. */
 export class PasswordError extends Error {

@@ -4,18 +4,18 @@ import { type Store, tables, writeSoon } from "../../storage/index.ts";
 import { useLink } from "./links.ts";
 import { hashToken, newToken } from "./tokens.ts";
 
-/** A session ends after so long whatever is done, */
+/** How long a session lasts, whatever is done in it. */
 const mostMilliseconds = 7 * 86_400_000;
-/** and after so long in which nothing is asked. */
+/** How long a session lasts in which nothing is asked. */
 const idleMilliseconds = 12 * 3_600_000;
-/** How exactly it is known when it was last used: not every request writes. */
+/** How often at most it is written down that a session is used, so that not every request writes. */
 const seenMilliseconds = 60_000;
 
 /** An operator who is signed in. Times are milliseconds since the epoch. */
 export interface ConsoleSession {
   /** Of the cookie's value; tells one from another, and opens nothing. */
   readonly hash: string;
-  /** Who made the link; of a password nobody is known. */
+  /** Who made the link; `password` where that was shown. */
   readonly actor: string;
   readonly enteredBy: "link" | "password";
   readonly enteredAt: number;
@@ -76,7 +76,7 @@ export class Sessions {
     return { ...session, idleEndsAt: now + idleMilliseconds };
   }
 
-  /** Whether one is still on that was; asking is no use of it. */
+  /** Whether a session is still on; asking does not count as using it. */
   isOn({ hash }: ConsoleSession): boolean {
     const { consoleSessions } = tables;
     const row = this.#store

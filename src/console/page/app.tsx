@@ -3,7 +3,7 @@ import type { Session } from "../contract.ts";
 import { Announcer } from "./announce.tsx";
 import { enterByLink } from "./enter.ts";
 import { OverviewProvider } from "./overview/index.ts";
-import { ask, askResponse, Refusal, whenSignedOut } from "./server.ts";
+import { ask, askResponse, Refusal, retryMilliseconds, troubleOf, whenSignedOut } from "./server.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { strings } from "./strings.ts";
@@ -26,7 +26,8 @@ export function App() {
         setStanding({ is: "in", session });
       } catch (error) {
         const isPlain = error instanceof Refusal && error.code === "not_signed_in";
-        setStanding({ is: "out", why: isPlain ? null : error instanceof Refusal ? error.message : String(error) });
+        setStanding({ is: "out", why: isPlain ? null : troubleOf(error) });
+        if (error instanceof Refusal && error.mayPass) setTimeout(() => void look(), retryMilliseconds);
       }
     };
     void look();
@@ -36,8 +37,14 @@ export function App() {
     return () => removeEventListener("hashchange", change);
   }, []);
   const leave = async () => {
-    await askResponse("session", { method: "DELETE" }).catch(() => {});
-    setStanding({ is: "out", why: strings.signIn.left });
+    try {
+      await askResponse("session", { method: "DELETE" });
+      setStanding({ is: "out", why: strings.signIn.left });
+    } catch (error) {
+      // The session had ended by itself.
+      if (error instanceof Refusal && error.code === "not_signed_in") return;
+      setStanding({ is: "out", why: strings.signIn.notLeft(troubleOf(error)) });
+    }
   };
   return (
     <>

@@ -1,6 +1,8 @@
 import "./style/base.css";
 import "./style/shell.css";
 import "./style/parts.css";
+import "./style/dialog.css";
+import "./style/upload.css";
 import "./style/overview.css";
 import "./style/recordings.css";
 import "./style/recording.css";

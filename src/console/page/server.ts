@@ -16,7 +16,15 @@ export class Refusal extends Error {
   ) {
     super(message);
   }
+
+  /** Whether it may be over in a moment: the server, or the connection to it, is away for now. A 500 is not. */
+  get mayPass(): boolean {
+    return this.status === 0 || this.status > 500;
+  }
 }
+
+/** Milliseconds after which what was refused for now is asked for again. */
+export const retryMilliseconds = 2_000;
 
 /** Address of something below `console/data/`. */
 export function dataUrl(path: string): string {
@@ -63,16 +71,23 @@ export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
   return await (await askResponse(path, asking)).json();
 }
 
+/** What to tell people of something that failed. */
+export function troubleOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Reads why the server refused. */
 export function refusalOf(status: number, body: string): Refusal {
-  const { code, message } = errorOf(body) ?? { code: "unknown", message: strings.strangeAnswer(status) };
+  const { code, message } = errorIn(body) ?? { code: "unknown", message: strings.strangeAnswer(status) };
   if (status === 401 && code === "not_signed_in") onSignedOut();
   return new Refusal(status, code, message);
 }
 
-function errorOf(body: string): ConsoleErrorBody["error"] | null {
+/** Null for what is not the console's own, such as a proxy's page, or the API's where there is no console. */
+function errorIn(body: string): Pick<ConsoleErrorBody["error"], "code" | "message"> | null {
   try {
-    return (JSON.parse(body) as Partial<ConsoleErrorBody>).error ?? null;
+    const { code, message } = (JSON.parse(body) as ConsoleErrorBody).error;
+    return typeof code === "string" && typeof message === "string" ? { code, message } : null;
   } catch {
     return null;
   }

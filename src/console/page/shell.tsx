@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { AccountsScreen } from "./accounts/index.ts";
 import { OverviewScreen, useOverview } from "./overview/index.ts";
-import { Icon, Mark } from "./parts/index.ts";
+import { IconButton, Mark } from "./parts/index.ts";
 import { RecordingScreen } from "./recording/index.ts";
 import { RecordingsScreen } from "./recordings/index.ts";
 import { addressOf, everything, type Route, useRoute } from "./route.ts";
@@ -80,9 +80,7 @@ function Tools({ onLeave }: { onLeave: () => void }) {
   const [theme, nextTheme] = useTheme();
   return (
     <div class="tools">
-      <button type="button" class="quiet icon" onClick={nextTheme} aria-label={strings.themes[theme]}>
-        <Icon name={theme} />
-      </button>
+      <IconButton icon={theme} label={strings.themes[theme]} onClick={nextTheme} />
       <button type="button" class="quiet" onClick={onLeave}>
         {strings.leave}
       </button>

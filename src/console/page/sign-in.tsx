@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Entrance, Session } from "../contract.ts";
 import { enterByPassword } from "./enter.ts";
-import { Mark } from "./parts/index.ts";
-import { Refusal } from "./server.ts";
+import { Mark, Told } from "./parts/index.ts";
+import { troubleOf } from "./server.ts";
 import { strings } from "./strings.ts";
 import { useAnswer } from "./use-answer.ts";
 
 const texts = strings.signIn;
 
-/** The way in. @param props.why what is to be told to who was in before, or whose link did not do */
+/** The way in. @param props.why told to somebody who has been signed out, or whose link did not work */
 export function SignIn({ why, onEnter }: { why: string | null; onEnter: (session: Session) => void }) {
   const { value: entrance } = useAnswer<Entrance>("entrance");
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -24,18 +24,17 @@ export function SignIn({ why, onEnter }: { why: string | null; onEnter: (session
     try {
       onEnter(await enterByPassword(field.current?.value ?? ""));
     } catch (error) {
-      setTrouble(error instanceof Refusal ? error.message : String(error));
+      setTrouble(troubleOf(error));
       setEntering(false);
       field.current?.select();
     }
   };
-  const told = trouble ?? why;
   return (
     <main class="sign-in">
       <h1>
         <Mark /> {strings.product}
       </h1>
-      <div role="alert">{told !== null && <p class="told">{told}</p>}</div>
+      <Told trouble={trouble ?? why} />
       <h2>{texts.byLink}</h2>
       <p>{texts.byLinkHow}</p>
       <pre>

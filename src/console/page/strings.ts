@@ -35,6 +35,7 @@ export const strings = {
     enter: "Sign in",
     ended: "Your session has ended. Sign in again to go on.",
     left: "You have signed out.",
+    notLeft: (why: string) => `You are still signed in, though this page no longer shows it. ${why}`,
   },
 
   statuses: {
@@ -75,6 +76,7 @@ export const strings = {
   overview: {
     name: "Overview",
     inHand: "in hand",
+    notReady: (why: string) => `Not ready: ${why}.`,
     idle: "Nothing to do. Drop a recording anywhere on this page.",
     idleAfter: (amount: string) => `All done: ${amount} of audio today.`,
     atWork: (processing: number, queued: number) => {
@@ -208,7 +210,7 @@ export const strings = {
     closer: "Show a shorter stretch",
     wider: "Show a longer stretch",
     follow: "Back to what is said now",
-    broken: "Your browser can't play this recording.",
+    broken: "The recording can't be played: the server can't be reached, or this browser can't play it.",
     making: "The copy to listen to is being made.",
   },
 
@@ -234,6 +236,7 @@ export const strings = {
     ended: "It is through.",
     cut: "The connection was lost before all of it was sent.",
     cancel: (name: string) => `Stop sending ${name}`,
+    toSend: (name: string) => `to send ${name}`,
     dismiss: (name: string) => `Dismiss ${name}`,
     announced: (name: string, words: string) => `${name}: ${words}`,
   },

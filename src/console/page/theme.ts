@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** `auto`: as the system has it. */
-export type Theme = "auto" | "light" | "dark";
+type Theme = "auto" | "light" | "dark";
 
 const order: readonly Theme[] = ["auto", "light", "dark"];
 const kept = "transcribe-console-theme";

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
 import { overviewSchema, type UploadOptions, uploadOptionsSchema } from "../contract.ts";
 import type { OverviewFeed } from "../overview-feed.ts";
+import { named } from "../owners.ts";
 import { readOverview } from "../read-overview.ts";
 import type { ConsoleServices } from "../services.ts";
 import { sessionOf } from "../signed-in.ts";
@@ -16,7 +17,6 @@ export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed) {
 
 function uploadOptions({ store, settings, modelInUse, now }: ConsoleServices): UploadOptions {
   const { limits, fetch } = settings();
-  const named = ({ id, name }: { id: string; name: string }) => ({ id, name });
   return {
     accounts: listAccounts(store)
       .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { audit, getAccount, getWorkspace } from "../../accounts/index.ts";
+import { audit } from "../../accounts/index.ts";
 import { checkStanding, contextOf, readQuery } from "../../http/index.ts";
 import { syncDirectory } from "../../storage/index.ts";
 import type { Recording } from "../../transcriptions/index.ts";
@@ -8,6 +8,7 @@ import { ConsoleError } from "../errors.ts";
 import { findRecordings, listRecordings } from "../list-recordings.ts";
 import { recordingsQuery, uploadQuery } from "../queries.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
+import { requireAccount, requireWorkspace } from "../require-owner.ts";
 import { requireRecording } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
 import { consoleAuditor } from "../signed-in.ts";
@@ -58,12 +59,8 @@ export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts
 /** Takes a recording in for an account, under the limits that its own creates have. */
 async function upload({ store, creator, recordings, now }: ConsoleServices, request: Request): Promise<Recording> {
   const query = readQuery(request, uploadQuery);
-  const account = getAccount(store, query.account);
-  if (account === null) throw new ConsoleError("validation_failed", "There is no such account.", { field: "account" });
-  const workspace = query.workspace === undefined ? null : getWorkspace(store, query.workspace);
-  if (query.workspace !== undefined && workspace?.accountId !== account.id) {
-    throw new ConsoleError("validation_failed", "The account has no such workspace.", { field: "workspace" });
-  }
+  const account = requireAccount(store, query.account);
+  const workspace = requireWorkspace(store, account, query.workspace);
   checkStanding(account, now(), contextOf(request).origin);
   const answer = await creator.createFor({ account, workspaceId: workspace?.id ?? null }, request);
   const { id } = (await answer.json()) as { id: string };

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { contextOf } from "../../http/index.ts";
+import { contextOf, timestamp } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
 import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract.ts";
@@ -8,7 +8,6 @@ import { type ConsoleSession, hasPassword, isPassword, type OpenedSession, type 
 import { ConsoleError } from "../errors.ts";
 import { readBody } from "../read-body.ts";
 import type { ConsoleServices } from "../services.ts";
-import { timestamp } from "../shown.ts";
 import { sessionOf } from "../signed-in.ts";
 
 /** Signing in, by a link or the password, and out again. */

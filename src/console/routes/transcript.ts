@@ -1,19 +1,16 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
 import { Elysia } from "elysia";
 import { type ExportFormat, exportFormats, exportTranscript, recordingDocument } from "../../exports/index.ts";
 import { contentDisposition, readQuery } from "../../http/index.ts";
-import type { Store } from "../../storage/index.ts";
 import {
-  findAll,
-  readSegments,
   readSomeWholeSegments,
   readSpeakerNames,
   renameSpeakers,
   speakerIndex,
   speakersOf,
 } from "../../transcriptions/index.ts";
-import { type Find, findSchema, outlineSchema, recordingSchema, renameSchema, segmentPageSchema } from "../contract.ts";
+import { findSchema, outlineSchema, recordingSchema, renameSchema, segmentPageSchema } from "../contract.ts";
 import { ConsoleError } from "../errors.ts";
+import { findInTranscript } from "../find-in-transcript.ts";
 import { findQuery, segmentsQuery } from "../queries.ts";
 import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
@@ -50,7 +47,7 @@ export function transcriptRoutes({ store, recordings, dataDirectory }: ConsoleSe
       "/find",
       ({ request, params }) => {
         const { q, after, limit } = readQuery(request, findQuery);
-        return find(store, requireCompleted(recordings, params.id).id, { q, after, limit });
+        return findInTranscript(store, requireCompleted(recordings, params.id).id, { q, after, limit });
       },
       { response: { 200: findSchema } },
     )
@@ -89,31 +86,4 @@ export function transcriptRoutes({ store, recordings, dataDirectory }: ConsoleSe
 
 function isFormat(text: string): text is ExportFormat {
   return Object.hasOwn(exportFormats, text);
-}
-
-interface FindOptions {
-  readonly q: string;
-  readonly after: number;
-  readonly limit: number;
-}
-
-const rowsAtOnce = 1000;
-
-/** Goes through a whole transcript, which takes some tenths of a second where it is of days, with turns for others. */
-async function find(store: Store, recordingId: string, { q, after, limit }: FindOptions): Promise<Find> {
-  const matches: Find["matches"] = [];
-  let total = 0;
-  let next: number | null = null;
-  for (let from = 0; ; from += rowsAtOnce) {
-    const rows = readSegments(store, recordingId, from, rowsAtOnce);
-    for (const { index, text, startMilliseconds } of rows) {
-      const marks = findAll(text, q);
-      total += marks.length;
-      if (marks.length === 0 || index < after) continue;
-      if (matches.length === limit) next ??= index;
-      else matches.push({ segment: index, start: startMilliseconds / 1000, marks: marks.map(([a, b]) => [a, b]) });
-    }
-    if (rows.length < rowsAtOnce) return { matches, total, next_after: next };
-    await othersTurn();
-  }
 }

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { startTimeout, TestServer } from "../../support/server.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
@@ -71,6 +75,22 @@ describe.if(ready)("an operator in a browser", () => {
     await tray.getByRole("button", { name: "Dismiss" }).click();
   });
 
+  test("drops a folder, and is asked about the recordings in it", async () => {
+    using folder = temporaryDirectory();
+    mkdirSync(join(folder.path, "deeper"));
+    for (const name of ["one.mp3", "deeper/two.mp3"]) copyFileSync(recording, join(folder.path, name));
+    for (const name of ["notes.txt", ".hidden"]) await Bun.write(join(folder.path, name), "no sound");
+    const protocol = await context.newCDPSession(page);
+    for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+      const data = { items: [], files: [folder.path, recording], dragOperationsMask: 1 };
+      await protocol.send("Input.dispatchDragEvent", { type, x: 300, y: 300, data });
+    }
+    const dialog = page.getByRole("dialog", { name: "Transcribe 3 recordings" });
+    await dialog.waitFor();
+    expect(await dialog.locator(".files bdi").allTextContents()).toEqual(["two.mp3", "one.mp3", "jfk.mp3"]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  });
+
   test("hears a word that is clicked, and sees which one is said", async () => {
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
     const place = await page.evaluate(() => {
@@ -105,9 +125,9 @@ describe.if(ready)("an operator in a browser", () => {
   test("finds what was said", async () => {
     await page.keyboard.press("Control+f");
     await page.keyboard.type("COUNTRY");
-    await page.getByText("1 of 2").waitFor();
+    await page.getByText("1 of 2").first().waitFor();
     await page.keyboard.press("Enter");
-    await page.getByText("2 of 2").waitFor();
+    await page.getByText("2 of 2").first().waitFor();
     await page.keyboard.press("Escape");
   });
 
@@ -143,7 +163,7 @@ describe.if(ready)("an operator in a browser", () => {
       .first()
       .click();
     await page.getByRole("heading", { name: "An inaugural address" }).waitFor();
-    await page.getByText("1 of 1").waitFor();
+    await page.getByText("1 of 1").first().waitFor();
   });
 
   test("lists more recordings as the end of the list comes into sight", async () => {
@@ -157,6 +177,9 @@ describe.if(ready)("an operator in a browser", () => {
     await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count + 1);
     const names = await rows.locator(".title").allTextContents();
     expect(new Set(names).size).toBe(filled.count + 1);
+    // A new one moves those below it on, out of the first page and into none that was asked for.
+    await server.client("press").create(recording);
+    await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count + 2);
     await page.getByRole("radio", { name: "Failed" }).check();
     await page.getByText("No recording fits.").waitFor();
     await page.getByRole("radio", { name: "All" }).check();
@@ -337,6 +360,34 @@ describe.if(ready)("an operator in a browser", () => {
     await page.getByRole("heading", { level: 1, name: "Recordings" }).waitFor();
     await page.getByText("The whole day").waitFor();
     expect(await page.getByRole("link", { name: "حديث الميناء" }).count()).toBe(0);
+  });
+
+  test("sends a recording again whose connection was cut, and hears one again whose sound was", async () => {
+    const other = await context.newPage();
+    other.setDefaultTimeout(20_000);
+    const cut = { uploads: "**/data/recordings?*", sound: "**/data/recordings/*/audio" };
+    await other.route(cut.uploads, (route) => route.abort());
+    await other.goto(`${server.origin}/console/#/recordings`);
+    await other.locator("input[type=file]").setInputFiles(recording);
+    await other.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    const tray = other.getByRole("region", { name: "Recordings sent" });
+    await tray.getByText("The connection was lost").waitFor();
+    await other.unroute(cut.uploads);
+    await tray.getByRole("button", { name: "Try again" }).click();
+    await other.route(cut.sound, (route) => route.abort());
+    await tray.getByRole("link", { name: "jfk" }).click();
+    await other.getByRole("alert").getByText("can't be played").waitFor();
+    await other.unroute(cut.sound);
+    await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+    await other.getByRole("button", { name: "Play", exact: true }).waitFor();
+    // Retention takes it while somebody looks at it.
+    await other.route(cut.sound, (route) => route.abort());
+    await other.reload();
+    await other.getByRole("alert").getByText("can't be played").waitFor();
+    new DataDirectory(server.dataDirectory).removeRecording(new URL(other.url()).hash.split("/").at(-1) ?? "");
+    await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+    await other.getByText("no longer kept").waitFor();
+    await other.close();
   });
 
   test("signs out, and sees nothing from then on", async () => {

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
 import type { Outline, Segment, Word } from "../../../src/console/contract.ts";
-import { beginsTurn } from "../../../src/console/page/recording/guess-heights.ts";
-import { piecesOf } from "../../../src/console/page/recording/highlights.ts";
 import {
   neighbourStart,
   segmentAt,
@@ -9,7 +7,9 @@ import {
   wordAt,
   wordAtCharacter,
 } from "../../../src/console/page/recording/places.ts";
-import { barsOf, peaksOf, viewAround } from "../../../src/console/page/recording/wave-bars.ts";
+import { barsOf, peaksOf, viewAround } from "../../../src/console/page/recording/player/wave-bars.ts";
+import { beginsTurn } from "../../../src/console/page/recording/transcript/guess-heights.ts";
+import { piecesOf } from "../../../src/console/page/recording/transcript/highlights.ts";
 
 const outline: Outline = {
   start_milliseconds: [1_000, 3_000, 3_000, 8_000],

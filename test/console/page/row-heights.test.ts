@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { lastAtMost, RowHeights } from "../../../src/console/page/recording/row-heights.ts";
+import { lastAtMost } from "../../../src/console/page/recording/last-at-most.ts";
+import { RowHeights } from "../../../src/console/page/recording/rows/row-heights.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
 
 test("rows begin where those before them end, whatever was measured in between", () => {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Account, AccountPage, Key } from "../../contract.ts";
 import { Told, useTitle } from "../parts/index.ts";
-import { ask, Refusal } from "../server.ts";
+import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
 import { AccountSection } from "./account-section.tsx";
@@ -14,16 +14,16 @@ export function AccountsScreen() {
   const first = useAnswer<AccountPage>("accounts");
   const [later, setLater] = useState<readonly Account[]>([]);
   const [cursor, setCursor] = useState<string | null | undefined>(undefined);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
   const next = cursor === undefined ? (first.value?.next_cursor ?? null) : cursor;
   const more = async () => {
     try {
       const page = await ask<AccountPage>(`accounts?cursor=${encodeURIComponent(next ?? "")}`);
       setLater((before) => [...before, ...page.accounts]);
       setCursor(page.next_cursor);
-      setRefusal(null);
+      setTrouble(null);
     } catch (error) {
-      setRefusal(error instanceof Refusal ? error : new Refusal(0, "", String(error)));
+      setTrouble(troubleOf(error));
     }
   };
   /** Shows a key that was made or revoked as it is now. */
@@ -41,7 +41,7 @@ export function AccountsScreen() {
     <div class="accounts">
       <h1>{texts.name}</h1>
       <p class="soft">{texts.byCommand}</p>
-      <Told refusal={first.refusal ?? refusal} again={first.again} />
+      <Told trouble={first.trouble ?? trouble} again={first.trouble === null ? () => void more() : first.again} />
       {first.value !== null && accounts.length === 0 && <p class="empty">{texts.none}</p>}
       {accounts.map((account) => (
         <AccountSection

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Key } from "../../contract.ts";
 import { announce } from "../announce.tsx";
-import { Ago, Dialog, Moment } from "../parts/index.ts";
+import { Ago, Confirm, Moment } from "../parts/index.ts";
 import { ask } from "../server.ts";
 import { strings } from "../strings.ts";
 
@@ -19,6 +19,11 @@ export function KeyTable({ account, keys, onKey }: KeyTableProps) {
   const [revoking, setRevoking] = useState<Key | null>(null);
   const active = keys.filter(({ state }) => state === "active");
   const past = keys.filter(({ state }) => state !== "active");
+  const revoke = async ({ id, name }: Key) => {
+    onKey(await ask<Key>(`keys/${id}`, { method: "DELETE" }));
+    announce(texts.revoked(name));
+    setRevoking(null);
+  };
   return (
     <>
       {active.length === 0 && <p class="empty">{texts.noKeys}</p>}
@@ -29,7 +34,15 @@ export function KeyTable({ account, keys, onKey }: KeyTableProps) {
           <Keys title={texts.pastOf(account)} keys={past} onRevoke={null} />
         </details>
       )}
-      {revoking !== null && <RevokeDialog revoked={revoking} onKey={onKey} onClose={() => setRevoking(null)} />}
+      {revoking !== null && (
+        <Confirm
+          title={texts.revokeTitle(revoking.name)}
+          means={texts.revokeMeans}
+          action={texts.revoke}
+          onConfirm={() => revoke(revoking)}
+          onClose={() => setRevoking(null)}
+        />
+      )}
     </>
   );
 }
@@ -76,38 +89,5 @@ function Keys({ title, keys, onRevoke }: KeysProps) {
         </li>
       ))}
     </ul>
-  );
-}
-
-interface RevokeDialogProps {
-  readonly revoked: Key;
-  readonly onKey: (key: Key) => void;
-  readonly onClose: () => void;
-}
-
-function RevokeDialog({ revoked, onKey, onClose }: RevokeDialogProps) {
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const revoke = async () => {
-    try {
-      onKey(await ask<Key>(`keys/${revoked.id}`, { method: "DELETE" }));
-      announce(texts.revoked(revoked.name));
-      onClose();
-    } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
-    }
-  };
-  return (
-    <Dialog title={texts.revokeTitle(revoked.name)} onClose={onClose}>
-      <p>{texts.revokeMeans}</p>
-      <div role="alert">{trouble !== null && <p class="told">{trouble}</p>}</div>
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {strings.cancel}
-        </button>
-        <button type="button" class="main bad" onClick={() => void revoke()}>
-          {texts.revoke}
-        </button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Account, AccountPage, Key, MadeKey, NewKey } from "../../contract.ts";
-import { Dialog } from "../parts/index.ts";
-import { ask } from "../server.ts";
+import { Actions, Dialog, Options, Told } from "../parts/index.ts";
+import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 import { Secret } from "./secret.tsx";
 
@@ -40,7 +40,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
       onKey(answer.key);
       setMade(answer);
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
+      setTrouble(troubleOf(error));
     }
   };
   if (made !== null) {
@@ -58,7 +58,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
   return (
     <Dialog title={texts.newKeyFor(account.name)} onClose={onClose}>
       <form onSubmit={(event) => void make(event)}>
-        <div role="alert">{trouble !== null && <p class="told">{trouble}</p>}</div>
+        <Told trouble={trouble} />
         <label>
           {texts.keyName}
           <input name="name" required maxLength={100} autocomplete="off" />
@@ -68,11 +68,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
             {texts.sees}
             <select name="workspace">
               <option value="">{texts.seesAll}</option>
-              {account.workspaces.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              <Options of={account.workspaces} />
             </select>
           </label>
         )}
@@ -95,14 +91,11 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
             ))}
           </select>
         </label>
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {strings.cancel}
-          </button>
+        <Actions onCancel={onClose}>
           <button type="submit" class="main">
             {texts.make}
           </button>
-        </div>
+        </Actions>
       </form>
     </Dialog>
   );

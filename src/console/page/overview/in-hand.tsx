@@ -1,6 +1,6 @@
 import type { OpenRecording, Overview } from "../../contract.ts";
 import { clock } from "../format.ts";
-import { Ago, OwnerName, ProgressBar, StatusWord } from "../parts/index.ts";
+import { Ago, OwnerName, RecordingProgress, StatusWord } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 
@@ -28,9 +28,8 @@ export function InHand({ overview: { recordings, queue } }: { overview: Overview
 
 function Row({ recording }: { recording: OpenRecording }) {
   const { id, name, account, workspace, duration_seconds, created_at, progress, place, trouble } = recording;
-  const isMeasured = progress.percent !== null && !progress.indeterminate;
   return (
-    <li class={recording.status}>
+    <li>
       <div class="line">
         <a href={recordingAddress(id)}>
           <bdi>{name ?? strings.nameless}</bdi>
@@ -45,12 +44,7 @@ function Row({ recording }: { recording: OpenRecording }) {
         </span>
       </div>
       {trouble !== null && <p class="trouble">{trouble}</p>}
-      {place === null && (
-        <ProgressBar
-          label={strings.progressOf(name ?? strings.nameless)}
-          percent={isMeasured ? progress.percent : null}
-        />
-      )}
+      {place === null && <RecordingProgress name={name ?? strings.nameless} progress={progress} />}
     </li>
   );
 }

@@ -1,18 +1,18 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Overview, Session } from "../../contract.ts";
-import { ask, dataUrl, type Refusal } from "../server.ts";
+import { ask, dataUrl, troubleOf } from "../server.ts";
 
-export interface LiveOverview {
+interface LiveOverview {
   /** The newest; null until there is one. */
   readonly value: Overview | null;
   /** Whether changes are heard of now. */
   readonly isLive: boolean;
   /** Why there is none. */
-  readonly refusal: Refusal | null;
+  readonly trouble: string | null;
 }
 
-const nothing: LiveOverview = { value: null, isLive: false, refusal: null };
+const nothing: LiveOverview = { value: null, isLive: false, trouble: null };
 const context = createContext<LiveOverview>(nothing);
 
 /** How the server stands, as it changes. */
@@ -21,6 +21,9 @@ export const useOverview = () => useContext(context);
 /** Milliseconds until the first try to connect again; each that fails doubles it, up to the last. */
 const firstPause = 1_000;
 const longestPause = 15_000;
+
+/** A browser has few connections to a server for all its windows: one that nobody sees gives its own back. */
+const isHidden = () => document.visibilityState === "hidden";
 
 /** Listens to the server for all screens, through one connection. */
 export function OverviewProvider({ children }: { children: ComponentChildren }) {
@@ -33,16 +36,23 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     const change = (next: Partial<LiveOverview>) => setLive((before) => ({ ...before, ...next }));
     const hear = (value: Overview) => {
       pause = firstPause;
-      change({ value, isLive: true, refusal: null });
+      change({ value, isLive: true, trouble: null });
+    };
+    const leave = () => {
+      events?.close();
+      events = null;
+      clearTimeout(timer);
     };
     const connect = () => {
-      if (isEnded) return;
+      if (isEnded || isHidden() || events !== null) return;
       events = new EventSource(dataUrl("events"));
       events.addEventListener("overview", ({ data }) => hear(JSON.parse(data)));
       events.onopen = () => change({ isLive: true });
       events.onerror = () => {
         change({ isLive: false });
-        if (events?.readyState === EventSource.CLOSED) later();
+        if (events?.readyState !== EventSource.CLOSED) return;
+        leave();
+        later();
       };
     };
     // A browser gives up where it is answered with an error; that of a session that has ended shows the way in.
@@ -53,12 +63,14 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
         await ask<Session>("session").then(connect, later);
       }, pause);
     };
-    ask<Overview>("overview").then(hear, (refusal: Refusal) => change({ refusal }));
+    const see = () => (isHidden() ? leave() : connect());
+    document.addEventListener("visibilitychange", see);
+    ask<Overview>("overview").then(hear, (error) => change({ trouble: troubleOf(error) }));
     connect();
     return () => {
       isEnded = true;
-      events?.close();
-      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", see);
+      leave();
     };
   }, []);
   return <context.Provider value={live}>{children}</context.Provider>;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Overview } from "../../contract.ts";
 import { bytes, number, roughly } from "../format.ts";
-import { Ago, Meter } from "../parts/index.ts";
+import { Ago, Figure, Figures, Meter } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.overview;
@@ -43,16 +43,20 @@ function Speeds({ overview: { speed } }: { overview: Overview }) {
   return (
     <Part title={texts.speed}>
       {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
-      <dl class="figures">
+      <Figures>
         {measured.map(({ step, device, gpu, times_real_time }) => (
-          <div key={`${step} ${device} ${gpu}`}>
-            <dt>
-              {stepName(step)} <span class="soft">{gpu ?? device}</span>
-            </dt>
-            <dd>{texts.times(roughly(times_real_time))}</dd>
-          </div>
+          <Figure
+            key={`${step} ${device} ${gpu}`}
+            name={
+              <>
+                {stepName(step)} <span class="soft">{gpu ?? device}</span>
+              </>
+            }
+          >
+            {texts.times(roughly(times_real_time))}
+          </Figure>
         ))}
-      </dl>
+      </Figures>
     </Part>
   );
 }
@@ -98,14 +102,13 @@ function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
         limit={Math.max(1, disk.size_bytes - disk.reserve_bytes)}
         text={texts.free(bytes(disk.free_bytes), bytes(disk.size_bytes))}
       />
-      <dl class="figures">
+      <Figures>
         {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{bytes(size)}</dd>
-          </div>
+          <Figure key={name} name={name}>
+            {bytes(size)}
+          </Figure>
         ))}
-      </dl>
+      </Figures>
     </>
   );
 }
@@ -113,33 +116,22 @@ function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
 function Since({ overview: { refusals, failures, worker } }: { overview: Overview }) {
   const deaths = worker.deaths.reduce((all, { count }) => all + count, 0);
   return (
-    <dl class="figures">
-      <div>
-        <dt>{texts.worker}</dt>
-        <dd>{texts.workerStates[worker.state]}</dd>
-      </div>
-      <div class={deaths > 0 ? "bad" : undefined}>
-        <dt>{texts.deaths}</dt>
-        <dd>{number(deaths)}</dd>
-      </div>
+    <Figures>
+      <Figure name={texts.worker}>{texts.workerStates[worker.state]}</Figure>
+      <Figure name={texts.deaths} isBad={deaths > 0}>
+        {number(deaths)}
+      </Figure>
       {failures.map(({ reason, cause, count }) => (
-        <div class="bad" key={`${reason} ${cause}`}>
-          <dt>{texts.failed(cause ?? reason)}</dt>
-          <dd>{number(count)}</dd>
-        </div>
+        <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad>
+          {number(count)}
+        </Figure>
       ))}
       {refusals.map(({ code, count }) => (
-        <div key={code}>
-          <dt>{texts.refused(code)}</dt>
-          <dd>{number(count)}</dd>
-        </div>
+        <Figure key={code} name={texts.refused(code)}>
+          {number(count)}
+        </Figure>
       ))}
-      {refusals.length === 0 && (
-        <div>
-          <dt>{texts.refusals}</dt>
-          <dd>0</dd>
-        </div>
-      )}
-    </dl>
+      {refusals.length === 0 && <Figure name={texts.refusals}>{number(0)}</Figure>}
+    </Figures>
   );
 }

@@ -11,7 +11,7 @@ const texts = strings.overview;
 
 /** What an operator asks at a glance: is it well, what is in hand, how fast is it, what is it short of. */
 export function OverviewScreen() {
-  const { value, isLive, refusal } = useOverview();
+  const { value, isLive, trouble } = useOverview();
   useTitle(texts.name);
   return (
     <div class="overview">
@@ -19,7 +19,7 @@ export function OverviewScreen() {
       <p class="soft" role="status">
         {value !== null && (isLive ? texts.running(value.server.version, value.server.model) : texts.lost)}
       </p>
-      {value === null && <Told refusal={refusal} again={() => location.reload()} />}
+      {value === null && <Told trouble={trouble} again={() => location.reload()} />}
       {value !== null && (
         <div class="columns">
           <div>
@@ -35,7 +35,7 @@ export function OverviewScreen() {
 
 /** The state of things in one sentence. */
 function statementOf({ server, queue, days }: Overview): string {
-  if (server.trouble !== null) return server.trouble;
+  if (server.trouble !== null) return texts.notReady(server.trouble);
   if (queue.processing + queue.queued > 0) return texts.atWork(queue.processing, queue.queued);
   const done = days.at(-1)?.completed_seconds ?? 0;
   return done > 0 ? texts.idleAfter(duration(done)) : texts.idle;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
-import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon-button.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -26,9 +26,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={dialog} aria-labelledby={heading} onClose={onClose}>
       <div class="head">
         <h2 id={heading}>{title}</h2>
-        <button type="button" class="quiet icon" aria-label={strings.close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={strings.close} onClick={onClose} />
       </div>
       {children}
     </dialog>

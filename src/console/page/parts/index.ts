@@ -1,8 +1,15 @@
+export { Actions } from "./actions.tsx";
+export { Confirm } from "./confirm.tsx";
 export { Dialog } from "./dialog.tsx";
-export { Icon, type IconName, Mark } from "./icons.tsx";
+export { Figure, Figures } from "./figures.tsx";
+export { IconButton } from "./icon-button.tsx";
+export { Icon, Mark } from "./icons.tsx";
 export { Marked } from "./marked.tsx";
 export { Meter, ProgressBar } from "./meters.tsx";
+export { Options } from "./options.tsx";
 export { OwnerName } from "./owner-name.tsx";
+export { RecordingProgress } from "./recording-progress.tsx";
+export { SearchField } from "./search-field.tsx";
 export { StatusWord, wordsFor } from "./status-word.tsx";
 export { Ago, Moment } from "./times.tsx";
 export { Told } from "./told.tsx";

@@ -4,12 +4,13 @@ interface MeterProps {
   readonly limit: number;
   /** The amount in words, shown beside the label. */
   readonly text: string;
-  /** From which share of the limit on it is said in colour that it is nearly used up. */
-  readonly tightFrom?: number;
 }
 
+/** Share of the limit from which on the colour says that it is nearly used up. */
+const tightFrom = 0.9;
+
 /** How much of something limited is used. */
-export function Meter({ label, value, limit, text, tightFrom = 0.9 }: MeterProps) {
+export function Meter({ label, value, limit, text }: MeterProps) {
   const share = limit > 0 ? Math.min(1, value / limit) : 0;
   return (
     <div class={share >= tightFrom ? "meter tight" : "meter"}>

@@ -19,5 +19,5 @@ export function wordsFor({ status, progress, failure, place }: Standing): string
   if (status === "completed") return texts.completed;
   if (status === "failed") return failure ? strings.failures[failure.reason] : texts.failed;
   const step = progress.step === null ? texts.processing : strings.steps[progress.step];
-  return progress.percent === null || progress.indeterminate ? step : texts.at(step, percent(progress.percent / 100));
+  return progress.percent === null ? step : texts.at(step, percent(progress.percent / 100));
 }

@@ -1,16 +1,20 @@
-import type { Refusal } from "../server.ts";
 import { strings } from "../strings.ts";
 
-/** Why something is not there, and a way to try again; nothing without a refusal. */
-export function Told({ refusal, again }: { refusal: Refusal | null; again: () => void }) {
+/** What went wrong, if something did, and a way to try again where there is one. */
+export function Told({ trouble, again }: { trouble: string | null; again?: () => void }) {
   return (
     <div role="alert">
-      {refusal !== null && (
+      {trouble !== null && (
         <p class="told">
-          {refusal.message}{" "}
-          <button type="button" class="quiet" onClick={again}>
-            {strings.again}
-          </button>
+          {trouble}
+          {again !== undefined && (
+            <>
+              {" "}
+              <button type="button" class="quiet" onClick={again}>
+                {strings.again}
+              </button>
+            </>
+          )}
         </p>
       )}
     </div>

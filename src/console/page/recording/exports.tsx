@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract.ts";
 import { announce } from "../announce.tsx";
-import { Icon } from "../parts/index.ts";
-import { askResponse } from "../server.ts";
+import { Icon, Told } from "../parts/index.ts";
+import { askResponse, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.exports;
@@ -22,7 +22,7 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
       hand(await response.blob(), name);
       announce(texts.saved(name));
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
+      setTrouble(troubleOf(error));
     }
     setMaking(null);
   };
@@ -45,7 +45,7 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
       <p class="soft" role="status">
         {making !== null && texts.making(making.toUpperCase())}
       </p>
-      <div role="alert">{trouble !== null && <p class="told">{trouble}</p>}</div>
+      <Told trouble={trouble} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { Icon } from "../parts/index.ts";
+import { IconButton, SearchField } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import type { Finder } from "./use-find.ts";
 
@@ -15,31 +15,13 @@ export function FindBar({ finder, field }: { finder: Finder; field: RefObject<HT
   };
   return (
     <search class="find">
-      <label class="field search">
-        <span class="unseen">{texts.label}</span>
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          placeholder={texts.label}
-          value={words}
-          maxLength={200}
-          autocomplete="off"
-          dir="auto"
-          onInput={(event) => setWords(event.currentTarget.value)}
-          onKeyDown={keyed}
-        />
-      </label>
+      <SearchField label={texts.label} words={words} onWords={setWords} onKeyDown={keyed} field={field} />
       <span role="alert">{trouble !== null && <span class="trouble">{trouble}</span>}</span>
       {isAsked && <span class="soft count">{total === 0 ? texts.none : texts.at(current + 1, total)}</span>}
       {isAsked && total > 0 && (
         <>
-          <button type="button" class="quiet icon" aria-label={texts.previous} onClick={() => void step(-1)}>
-            <Icon name="up" />
-          </button>
-          <button type="button" class="quiet icon" aria-label={texts.next} onClick={() => void step(1)}>
-            <Icon name="down" />
-          </button>
+          <IconButton icon="up" label={texts.previous} onClick={() => void step(-1)} />
+          <IconButton icon="down" label={texts.next} onClick={() => void step(1)} />
         </>
       )}
     </search>

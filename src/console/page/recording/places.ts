@@ -1,5 +1,5 @@
 import type { Outline, Segment, Word } from "../../contract.ts";
-import { lastAtMost } from "./row-heights.ts";
+import { lastAtMost } from "./last-at-most.ts";
 
 /** Seconds for which a word stays marked after its end, unless the next one begins. */
 const lingering = 0.3;

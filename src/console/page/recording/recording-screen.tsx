@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { RecordingDetail } from "../../contract.ts";
 import { bytes, clock, languageName } from "../format.ts";
 import { useOverview } from "../overview/index.ts";
-import { Moment, OwnerName, ProgressBar, Told, useTitle, wordsFor } from "../parts/index.ts";
+import { Moment, OwnerName, RecordingProgress, Told, useTitle, wordsFor } from "../parts/index.ts";
 import { addressOf, everything } from "../route.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
@@ -20,7 +20,7 @@ interface RecordingScreenProps {
 
 /** One recording: how it stands, and once it is done its transcript beside its sound. */
 export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
-  const { value: recording, refusal, again, set } = useAnswer<RecordingDetail>(`recordings/${id}`);
+  const { value: recording, trouble, again, set } = useAnswer<RecordingDetail>(`recordings/${id}`);
   const name = recording?.source.name ?? recording?.source.url ?? strings.nameless;
   useTitle(recording === null ? texts.name : name);
   const overview = useOverview().value;
@@ -34,7 +34,7 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
       <p class="way-back">
         <a href={addressOf({ screen: "recordings", filter: everything })}>{texts.all}</a>
       </p>
-      <Told refusal={refusal} again={again} />
+      <Told trouble={trouble} again={again} />
       {recording !== null && (
         <>
           <header>
@@ -74,13 +74,12 @@ function Facts({ recording }: { recording: RecordingDetail }) {
 /** What is the matter with a recording that has no transcript, or none yet. */
 function Standing({ recording, name }: { recording: RecordingDetail; name: string }) {
   const { status, progress, trouble, failure } = recording;
-  const percent = progress.indeterminate ? null : progress.percent;
   return (
     <section class="standing">
       <p class="statement" role="status">
         {wordsFor(recording)}
       </p>
-      {status === "processing" && <ProgressBar label={strings.progressOf(name)} percent={percent} />}
+      {status === "processing" && <RecordingProgress name={name} progress={progress} />}
       {trouble !== null && <p class="trouble">{trouble}</p>}
       {status === "queued" && <p class="soft">{texts.waits}</p>}
       {failure !== null && <p class="soft">{texts.failureMeans[failure.reason]}</p>}

@@ -1,5 +1,6 @@
 import type { Speaker } from "../../contract.ts";
 import { strings } from "../strings.ts";
+import { speakerColour } from "./speaker-colour.ts";
 
 /** What a speaker is called: their own name, else `Speaker A`. */
 export function nameOf({ name, speaker }: Speaker): string {
@@ -9,7 +10,7 @@ export function nameOf({ name, speaker }: Speaker): string {
 /** A speaker's name in their colour. */
 export function SpeakerName({ speaker, index }: { speaker: Speaker; index: number }) {
   return (
-    <bdi class="speaker" data-speaker={index % 8}>
+    <bdi class="speaker" style={speakerColour(index)}>
       {nameOf(speaker)}
     </bdi>
   );

@@ -2,9 +2,10 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail, Rename, Speaker } from "../../contract.ts";
 import { announce } from "../announce.tsx";
 import { duration, percent } from "../format.ts";
-import { Dialog, Icon } from "../parts/index.ts";
-import { ask } from "../server.ts";
+import { Actions, Dialog, Icon, Told } from "../parts/index.ts";
+import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
+import { speakerColour } from "./speaker-colour.ts";
 import { nameOf, SpeakerName } from "./speaker-name.tsx";
 
 const texts = strings.speakers;
@@ -35,7 +36,7 @@ export function Speakers({ recording, onChange }: SpeakersProps) {
             <span class="soft">
               {duration(speaker.seconds)} · {percent(speaker.share)}
             </span>
-            <div class="track" data-speaker={index % 8} aria-hidden="true">
+            <div class="track" style={speakerColour(index)} aria-hidden="true">
               <div class="filling" style={{ inlineSize: `${speaker.share * 100}%` }} />
             </div>
           </li>
@@ -58,25 +59,22 @@ function RenameDialog({ recording, onChange, onClose }: SpeakersProps & { readon
       announce(texts.renamed);
       onClose();
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
+      setTrouble(troubleOf(error));
     }
   };
   return (
     <Dialog title={texts.renameTitle} onClose={onClose}>
       <form onSubmit={(event) => void rename(event)}>
         <p class="soft">{texts.renameMeans}</p>
-        <div role="alert">{trouble !== null && <p class="told">{trouble}</p>}</div>
+        <Told trouble={trouble} />
         {recording.speakers.map((speaker, index) => (
           <SpeakerField key={speaker.speaker} speaker={speaker} index={index} />
         ))}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {strings.cancel}
-          </button>
+        <Actions onCancel={onClose}>
           <button type="submit" class="main">
             {strings.save}
           </button>
-        </div>
+        </Actions>
       </form>
     </Dialog>
   );

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Find, Mark } from "../../contract.ts";
 import { announce } from "../announce.tsx";
 import { queryOf } from "../route.ts";
-import { ask } from "../server.ts";
+import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
 /** One place where what is looked for is said. */
@@ -40,7 +40,7 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
       setTrouble(null);
       return await ask<Find>(`recordings/${recordingId}/find${query}`, signal === undefined ? {} : { signal }).catch(
         (error: unknown) => {
-          if (signal?.aborted !== true) setTrouble(error instanceof Error ? error.message : String(error));
+          if (signal?.aborted !== true) setTrouble(troubleOf(error));
           return null;
         },
       );

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 /** Keys, as `Shift+ArrowLeft` or `Space`, and what they do; false: nothing now, the browser may take the key. */
-export type Shortcuts = Readonly<Record<string, () => unknown>>;
+type Shortcuts = Readonly<Record<string, () => unknown>>;
 
 /** What a key means something to by itself. */
 const ownKeys = "input:not([type=range]), textarea, select, dialog, [contenteditable]";
@@ -9,7 +9,7 @@ const pressable = "button, a, summary, label";
 
 /**
  * Does things by keys, wherever the keyboard is on the page but in what takes the keys for itself. No letters are among
- * them, so that nothing happens to who speaks to their computer (WCAG 2.1.4).
+ * them, so that dictation does not set them off (WCAG 2.1.4).
  */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const now = useRef(shortcuts);

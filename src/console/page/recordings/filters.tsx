@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { UploadOptions } from "../../contract.ts";
-import { Icon } from "../parts/index.ts";
+import { Options, SearchField } from "../parts/index.ts";
 import type { ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
@@ -59,28 +59,18 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
     }, pause);
     return () => clearTimeout(timer);
   }, [typed]);
-  return (
-    <label class="field search">
-      <span class="unseen">{texts.search}</span>
-      <Icon name="search" />
-      <input
-        type="search"
-        placeholder={texts.search}
-        value={typed}
-        maxLength={200}
-        autocomplete="off"
-        dir="auto"
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-    </label>
-  );
+  return <SearchField label={texts.search} words={typed} onWords={setTyped} />;
 }
 
 /** An account, or one of its workspaces; both stand in one list. */
 function Owner({ filter, onChange }: FiltersProps) {
   const { value: options } = useAnswer<UploadOptions>("upload-options");
   const accounts = options?.accounts ?? [];
-  if (accounts.length === 0 || (accounts.length === 1 && accounts[0]?.workspaces.length === 0)) return null;
+  const owners = accounts.flatMap(({ id, name, workspaces }) => [
+    { id, name },
+    ...workspaces.map((one) => ({ id: `${id}/${one.id}`, name: `${name} · ${one.name}` })),
+  ]);
+  if (owners.length < 2) return null;
   const choose = (value: string) => {
     const [account = "", workspace = ""] = value.split("/");
     onChange({ account, workspace });
@@ -93,16 +83,7 @@ function Owner({ filter, onChange }: FiltersProps) {
         onChange={(event) => choose(event.currentTarget.value)}
       >
         <option value="">{texts.everyone}</option>
-        {accounts.map(({ id, name, workspaces }) => [
-          <option key={id} value={id}>
-            {name}
-          </option>,
-          ...workspaces.map((workspace) => (
-            <option key={workspace.id} value={`${id}/${workspace.id}`}>
-              {`${name} · ${workspace.name}`}
-            </option>
-          )),
-        ])}
+        <Options of={owners} />
       </select>
     </label>
   );

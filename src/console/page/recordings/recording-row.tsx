@@ -1,5 +1,5 @@
 import { clock, languageName } from "../format.ts";
-import { Marked, Moment, OwnerName, ProgressBar, StatusWord } from "../parts/index.ts";
+import { Marked, Moment, OwnerName, RecordingProgress, StatusWord } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import type { ShownRecording } from "./use-recordings.ts";
@@ -9,7 +9,6 @@ export function RecordingRow({ recording, words }: { recording: ShownRecording; 
   const { id, source, account, workspace, language, duration_seconds, created_at, progress, status } = recording;
   const name = source.name ?? source.url ?? strings.nameless;
   const marks = "name_marks" in recording ? recording.name_marks : [];
-  const percent = progress.indeterminate ? null : progress.percent;
   return (
     <li>
       <div class="line">
@@ -27,7 +26,7 @@ export function RecordingRow({ recording, words }: { recording: ShownRecording; 
         {language !== null && <span>{languageName(language)}</span>}
         {recording.held && <span>{strings.recordings.held}</span>}
       </p>
-      {status === "processing" && <ProgressBar label={strings.progressOf(name)} percent={percent} />}
+      {status === "processing" && <RecordingProgress name={name} progress={progress} />}
       {"hits" in recording && <Hits recording={recording} words={words} />}
     </li>
   );

@@ -4,7 +4,7 @@ import { strings } from "../strings.ts";
 import { UploadButtons } from "../upload/index.ts";
 import { Filters } from "./filters.tsx";
 import { RecordingRow } from "./recording-row.tsx";
-import { useRecordings } from "./use-recordings.ts";
+import { type RecordingList, useRecordings } from "./use-recordings.ts";
 
 const texts = strings.recordings;
 
@@ -15,17 +15,16 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
   const isFiltered = Object.values(filter).some((value) => value !== "");
   const change = (part: Partial<ListFilter>) => goTo({ screen: "recordings", filter: { ...filter, ...part } }, true);
   return (
-    <div class="recordings">
+    <div>
       <div class="head">
         <h1>{texts.name}</h1>
         <UploadButtons />
       </div>
       <Filters filter={filter} onChange={change} />
       <p class="soft" role="status">
-        {list.isAsking ? texts.looking : list.recordings.length === 0 ? noneText(isFiltered) : ""}
-        {!list.isAsking && list.isPartial && ` ${texts.partial}`}
+        {textOf(list, isFiltered)}
       </p>
-      <Told refusal={list.refusal} again={list.again} />
+      <Told trouble={list.trouble} again={list.again} />
       <ol class={list.isAsking ? "rows asking" : "rows"}>
         {list.recordings.map((recording) => (
           <RecordingRow key={recording.id} recording={recording} words={filter.words} />
@@ -40,6 +39,10 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
   );
 }
 
-function noneText(isFiltered: boolean): string {
-  return isFiltered ? texts.noneFound : texts.none;
+/** What there is to say of a list, beside why it can't be had. */
+function textOf({ trouble, isAsking, isPartial, recordings }: RecordingList, isFiltered: boolean): string {
+  if (trouble !== null) return "";
+  if (isAsking) return texts.looking;
+  const none = recordings.length > 0 ? "" : isFiltered ? texts.noneFound : texts.none;
+  return isPartial ? `${none} ${texts.partial}` : none;
 }

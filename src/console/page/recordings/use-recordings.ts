@@ -1,15 +1,16 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { FoundRecording, ListedRecording, RecordingPage } from "../../contract.ts";
+import type { FoundRecording, ListedRecording, Overview, RecordingPage } from "../../contract.ts";
 import { useOverview } from "../overview/index.ts";
 import { type ListFilter, queryOf } from "../route.ts";
-import { ask, Refusal } from "../server.ts";
+import { ask, troubleOf } from "../server.ts";
 import { useAnswer } from "../use-answer.ts";
 
 /** As it is listed, with its place in the queue where it waits. */
 export type ShownRecording = (ListedRecording | FoundRecording) & { readonly place?: number | null };
 
-interface LaterPages {
+interface Pages {
   readonly path: string;
+  /** What was listed when the last of them came, the first page with it. */
   readonly recordings: readonly ShownRecording[];
   readonly next: string | null;
 }
@@ -20,39 +21,38 @@ export function useRecordings(filter: ListFilter) {
   const query = { ...rest, q: words };
   const path = `recordings${queryOf(query)}`;
   const first = useAnswer<RecordingPage>(path);
-  const [later, setLater] = useState<LaterPages | null>(null);
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [pages, setPages] = useState<Pages | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
   const [isAskingMore, setAskingMore] = useState(false);
-  // Later pages go with the filter that they belong to.
-  const behind = later?.path === path ? later : null;
-  const next = behind === null ? (first.value?.next_cursor ?? null) : behind.next;
+  // Pages go with the filter that they belong to.
+  const known = pages?.path === path ? pages : null;
+  const next = known === null ? (first.value?.next_cursor ?? null) : known.next;
+  const listed = useMemo(() => listedOf(first.value?.recordings ?? [], known?.recordings ?? []), [first.value, known]);
 
   const more = useCallback(async () => {
     if (next === null || isAskingMore || first.isAsking) return;
     setAskingMore(true);
-    setRefusal(null);
+    setTrouble(null);
     try {
       const page = await ask<RecordingPage>(`recordings${queryOf({ ...query, cursor: next })}`);
-      const recordings = [...(behind?.recordings ?? []), ...page.recordings];
-      setLater({ path, recordings, next: page.next_cursor });
+      setPages({ path, recordings: [...listed, ...page.recordings], next: page.next_cursor });
     } catch (error) {
-      setRefusal(error instanceof Refusal ? error : new Refusal(0, "", String(error)));
+      setTrouble(troubleOf(error));
     }
     setAskingMore(false);
-  }, [path, next, behind, isAskingMore, first.isAsking]);
+  }, [path, next, listed, isAskingMore, first.isAsking]);
 
   const overview = useOverview().value;
   const open = useMemo(() => new Map(overview?.recordings.map((recording) => [recording.id, recording])), [overview]);
-  const openIds = [...open.keys()].sort().join();
-  const [seenIds, setSeenIds] = useState(openIds);
+  const state = overview === null ? "" : stateOf(overview);
+  const [seenState, setSeenState] = useState(state);
   useEffect(() => {
     // What has begun or ended is listed anew.
-    if (openIds === seenIds) return;
-    setSeenIds(openIds);
+    if (state === seenState) return;
+    setSeenState(state);
     first.again();
-  }, [openIds, seenIds, first.again]);
+  }, [state, seenState, first.again]);
 
-  const listed: readonly ShownRecording[] = [...(first.value?.recordings ?? []), ...(behind?.recordings ?? [])];
   const recordings = listed.map((recording) => {
     const now = open.get(recording.id);
     return now === undefined
@@ -66,17 +66,32 @@ export function useRecordings(filter: ListFilter) {
     isAsking: first.isAsking && first.value === null,
     isAskingMore,
     more: () => void more(),
-    moreRef: useSight(more),
-    again: first.again,
-    refusal: first.refusal ?? refusal,
+    // After trouble it is for somebody to say that it be tried again.
+    moreRef: useSight(trouble === null ? more : null),
+    again: first.trouble === null ? () => void more() : first.again,
+    trouble: first.trouble ?? trouble,
   };
 }
 
-/** A ref whose element has `come` called when it comes into sight. */
-function useSight(come: () => Promise<void>): (element: Element | null) => void {
+export type RecordingList = ReturnType<typeof useRecordings>;
+
+/** What changes whenever a recording begins or ends, one too that did both since it was looked at before. */
+function stateOf({ recordings, days }: Overview): string {
+  const ended = days.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
+  return [ended, ...recordings.map(({ id }) => id).sort()].join();
+}
+
+/** The first page as it is now, and what was known to lie behind it. Newer recordings have higher ids. */
+function listedOf(first: readonly ShownRecording[], known: readonly ShownRecording[]): readonly ShownRecording[] {
+  const last = first.at(-1)?.id;
+  return [...first, ...known.filter(({ id }) => last === undefined || id < last)];
+}
+
+/** A ref whose element has `come` called when it comes into sight; null: nothing is to be called now. */
+function useSight(come: (() => Promise<void>) | null): (element: Element | null) => void {
   const [element, setElement] = useState<Element | null>(null);
   useEffect(() => {
-    if (element === null) return;
+    if (element === null || come === null) return;
     const observer = new IntersectionObserver(
       (entries) => entries.some((entry) => entry.isIntersecting) && void come(),
       { rootMargin: "400px" },

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
+import { droppedFiles } from "./dropped-files.ts";
 
 /** The whole page takes files that are dropped on it; while some are held over it, it says so. */
 export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
@@ -25,7 +26,7 @@ export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => voi
         event.preventDefault();
         depth = 0;
         setOver(false);
-        onFiles([...(event.dataTransfer?.files ?? [])]);
+        if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(onFiles);
       },
     };
     const ended = new AbortController();

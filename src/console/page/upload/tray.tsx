@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { percent } from "../format.ts";
 import { useOverview } from "../overview/index.ts";
-import { Icon, ProgressBar, wordsFor } from "../parts/index.ts";
+import { IconButton, ProgressBar, wordsFor } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import type { Upload } from "./use-uploads.ts";
@@ -23,7 +23,7 @@ export function Tray({ uploads, onDrop }: { uploads: readonly Upload[]; onDrop: 
 }
 
 function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => void }) {
-  const { number, name, share, recording, trouble, cancel } = upload;
+  const { number, name, share, recording, trouble, again, cancel } = upload;
   const isOver = recording !== null || trouble !== null;
   return (
     <li>
@@ -35,16 +35,19 @@ function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => v
             <bdi>{name}</bdi>
           </a>
         )}
-        <button
-          type="button"
-          class="quiet icon"
-          aria-label={isOver ? texts.dismiss(name) : texts.cancel(name)}
+        <IconButton
+          icon="close"
+          label={isOver ? texts.dismiss(name) : texts.cancel(name)}
           onClick={() => (isOver ? onDrop(number) : cancel())}
-        >
-          <Icon name="close" />
-        </button>
+        />
       </div>
       {trouble !== null && <p class="trouble">{trouble}</p>}
+      {again !== null && (
+        <button type="button" onClick={again}>
+          {strings.again}
+          <span class="unseen"> {texts.toSend(name)}</span>
+        </button>
+      )}
       {recording !== null && <Taken recording={recording} />}
       {!isOver && (
         <>

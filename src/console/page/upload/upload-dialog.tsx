@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { UploadOptions } from "../../contract.ts";
 import { alphabetical, bytes, languageName } from "../format.ts";
-import { Dialog, Told } from "../parts/index.ts";
+import { Actions, Dialog, Options, Told } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
 import type { Choice, Sending } from "./send-recording.ts";
@@ -16,10 +16,10 @@ interface UploadDialogProps {
 
 /** Asks whose recordings these are, and in what language, before they are sent. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
-  const { value: options, refusal, again } = useAnswer<UploadOptions>("upload-options");
+  const { value: options, trouble, again } = useAnswer<UploadOptions>("upload-options");
   return (
     <Dialog title={texts.title(choice === "link" ? 1 : choice.length)} onClose={onClose}>
-      <Told refusal={refusal} again={again} />
+      <Told trouble={trouble} again={again} />
       {options !== null && <UploadForm {...{ choice, options, onSend, onClose }} />}
     </Dialog>
   );
@@ -34,7 +34,9 @@ function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { 
   const files = choice === "link" ? [] : choice;
   const fitting = files.filter((file) => file.size <= options.most_bytes);
   const sources = choice === "link" ? [link.trim()] : fitting;
-  const named = options.languages.map(({ code }) => ({ code, name: languageName(code) }));
+  const languages = options.languages
+    .map(({ code }) => ({ id: code, name: languageName(code) }))
+    .sort((one, other) => alphabetical(one.name, other.name));
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select")?.focus(), []);
   const send = (event: Event) => {
@@ -79,11 +81,7 @@ function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { 
               setWorkspace("");
             }}
           >
-            {options.accounts.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <Options of={options.accounts} />
           </select>
         </label>
       )}
@@ -92,11 +90,7 @@ function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { 
           {texts.workspace}
           <select value={workspace} onChange={(event) => setWorkspace(event.currentTarget.value)}>
             <option value="">{texts.noWorkspace}</option>
-            {account.workspaces.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <Options of={account.workspaces} />
           </select>
         </label>
       )}
@@ -104,23 +98,14 @@ function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { 
         {texts.language}
         <select value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
           <option value="">{texts.anyLanguage}</option>
-          {named
-            .sort((one, other) => alphabetical(one.name, other.name))
-            .map(({ code, name }) => (
-              <option key={code} value={code}>
-                {name}
-              </option>
-            ))}
+          <Options of={languages} />
         </select>
       </label>
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {strings.cancel}
-        </button>
+      <Actions onCancel={onClose}>
         <button type="submit" class="main" disabled={sources.length === 0}>
           {texts.send(sources.length)}
         </button>
-      </div>
+      </Actions>
     </form>
   );
 }

@@ -12,7 +12,7 @@ import { useUploads } from "./use-uploads.ts";
 
 const choosing = createContext<(choice: Choice) => void>(() => {});
 
-/** Lets recordings be sent from anywhere in it: by dropping files on the page, or by UploadButton. */
+/** Lets recordings be sent from anywhere in it: by dropping files on the page, or by UploadButtons. */
 export function UploadProvider({ children }: { children: ComponentChildren }) {
   const { uploads, send, drop } = useUploads();
   const [choice, setChoice] = useState<Choice>([]);
@@ -28,7 +28,7 @@ export function UploadProvider({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Asks for files, for who would rather not drop them, or for a link where the server fetches such. */
+/** Lets files be chosen instead of dropped, and a link be given where the server fetches links. */
 export function UploadButtons() {
   const { value: options } = useAnswer<UploadOptions>("upload-options");
   const choose = useContext(choosing);

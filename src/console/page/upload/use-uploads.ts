@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract.ts";
 import { announce } from "../announce.tsx";
 import { wordsFor } from "../parts/index.ts";
+import { Refusal, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 import { type Sending, sendRecording } from "./send-recording.ts";
 
@@ -14,8 +15,14 @@ export interface Upload {
   readonly recording: RecordingDetail | null;
   /** Why it was not taken. */
   readonly trouble: string | null;
+  /** Sends it again; null where that would end in the same way. */
+  readonly again: (() => void) | null;
   readonly cancel: () => void;
 }
+
+const unsent = { share: 0, recording: null, trouble: null, again: null };
+/** Of the refusals, those that are over when other recordings have ended, or some time has gone by. */
+const passing: readonly string[] = ["concurrency_limit", "rate_limited"];
 
 let count = 0;
 
@@ -39,20 +46,25 @@ export function useUploads() {
         drop(number);
       };
       const name = typeof sending.source === "string" ? sending.source : sending.source.name;
-      setUploads((all) => [...all, { number, name, share: 0, recording: null, trouble: null, cancel }]);
-      queue.last = queue.last.then(async () => {
-        if (ended.signal.aborted) return;
-        try {
-          const recording = await sendRecording(sending, (share) => change(number, { share }), ended.signal);
-          change(number, { recording, share: 1 });
-          announce(strings.upload.announced(name, wordsFor(recording)));
-        } catch (error) {
+      const begin = () => {
+        change(number, unsent);
+        queue.last = queue.last.then(async () => {
           if (ended.signal.aborted) return;
-          const trouble = error instanceof Error ? error.message : String(error);
-          change(number, { trouble });
-          announce(strings.upload.announced(name, trouble));
-        }
-      });
+          try {
+            const recording = await sendRecording(sending, (share) => change(number, { share }), ended.signal);
+            change(number, { recording, share: 1 });
+            announce(strings.upload.announced(name, wordsFor(recording)));
+          } catch (error) {
+            if (ended.signal.aborted) return;
+            const trouble = troubleOf(error);
+            const isForNow = error instanceof Refusal && (error.mayPass || passing.includes(error.code));
+            change(number, { trouble, again: isForNow ? begin : null });
+            announce(strings.upload.announced(name, trouble));
+          }
+        });
+      };
+      setUploads((all) => [...all, { number, name, cancel, ...unsent }]);
+      begin();
     },
     [change, drop, queue],
   );

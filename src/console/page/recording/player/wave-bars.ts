@@ -1,5 +1,5 @@
-import type { Outline, Waveform } from "../../contract.ts";
-import { speakerAt } from "./places.ts";
+import type { Outline, Waveform } from "../../../contract.ts";
+import { speakerAt } from "../places.ts";
 
 /** Loudness over a stretch of a recording: a height from 0 to 255 for each piece of it. */
 export interface Peaks {

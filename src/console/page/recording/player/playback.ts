@@ -3,6 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 /** Speeds to choose from; voices keep their pitch. */
 export const rates: readonly number[] = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3];
 
+/** The page's texts and docs/console.md say how many. */
+const skippedSeconds = 5;
+
 /** What plays the recording, and tells its time often enough for words to be followed. */
 export class Playback {
   readonly audio = new Audio();
@@ -28,10 +31,22 @@ export class Playback {
     this.audio.src = address;
   }
 
+  /** Loads it anew after it could not be had, and goes to where it was. */
+  reload(): void {
+    const { currentTime, playbackRate } = this.audio;
+    this.audio.load();
+    Object.assign(this.audio, { currentTime, playbackRate });
+  }
+
   seek(seconds: number): void {
     const end = Number.isFinite(this.audio.duration) ? this.audio.duration : Number.POSITIVE_INFINITY;
     this.audio.currentTime = Math.max(0, Math.min(seconds, end));
     this.#tell();
+  }
+
+  /** A few seconds forward, or back. */
+  skip(step: 1 | -1): void {
+    this.seek(this.seconds + step * skippedSeconds);
   }
 
   /** From a time, where one is given. A browser may refuse until somebody has clicked or typed. */
@@ -81,7 +96,7 @@ export function usePlaybackState({ audio }: Playback) {
   const [state, setState] = useState(read);
   useEffect(() => {
     const ended = new AbortController();
-    for (const name of ["play", "pause", "ended", "ratechange", "error", "loadedmetadata"]) {
+    for (const name of ["play", "pause", "ended", "ratechange", "error", "emptied"]) {
       audio.addEventListener(name, () => setState(read()), { signal: ended.signal });
     }
     return () => ended.abort();

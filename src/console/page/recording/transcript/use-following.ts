@@ -1,13 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Mark, Outline } from "../../contract.ts";
+import type { Mark, Outline } from "../../../contract.ts";
+import { segmentAt, wordAt } from "../places.ts";
+import type { Playback } from "../player/index.ts";
+import type { UsedRows } from "../rows/index.ts";
 import { canHighlight, highlight, rangesIn } from "./highlights.ts";
-import { segmentAt, wordAt } from "./places.ts";
-import type { Playback } from "./playback.ts";
+import { partOf } from "./part-of.ts";
 import type { SegmentPages } from "./segment-pages.ts";
-import { partOf, type UsedRows } from "./use-virtual-rows.ts";
 
 /** A word that is said. */
-export interface Spoken {
+interface Spoken {
   readonly segment: number;
   readonly mark: Mark;
 }

@@ -1,5 +1,5 @@
-import type { Segment, SegmentPage } from "../../contract.ts";
-import { ask, Refusal } from "../server.ts";
+import type { Segment, SegmentPage } from "../../../contract.ts";
+import { ask, Refusal, retryMilliseconds, troubleOf } from "../../server.ts";
 
 /** Segments that are asked for at once. */
 const pageSize = 200;
@@ -11,10 +11,10 @@ export class SegmentPages {
   readonly #failed = new Set<number>();
   readonly #ended = new AbortController();
   readonly #path: string;
-  readonly #onChange: (refusal: Refusal | null) => void;
+  readonly #onChange: (trouble: string | null) => void;
 
-  /** @param onChange called when segments have come, or when they could not be had */
-  constructor(recordingId: string, onChange: (refusal: Refusal | null) => void) {
+  /** @param onChange called when segments have come, or with why they could not be had; whoever still wants them says so again */
+  constructor(recordingId: string, onChange: (trouble: string | null) => void) {
     this.#path = `recordings/${recordingId}/segments`;
     this.#onChange = onChange;
   }
@@ -49,9 +49,15 @@ export class SegmentPages {
       this.#pages.set(page, segments);
       this.#onChange(null);
     } catch (error) {
+      if (this.#ended.signal.aborted) return;
+      const trouble = troubleOf(error);
       this.#failed.add(page);
-      if (!this.#ended.signal.aborted)
-        this.#onChange(error instanceof Refusal ? error : new Refusal(0, "", `${error}`));
+      this.#onChange(trouble);
+      if (!(error instanceof Refusal) || !error.mayPass) return;
+      await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+      if (this.#ended.signal.aborted) return;
+      this.retry();
+      this.#onChange(trouble);
     }
   }
 }

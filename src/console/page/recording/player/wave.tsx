@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Outline, Waveform } from "../../contract.ts";
-import { clock } from "../format.ts";
-import { queryOf } from "../route.ts";
-import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import type { Outline, Waveform } from "../../../contract.ts";
+import { clock } from "../../format.ts";
+import { queryOf } from "../../route.ts";
+import { strings } from "../../strings.ts";
+import { useAnswer } from "../../use-answer.ts";
 import { drawWave } from "./draw-wave.ts";
 import type { Playback } from "./playback.ts";
 import { barsOf, peaksOf, type View, viewAround } from "./wave-bars.ts";

@@ -1,3 +1,4 @@
+import { speakerColours } from "../speaker-colour.ts";
 import type { Bar, View } from "./wave-bars.ts";
 
 interface Drawing {
@@ -25,12 +26,14 @@ export function drawWave(canvas: HTMLCanvasElement, { bars, view, seconds, barSt
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   const style = getComputedStyle(canvas);
-  const colours = Array.from({ length: 8 }, (_, index) => style.getPropertyValue(`--speaker-${index}`).trim());
+  const colours = Array.from({ length: speakerColours }, (_, index) =>
+    style.getPropertyValue(`--speaker-${index}`).trim(),
+  );
   const silence = style.getPropertyValue("--faint").trim();
   bars.forEach((bar, index) => {
     const size = Math.max(2, bar.height * (height - 4));
     context.globalAlpha = bar.seconds <= seconds ? 1 : aheadAlpha;
-    context.fillStyle = bar.speaker < 0 ? silence : (colours[bar.speaker % 8] ?? silence);
+    context.fillStyle = bar.speaker < 0 ? silence : (colours[bar.speaker % speakerColours] ?? silence);
     context.beginPath();
     context.roundRect(index * barStep, (height - size) / 2, barStep - 1, size, 1);
     context.fill();

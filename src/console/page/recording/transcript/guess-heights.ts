@@ -1,4 +1,4 @@
-import type { Outline } from "../../contract.ts";
+import type { Outline } from "../../../contract.ts";
 
 /** What a row measures with the style sheet's sizes, in pixels at the usual size of text. */
 const line = 29;

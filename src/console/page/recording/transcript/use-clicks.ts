@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
+import { wordAtCharacter } from "../places.ts";
+import type { UsedRows } from "../rows/index.ts";
 import { characterAt } from "./highlights.ts";
-import { wordAtCharacter } from "./places.ts";
 import type { SegmentPages } from "./segment-pages.ts";
-import type { UsedRows } from "./use-virtual-rows.ts";
 
 /**
  * Has a click on a word, or on a segment's time, call `onPlace` with when it is said. For the keyboard there are the times,
@@ -20,7 +20,7 @@ export function useClicks(list: UsedRows["list"], segments: SegmentPages, onPlac
       const target = event.target instanceof Element ? event.target : null;
       const time = target?.closest<HTMLElement>("[data-play]")?.dataset.play;
       const said = target?.closest<HTMLElement>(".said");
-      // Who has selected something wants to copy it.
+      // Somebody who has selected text wants to copy it.
       const isSelecting = getSelection()?.isCollapsed === false;
       const start = time === undefined ? said && !isSelecting && startOf(said, event) : Number(time);
       if (typeof start === "number") onPlace(start);

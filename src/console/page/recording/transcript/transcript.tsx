@@ -1,18 +1,18 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { Mark, Outline, RecordingDetail, Segment } from "../../contract.ts";
-import { directionOf } from "../format.ts";
-import { Told } from "../parts/index.ts";
-import type { Refusal } from "../server.ts";
-import { strings } from "../strings.ts";
-import { beginsTurn } from "./guess-heights.ts";
-import { highlight, rangesIn } from "./highlights.ts";
-import type { Playback } from "./playback.ts";
-import { SegmentPages } from "./segment-pages.ts";
+import { useCallback, useEffect, useLayoutEffect } from "preact/hooks";
+import type { Mark, Outline, RecordingDetail, Segment } from "../../../contract.ts";
+import { directionOf } from "../../format.ts";
+import { Told } from "../../parts/index.ts";
+import { strings } from "../../strings.ts";
+import type { Playback } from "../player/index.ts";
+import { useVirtualRows } from "../rows/index.ts";
+import type { Found } from "../use-find.ts";
+import { beginsTurn, guessHeights } from "./guess-heights.ts";
+import { highlight, layers, rangesIn } from "./highlights.ts";
+import { partOf } from "./part-of.ts";
 import { SegmentRow } from "./segment-row.tsx";
 import { useClicks } from "./use-clicks.ts";
-import type { Found } from "./use-find.ts";
 import { useFollowing, useFollowState } from "./use-following.ts";
-import { partOf, useVirtualRows } from "./use-virtual-rows.ts";
+import { useSegments } from "./use-segments.ts";
 
 /** What others have the transcript do. */
 export interface TranscriptActions {
@@ -44,8 +44,12 @@ export function Transcript(props: TranscriptProps) {
   const { recording, outline, playback, found, place, showsDoubt, onActions } = props;
   const following = useFollowState();
   const { follow } = following;
-  const { list, rows, range, onRow } = useVirtualRows(outline, recording.language, following.leave);
-  const { segments, refusal, again } = useSegments(recording.id);
+  const guess = useCallback(
+    (width: number) => guessHeights(outline, width, recording.language),
+    [outline, recording.language],
+  );
+  const { list, rows, range, onRow } = useVirtualRows(guess, following.leave);
+  const { segments, trouble, again } = useSegments(recording.id);
   segments.want(range.first, range.last);
   const { spoken, mark, back } = useFollowing({ playback, outline, segments, rows }, following.current);
   const play = useCallback(
@@ -84,12 +88,18 @@ export function Transcript(props: TranscriptProps) {
     }
     mark();
   });
+  useEffect(
+    () => () => {
+      for (const layer of layers) highlight(layer, []);
+    },
+    [],
+  );
 
   const shown = Array.from({ length: range.last - range.first + 1 }, (_, offset) => range.first + offset);
   const top = rows.current?.offsetOf(range.first) ?? 0;
   return (
     <div class="transcript">
-      <Told refusal={refusal} again={again} />
+      <Told trouble={trouble} again={again} />
       <div ref={list} class="all" dir={directionOf(recording.language)}>
         <ol aria-label={strings.transcript} style={{ transform: `translateY(${top}px)` }}>
           {shown.map((index) => {
@@ -125,26 +135,6 @@ export function Transcript(props: TranscriptProps) {
       )}
     </div>
   );
-}
-
-/** A recording's segments, and the trouble of having them. */
-function useSegments(recordingId: string) {
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const [, setArrivals] = useState(0);
-  const segments = useMemo(
-    () =>
-      new SegmentPages(recordingId, (trouble) => {
-        setRefusal(trouble);
-        setArrivals((before) => before + 1);
-      }),
-    [recordingId],
-  );
-  useEffect(() => () => segments.end(), [segments]);
-  const again = () => {
-    segments.retry();
-    setRefusal(null);
-  };
-  return { segments, refusal, again };
 }
 
 /** Places of the words that the model doubts. */

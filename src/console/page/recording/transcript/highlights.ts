@@ -1,4 +1,4 @@
-import type { Mark } from "../../contract.ts";
+import type { Mark } from "../../../contract.ts";
 
 /** What is marked in the transcript; the style sheet says how. What stands later lies above. */
 export const layers = ["doubtful", "found", "found-now", "playing"] as const;

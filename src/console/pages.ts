@@ -1,6 +1,6 @@
 import { ConsoleError } from "./errors.ts";
 
-/** Where a page begins, opaque to the page: a letter for the list, and the last entry of the page before. */
+/** Where a page begins, opaque to the browser: a letter for the list, and the last entry of the page before. */
 export function encodeCursor(list: string, position: string): string {
   return Buffer.from(list + position).toString("base64url");
 }
@@ -12,4 +12,15 @@ export function decodeCursor(list: string, shape: RegExp, cursor: string | undef
   const position = text.slice(1);
   if (text[0] === list && shape.test(position)) return position;
   throw new ConsoleError("validation_failed", "The list has changed; begin it again.", { field: "cursor" });
+}
+
+/** The first `limit` of a list's rows, and the cursor of the page behind them; null where there are no more rows. */
+export function firstPage<Row extends { readonly id: string }>(
+  list: string,
+  rows: readonly Row[],
+  limit: number,
+): { readonly page: readonly Row[]; readonly nextCursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { page, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(list, last.id) : null };
 }

@@ -1,4 +1,4 @@
-/** Milliseconds that a move takes, for who has nothing against movement. */
+/** Milliseconds that a move takes, unless the reader has asked for less movement. */
 const moveMilliseconds = 320;
 /** Milliseconds after a change of the page's height in which the browser may move it by itself. */
 const settlingMilliseconds = 150;

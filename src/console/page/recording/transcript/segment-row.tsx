@@ -1,11 +1,12 @@
 import { useCallback } from "preact/hooks";
-import type { Mark, Segment, Speaker } from "../../contract.ts";
-import { clock } from "../format.ts";
-import { strings } from "../strings.ts";
+import type { Mark, Segment, Speaker } from "../../../contract.ts";
+import { clock } from "../../format.ts";
+import { strings } from "../../strings.ts";
+import { speakerColour } from "../speaker-colour.ts";
+import { SpeakerName } from "../speaker-name.tsx";
 import { canHighlight, type Layer, piecesOf } from "./highlights.ts";
-import { SpeakerName } from "./speaker-name.tsx";
 
-export interface SegmentRowProps {
+interface SegmentRowProps {
   readonly index: number;
   /** Of all segments. */
   readonly count: number;
@@ -30,8 +31,8 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
     <li
       ref={row}
       data-index={index}
-      data-speaker={speakerIndex % 8}
-      class={speaker === null ? "segment" : "segment turn"}
+      style={speakerColour(speakerIndex)}
+      class="segment"
       aria-setsize={count}
       aria-posinset={index + 1}
     >

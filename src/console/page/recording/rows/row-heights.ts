@@ -1,3 +1,5 @@
+import { lastAtMost } from "../last-at-most.ts";
+
 /**
  * Heights of all rows of a list in pixels, guessed until a row was seen, and where each row begins. Finding a row takes time
  * in proportion to the logarithm of their number, changing one in proportion to the number of those behind it that are asked
@@ -44,18 +46,6 @@ export class RowHeights {
     this.offsetOf(this.count);
     return Math.max(0, lastAtMost(this.#offsets.subarray(0, this.count), offset));
   }
-}
-
-/** Index of the last of ascending values that is not above `limit`; -1 where all are. */
-export function lastAtMost(values: ArrayLike<number>, limit: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (at(values, middle) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 function at(values: ArrayLike<number>, index: number): number {

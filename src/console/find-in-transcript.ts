@@ -1,0 +1,38 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
+import type { Store } from "../storage/index.ts";
+import { findAll, readSegments } from "../transcriptions/index.ts";
+import type { Find } from "./contract.ts";
+
+interface FindOptions {
+  readonly q: string;
+  readonly after: number;
+  readonly limit: number;
+}
+
+const rowsAtOnce = 1000;
+
+/**
+ * Finds a text in a transcript, from segment `after` on, and counts it in all of it. To go through days of speech takes some
+ * tenths of a second, in which others get their turns.
+ */
+export async function findInTranscript(
+  store: Store,
+  recordingId: string,
+  { q, after, limit }: FindOptions,
+): Promise<Find> {
+  const matches: Find["matches"] = [];
+  let total = 0;
+  let next: number | null = null;
+  for (let from = 0; ; from += rowsAtOnce) {
+    const rows = readSegments(store, recordingId, from, rowsAtOnce);
+    for (const { index, text, startMilliseconds } of rows) {
+      const marks = findAll(text, q);
+      total += marks.length;
+      if (marks.length === 0 || index < after) continue;
+      if (matches.length === limit) next ??= index;
+      else matches.push({ segment: index, start: startMilliseconds / 1000, marks });
+    }
+    if (rows.length < rowsAtOnce) return { matches, total, next_after: next };
+    await othersTurn();
+  }
+}

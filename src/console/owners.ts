@@ -1,0 +1,36 @@
+import { getAccount, getWorkspace } from "../accounts/index.ts";
+import type { Store } from "../storage/index.ts";
+import type { Recording } from "../transcriptions/index.ts";
+import type { Named } from "./contract.ts";
+
+/** An account or a workspace, as far as answers name it. */
+export function named({ id, name }: Named): Named {
+  return { id, name };
+}
+
+/** Whose recordings are, looked up once for each account and workspace. */
+export class Owners {
+  readonly #store: Store;
+  readonly #accounts = new Map<string, Named>();
+  readonly #workspaces = new Map<string, Named>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  accountOf({ accountId }: Recording): Named {
+    return remembered(this.#accounts, accountId, (id) => getAccount(this.#store, id));
+  }
+
+  workspaceOf({ workspaceId }: Recording): Named | null {
+    if (workspaceId === null) return null;
+    return remembered(this.#workspaces, workspaceId, (id) => getWorkspace(this.#store, id));
+  }
+}
+
+/** One that was deleted in this moment goes by its id. */
+function remembered(known: Map<string, Named>, id: string, look: (id: string) => Named | null): Named {
+  const found = known.get(id) ?? named(look(id) ?? { id, name: id });
+  known.set(id, found);
+  return found;
+}

@@ -1,0 +1,31 @@
+import type { RefObject } from "preact";
+import { Icon } from "./icons.tsx";
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly words: string;
+  readonly onWords: (words: string) => void;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+  readonly field?: RefObject<HTMLInputElement | null>;
+}
+
+/** Where words to search for are typed. */
+export function SearchField({ label, words, onWords, onKeyDown, field }: SearchFieldProps) {
+  return (
+    <label class="field search">
+      <span class="unseen">{label}</span>
+      <Icon name="search" />
+      <input
+        ref={field ?? null}
+        type="search"
+        placeholder={label}
+        value={words}
+        maxLength={200}
+        autocomplete="off"
+        dir="auto"
+        onInput={(event) => onWords(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { strings } from "../strings.ts";
+
+const texts = strings.recording;
+/** Where there is room for both; the style sheet has the same width. */
+const wide = "(width >= 56rem)";
+
+/** Stands beside the transcript, or folded above it where the window is too narrow for both. */
+export function Beside({ children }: { children: ComponentChildren }) {
+  const [isWide, setWide] = useState(() => matchMedia(wide).matches);
+  useEffect(() => {
+    const media = matchMedia(wide);
+    const change = () => setWide(media.matches);
+    media.addEventListener("change", change);
+    return () => media.removeEventListener("change", change);
+  }, []);
+  if (isWide) {
+    return (
+      <aside class="beside" aria-label={texts.beside}>
+        {children}
+      </aside>
+    );
+  }
+  return (
+    <details>
+      <summary>{texts.beside}</summary>
+      <aside class="beside" aria-label={texts.beside}>
+        {children}
+      </aside>
+    </details>
+  );
+}

@@ -1,0 +1,20 @@
+import { Figure, Figures } from "../parts/index.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.recording;
+
+/** The keys that useKeys knows, for people. */
+export function KeyList() {
+  return (
+    <details class="keyboard">
+      <summary>{texts.keys}</summary>
+      <Figures>
+        {texts.keyList.map(([keys, meaning]) => (
+          <Figure key={keys} name={meaning}>
+            <kbd>{keys}</kbd>
+          </Figure>
+        ))}
+      </Figures>
+    </details>
+  );
+}

@@ -1,0 +1,2 @@
+export { type Playback, usePlayback } from "./playback.ts";
+export { Player } from "./player.tsx";

@@ -1,0 +1,1 @@
+export { type UsedRows, useVirtualRows } from "./use-virtual-rows.ts";

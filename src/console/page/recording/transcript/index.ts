@@ -1,0 +1,1 @@
+export { Transcript, type TranscriptActions } from "./transcript.tsx";

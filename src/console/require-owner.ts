@@ -1,0 +1,19 @@
+import { type Account, getAccount, getWorkspace, type Workspace } from "../accounts/index.ts";
+import type { Store } from "../storage/index.ts";
+import { ConsoleError } from "./errors.ts";
+
+/** @throws {ConsoleError} 422 for an account that is unknown */
+export function requireAccount(store: Store, id: string): Account {
+  const account = getAccount(store, id);
+  if (account !== null) return account;
+  throw new ConsoleError("validation_failed", "There is no such account.", { field: "account" });
+}
+
+/** The workspace that was chosen, if one was. @throws {ConsoleError} 422 for one that is not the account's */
+export function requireWorkspace(store: Store, account: Account, id: string | null | undefined): Workspace | null {
+  const chosen = id ?? null;
+  if (chosen === null) return null;
+  const workspace = getWorkspace(store, chosen);
+  if (workspace?.accountId === account.id) return workspace;
+  throw new ConsoleError("validation_failed", "The account has no such workspace.", { field: "workspace" });
+}
