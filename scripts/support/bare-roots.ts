@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { makeCacheEntry, runCommand } from "../../src/models/index.ts";
+import { messageOf } from "../../src/wording/index.ts";
 
 /** Debian 12 and 13. */
 const suites = ["bookworm", "trixie"];
@@ -33,7 +34,7 @@ export async function bareRoots(cacheRoot: string, log: (line: string) => void):
       }
       roots.push(path);
     } catch (error) {
-      skipped(`${suite} can't be made: ${error instanceof Error ? error.message : error}`);
+      skipped(`${suite} can't be made: ${messageOf(error)}`);
     }
   }
   return roots;

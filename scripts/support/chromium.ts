@@ -4,16 +4,17 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { makeCacheEntry } from "../../src/models/index.ts";
+import { messageOf } from "../../src/wording/index.ts";
 
-/** A browser without a screen, and the faces that transcripts are written in. */
+/** A browser without a screen, and the fonts that transcripts are written in. */
 const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core"];
-/** What it can run without. */
+/** Parts of the packages that it runs without. */
 const needless = [".apt", "usr/share/doc", "usr/share/locale", "usr/share/man"];
 
 export interface Chromium {
   /** Its program. */
   readonly executablePath: string;
-  /** What it needs in its environment to find its libraries and faces. */
+  /** What it needs in its environment to find its libraries and fonts. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +38,7 @@ export async function chromium(cacheRoot: string, log: (line: string) => void): 
     }
     return chromiumIn(root);
   } catch (error) {
-    log(`SKIPPED: all that needs a browser; Chromium can't be had: ${error instanceof Error ? error.message : error}`);
+    log(`SKIPPED: all that needs a browser; Chromium can't be had: ${messageOf(error)}`);
     return null;
   }
 }
@@ -50,7 +51,7 @@ async function suiteOfThisMachine(): Promise<string> {
   return suite;
 }
 
-/** Its libraries look for faces where these settings lie, whatever the machine has. */
+/** Has its libraries look for fonts beside these settings alone, whatever the machine has. */
 const fontSettings = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

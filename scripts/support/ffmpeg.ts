@@ -10,6 +10,7 @@ import {
   withTemporaryFolder,
 } from "../../src/models/index.ts";
 import { digestFile } from "../../src/program/index.ts";
+import { messageOf } from "../../src/wording/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 
 const FFMPEG_STATIC = "ffmpeg-static@5.3.0";
@@ -105,7 +106,7 @@ async function fetchStatic(context: SetupContext): Promise<string | undefined> {
       log(`ffmpeg: from ${name}`);
       return path;
     } catch (error) {
-      log(`ffmpeg: not from ${name}: ${error instanceof Error ? error.message : error}`);
+      log(`ffmpeg: not from ${name}: ${messageOf(error)}`);
     }
   }
   return undefined;

@@ -1,5 +1,6 @@
 // The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path.
 import { sweepTemporaryFolders } from "../../src/models/index.ts";
+import { messageOf } from "../../src/wording/index.ts";
 import { linkIntoBuild, type SetupContext } from "./checkout.ts";
 import { setUpFfmpeg } from "./ffmpeg.ts";
 import { setUpModels } from "./models.ts";
@@ -21,6 +22,6 @@ try {
   await linkIntoBuild("native", native);
   context.log("native: whisper.cpp addon");
 } catch (error) {
-  console.error(`setup: ${error instanceof Error ? error.message : error}`);
+  console.error(`setup: ${messageOf(error)}`);
   process.exitCode = 1;
 }

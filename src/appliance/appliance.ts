@@ -4,16 +4,17 @@ import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { Trial } from "../engine/index.ts";
 import { ListeningCopies } from "../listening/index.ts";
-import { processRecording, removeWorkOfEnded, takeOverWork } from "../pipeline/index.ts";
+import { processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
-import { backupDirectory, DiskRoom, DiskUsage, pruneUpgradeBackups } from "../storage/index.ts";
+import { DiskRoom, DiskUsage } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { applyRetention, Recordings } from "../transcriptions/index.ts";
+import { Recordings } from "../transcriptions/index.ts";
 import { Announcement } from "./announcement.ts";
 import { Chores } from "./chores.ts";
 import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
+import { hourlyChores } from "./hourly-chores.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { originOf, withdrawServer } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
@@ -75,7 +76,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = usableSpeechModel(settings, speech);
-  dataDirectory.sweep((ids) => recordings.areOpen(ids));
+  dataDirectory.sweep((ids) => recordings.open.areOpen(ids));
 
   const disk = new DiskUsage(dataDirectory, () => performance.now());
   const metrics = createMetrics({
@@ -107,7 +108,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     recordings,
     slots: settings.queue.slots,
     async process(id, signal) {
-      // It is there by the time that it is needed.
+      // The worker is there by the time that it is needed.
       engine.wake();
       const outcome = await processRecording(services, id, signal);
       if (outcome === null) console.recordingEnded(id);
@@ -137,8 +138,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
         listening: new ListeningCopies({
           ...{ recordings, dataDirectory, room, log, now, ffmpegPath: files.ffmpeg },
           maxSeconds: () => running.values.limits.recording_seconds,
-          isEager: () => running.values.console.enabled,
-          isBusy: () => Object.values(recordings.countsOpen()).some((open) => open > 0),
+          isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
         }),
       }),
   );
@@ -146,19 +146,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { beside } = console;
   const server = serveApi({ ...creating, address: settings.server, certificate, creator, beside, lastUse, log });
   taken.defer(() => endServer(server));
-  // Its answers go on until they are ended.
+  // Some of its answers have no end of their own: they would hold up the server's.
   taken.defer(() => console.close());
 
-  const clean = () => {
-    const { audio_days: audioDays, completed_days: completedDays } = running.values.retention;
-    return applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
-  };
-  const pruneBackups = () =>
-    pruneUpgradeBackups(
-      backupDirectory(dataDirectory.databasePath),
-      now(),
-      running.values.retention.upgrade_backup_days,
-    );
   const origin = originOf({ ...settings.server, port: server.port });
   const announcement = new Announcement(dataDirectory, log);
   const announce = () =>
@@ -180,16 +170,10 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   taken.defer(() => chores.stop());
   chores.every(minute, "last use of keys", flushLastUse);
   chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
-  chores.every(60 * minute, "retention", clean);
-  chores.run("retention", clean);
-  chores.every(60 * minute, "upgrade backups", pruneBackups);
-  chores.run("upgrade backups", pruneBackups);
-  const removeLeft = async () => {
-    await recordings.rows.removeAllDeleted();
-    await removeWorkOfEnded(recordings);
-  };
-  chores.every(60 * minute, "rows of ended recordings", removeLeft);
-  chores.run("rows of ended recordings", removeLeft);
+  for (const [name, chore] of Object.entries(hourlyChores({ recordings, dataDirectory, running, now }))) {
+    chores.every(60 * minute, name, chore);
+    chores.run(name, chore);
+  }
 
   announce();
   log.info({ event: "server.listening", origin, recovered });
@@ -197,7 +181,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const held = taken.move();
   return {
     origin,
-    standing: () => ({ trouble: readiness.known(), ...recordings.countsOpen() }),
+    standing: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
     reload(next) {
       if (readiness.isStopping) return;
       const { settings, changed, needRestart } = running.reload(next);

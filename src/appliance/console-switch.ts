@@ -2,16 +2,16 @@ import type { Console, WorkerStanding } from "../console/index.ts";
 import type { Engine } from "../engine/index.ts";
 import type { Beside } from "../http/index.ts";
 
-/** The console of a server while the settings have one, which a reload may change. */
+/** The console of a server, which is there while the settings say so; a reload may change them. */
 export class ConsoleSwitch {
   readonly #isEnabled: () => boolean;
   readonly #make: () => Console;
   #console: Console | null = null;
-  /** An earlier one, which still ends what it does aside; the next one would take that up. */
+  /** An earlier one that has not finished its work in the background yet; the next would begin the same work. */
   #closing: Promise<void> | null = null;
   #isClosed = false;
 
-  /** @param make what takes up where an earlier one left off */
+  /** @param make makes one that goes on with what an earlier one has left */
   constructor(isEnabled: () => boolean, make: () => Console) {
     this.#isEnabled = isEnabled;
     this.#make = make;
@@ -23,7 +23,7 @@ export class ConsoleSwitch {
     else if (this.#closing === null) this.#console ??= this.#make();
   }
 
-  /** A path of the console's is, without one, like any that nothing is at. */
+  /** Answers the console's paths; without a console they are like any other path that is not there. */
   readonly beside: Beside = (path) => {
     const console = this.#console;
     return console?.has(path) === true ? (request) => console.handle(request) : null;

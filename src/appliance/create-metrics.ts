@@ -32,9 +32,9 @@ export function createMetrics(parts: MeasuredParts): Metrics {
         count: stalled.filter((kind) => kind === trouble).length,
       }));
     },
-    openRecordings: () => recordings.countsOpenByPriority(),
+    openRecordings: () => recordings.open.countsByPriority(),
     oldestWaitingSeconds() {
-      const since = recordings.oldestQueuedAt();
+      const since = recordings.open.oldestQueuedAt();
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {

@@ -12,7 +12,7 @@ export interface EncodersOptions {
   readonly verdictsPath: string;
   readonly room: Pick<DiskRoom, "lack">;
   readonly log: Logger;
-  /** In milliseconds, from any beginning. */
+  /** Milliseconds since any fixed moment. */
   readonly now?: () => number;
   /** What is known of encoders and how they are tried; the real ones by default. */
   readonly means?: {
@@ -29,16 +29,16 @@ export interface EncoderUse {
 }
 
 /**
- * To make an encoder of base and to try it takes five seconds of all cores, which five windows with it make up for; with
- * other models both grow alike.
+ * Making and trying an encoder of base takes all cores five seconds, which it has saved again after five windows. With larger
+ * models both grow alike.
  */
 const speechWorthTrial = 180;
-/** Of recordings that are too short each, so much in all is worth it, too. */
+/** So much speech in several recordings that are too short each is worth a trial, too. */
 const speechWorthTrialTogether = 3600;
 /** Nearly all weights of a distilled model are its encoder's; those of 16 bits in the model's file may be of 32 in the encoder's. */
 const shareOfModel = 2;
 
-/** So long nobody looks whether the verdict that the model's own is the better one holds still. */
+/** For so long the verdict that the model's own encoder is the better one is taken for granted. */
 const ownHoldsMilliseconds = 86_400_000;
 
 /** Where ONNX forms of whisper models' encoders are kept, which belongs to a file of verdicts. */
@@ -51,9 +51,9 @@ export class Encoders {
   readonly #options: EncodersOptions;
   readonly #means: NonNullable<EncodersOptions["means"]>;
   readonly #closed = new AbortController();
-  /** Of each use what is known, or is being found out; undefined: nothing is known. */
+  /** What is known of each use, or is being found out; undefined: nothing is known. */
   readonly #found = new Map<string, Promise<string | null | undefined>>();
-  /** When it was found, in milliseconds, that a use has the model's own. */
+  /** When it was found that the model's own encoder is the better one, in milliseconds, by use. */
   readonly #ownSince = new Map<string, number>();
   #untriedSeconds = 0;
   #hasFailed = false;
@@ -64,8 +64,8 @@ export class Encoders {
   }
 
   /**
-   * The path of a model's encoder, null where the model's own is the better one here. One that nothing is known of is tried
-   * for as many seconds of speech as are worth it; a trial that fails is not repeated before the next hour of speech.
+   * The path of a model's encoder, null where the model's own is the better one here. An encoder of which nothing is known is
+   * tried once there is enough speech to be worth it; a trial that fails is not repeated before another hour of speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
@@ -91,7 +91,7 @@ export class Encoders {
     this.#closed.abort();
   }
 
-  /** Has it looked up again in a day's time whether the model's own is the better one still. */
+  /** Forgets after a day that the model's own is the better one, so that the verdict is looked up again. */
   #forgetOwn(key: string): void {
     const since = this.#ownSince.get(key);
     if (since === undefined || this.#now() - since < ownHoldsMilliseconds) return;

@@ -20,6 +20,9 @@ const runningSchema = Type.Object({
 /** What a server says of itself while it runs, in a file of its data directory. */
 export type RunningServer = Static<typeof runningSchema>;
 
+/** How long a server may take to answer: one that does not run is known at once, and a busy machine makes others late. */
+const patienceMilliseconds = 10_000;
+
 const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
 
 export function announceServer(directory: DataPaths, server: RunningServer): void {
@@ -49,7 +52,7 @@ export async function findRunningServer(
     return null;
   }
   if (!Value.Check(runningSchema, parsed)) return null;
-  const signal = AbortSignal.timeout(2000);
+  const signal = AbortSignal.timeout(patienceMilliseconds);
   const answer = await fetch(`${parsed.origin}/healthz`, { signal, ...trustOf(parsed) }).catch(() => null);
   return answer?.ok === true ? parsed : null;
 }

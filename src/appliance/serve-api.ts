@@ -20,7 +20,7 @@ import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
 import type { TakenData } from "./take-data.ts";
 
-/** What recordings are taken in with. */
+/** The parts that take recordings in. */
 interface CreatingParts extends TakenData {
   readonly running: RunningSettings;
   readonly recordings: Recordings;
@@ -45,7 +45,7 @@ export interface ServedParts extends CreatingParts {
   readonly log: Logger;
 }
 
-/** What takes recordings in, for the API and for the console alike. */
+/** What takes recordings in, for both the API and the console. */
 export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
   const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
   return new TranscriptionCreator({
@@ -64,7 +64,7 @@ export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator
 
 const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id) => getWorkspace(store, id));
 
-/** Puts the HTTP API over the parts, and listens. @throws {StartError} where it can't */
+/** Serves the HTTP API. @throws {StartError} where it can't listen */
 export function serveApi(parts: ServedParts): HttpServer {
   const { store, recordings, dataDirectory, creator, beside, metrics, log, now, running } = parts;
   const { readiness, modelInUse, certificate } = parts;

@@ -43,7 +43,6 @@ export class WorkerModels implements RecordingModels {
         this.#admitted = new Set(needed);
         return starts;
       },
-      lanes: 1,
       log: options.log,
       onWork: options.onWork,
       onWorkerDeath: options.onWorkerDeath,
@@ -105,7 +104,7 @@ export class WorkerModels implements RecordingModels {
   #needed(): [string, ...string[]] {
     const { speech, recordings } = this.#options;
     const current = speech.current().path;
-    const others = recordings.modelsOfOpen().flatMap((id) => speech.find(id)?.path ?? []);
+    const others = recordings.open.models().flatMap((id) => speech.find(id)?.path ?? []);
     return [current, ...new Set(others.filter((path) => path !== current))];
   }
 }

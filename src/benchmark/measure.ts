@@ -46,7 +46,7 @@ export interface Measurement {
   readonly peakBytes: number | null;
 }
 
-/** Recordings that have a piece at each worker: one is worked on, the other waits, as it does with more of them. */
+/** How many recordings each worker has pieces of: it works on one's while another's waits, as with more recordings. */
 const recordingsAtOnce = 2;
 
 /**
@@ -67,17 +67,14 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     ...{ device: speechDevice, cudaLibrary },
   });
   let cpuLibrary: string | null = null;
-  let recordings = recordingsAtOnce;
   const engine = new Engine({
     command: ownCommand("__worker"),
     prepare: async (...args) => {
       const starts = await prepare(...args);
       const [{ gpu, cpuLibrary: used }] = starts;
       cpuLibrary = gpu === undefined ? used : null;
-      recordings = starts.length * Math.max(recordingsAtOnce, gpu === undefined ? (starts[0].lanes ?? 1) : 1);
       return starts;
     },
-    lanes: 1,
     log,
     onWork: (work) => {
       if (work.step === "transcribe") device = work.device;
@@ -113,6 +110,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const languageSeconds = await timed(findLanguage);
 
     options.onStep("transcribing");
+    const recordings = engine.status().workers.length * Math.max(recordingsAtOnce, engine.partsAtOnce);
     let transcribedSeconds = 0;
     let next = 0;
     const started = performance.now();

@@ -12,7 +12,10 @@ export interface Prediction {
   readonly fiveHoursMinutes: number;
 }
 
-/** The worker does one thing at a time, so the costs of the steps add up, however many recordings there are. */
+/**
+ * All steps share the same processor. What is gained by doing several things at once is in the costs already, so they add up,
+ * however many recordings there are.
+ */
 export function predict({ costs, languageSeconds }: Measurement): Prediction {
   const secondsPerHour = hour * (costs.detect + costs.transcribe + costs.diarize) + languageVotes * languageSeconds;
   return { audioHoursPerHour: hour / secondsPerHour, fiveHoursMinutes: (5 * secondsPerHour) / 60 };

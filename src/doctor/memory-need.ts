@@ -1,4 +1,4 @@
-/** The server itself, and a worker without weights: runtime, speaker models, room to compute. */
+/** The server itself; and a worker without whisper's weights: runtime, speaker models, room to compute. */
 const serverBytes = 250e6;
 const workerBytes = 350e6;
 /** One ffmpeg while it decodes. */

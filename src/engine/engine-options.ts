@@ -7,34 +7,35 @@ export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
   /**
-   * What the workers shall load: one, or one for each GPU. It is asked before each start of a worker and told how that one
-   * ended, so that a CPU variant or a GPU can be left out. The signal is aborted when the engine is closed meanwhile.
+   * Says what the workers shall load: one worker, or one for each GPU. It is asked before each start of a worker, and told how
+   * the one before ended, so that it can leave out a CPU variant or a GPU. The signal is aborted when the engine is closed.
    */
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
-  /** Operations that a worker runs at once, where a start says nothing else. */
-  readonly lanes: number;
   readonly log: Logger;
-  /** Told of each operation that was done. */
+  /** Called for each operation that was done. */
   readonly onWork?: (work: WorkDone) => void;
-  /** Told of each worker that ended unasked. */
+  /** Called for each worker that ended unasked. */
   readonly onWorkerDeath?: (how: WorkerDeath) => void;
-  /** Waits before a worker is started again after one that did not become ready, by number of tries. */
+  /** How long to wait before another start after so many that failed in a row. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
-  /** After how long of nothing to do the worker is ended, until there is something again; asked anew each time, 0: never. */
+  /** How long the workers may have nothing to do before they are ended until there is something again; 0: for ever. */
   readonly idleMilliseconds?: () => number;
-  /** How long a worker may take to end. */
+  /** How long a worker that was killed may take to be gone. */
   readonly endingMilliseconds?: number;
   /** How long a worker may take for what it is told to do. */
   readonly timeLimits?: TimeLimits;
-  /** How often is looked whether it takes longer, or has nothing to do. */
+  /** How often to look whether a worker takes longer, or the engine has nothing to do. */
   readonly lookMilliseconds?: number;
 }
 
-/** What a worker is at. */
+/** The engine's options with their defaults filled in, as its workers get them. */
+export type WorkerOptions = EngineOptions & Required<Pick<EngineOptions, "timeLimits" | "lookMilliseconds">>;
+
+/** The operations that a worker is working on, by their numbers. */
 export interface OperationsAtWork {
   /** Whisper's, which compute on the GPU where there is one. */
   readonly speech: readonly number[];
-  /** Those that whisper has no part in. */
+  /** All others. */
   readonly others: readonly number[];
 }
 
@@ -50,6 +51,6 @@ export interface WorkerDeath {
   readonly leftBehind?: true;
   /** It was ended because it came to no end. */
   readonly stalled?: true;
-  /** The operations that it may have been, by their numbers, which they keep when they are tried again. */
+  /** The operations that may have ended it. They keep their numbers when they are tried again. */
   readonly at?: OperationsAtWork;
 }

@@ -7,6 +7,7 @@ import { IdleTime } from "./idle-time.ts";
 import type { PooledWorker } from "./pooled-worker.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import type { Task, Tries } from "./task.ts";
+import { TimeLimits } from "./time-limits.ts";
 import { WaitingTasks } from "./waiting-tasks.ts";
 import { type CountedOperation, workOf } from "./work-done.ts";
 import type { Answer } from "./worker-life.ts";
@@ -28,17 +29,17 @@ export class Engine {
   #isClosed = false;
   #nextId = 1;
 
-  constructor(options: EngineOptions) {
-    const { lookMilliseconds = defaultLookMilliseconds } = options;
+  constructor(given: EngineOptions) {
+    const options = { timeLimits: new TimeLimits(), lookMilliseconds: defaultLookMilliseconds, ...given };
     this.#options = options;
     this.#idleTime = new IdleTime({
       limitMilliseconds: options.idleMilliseconds ?? (() => 0),
-      lookMilliseconds,
+      lookMilliseconds: options.lookMilliseconds,
       onIdle: () => {
         if (!this.#isBusy) this.#workers.sleep();
       },
     });
-    this.#workers = new WorkerPool(options, lookMilliseconds, {
+    this.#workers = new WorkerPool(options, {
       onReady: () => {
         this.#whenReady.resolve();
         this.#idleTime.used();
@@ -55,17 +56,14 @@ export class Engine {
     });
   }
 
-  /**
-   * How it stands; `trouble` says why it is not ready, or that what it does takes far too long, `busy` whether there is
-   * anything to do.
-   */
+  /** How it stands: `trouble` says why it can't work as it should, `busy` whether there is anything to do. */
   status(): PoolStatus & { busy: boolean } {
     return { ...this.#workers.status(), busy: this.#isBusy };
   }
 
   /**
-   * How many parts of a recording's work are worth asking for at once: what the CPU takes at once, each on its share of the
-   * threads. On a GPU recordings take turns, since a part alone uses it well.
+   * How many parts of a recording's work are worth asking for at once: as many as the CPU works on at once, each on its share of
+   * the threads. On a GPU it is one, since one part keeps it busy, and recordings take turns.
    */
   get partsAtOnce(): number {
     return this.#workers.partsAtOnce;
@@ -76,7 +74,7 @@ export class Engine {
     return this.#whenReady.promise;
   }
 
-  /** Has workers that sleep started: somebody will need them soon. */
+  /** Starts workers that sleep: somebody will need them soon. */
   wake(): void {
     this.#idleTime.used();
     this.#workers.wake();
@@ -101,7 +99,9 @@ export class Engine {
       const id = this.#nextId++;
       const abort = () => {
         task.abandoned = true;
-        if (!this.#waiting.withdraw(task)) this.#workers.cancel(task);
+        // Others may have been waiting for this one to have its turn.
+        if (this.#waiting.withdraw(task)) this.#pump();
+        else this.#workers.cancel(task);
         reject(signal.reason);
       };
       const settle: Task["settle"] = (outcome) => {
@@ -127,10 +127,7 @@ export class Engine {
     this.#workers.keepModels(paths);
   }
 
-  /**
-   * Has others take the workers' places, which ask anew what to load, each as soon as what it is at is done; what waits goes
-   * to those.
-   */
+  /** Replaces each worker, once it has finished what it is working on, by one that asks anew what to load. */
   renewWorkers(): void {
     this.#workers.renew();
   }
@@ -148,7 +145,7 @@ export class Engine {
     return !this.#waiting.isEmpty || !this.#workers.nothingRuns;
   }
 
-  /** Gives the workers what may begin. */
+  /** Gives the workers as much of what waits as may begin now. */
   #pump(): void {
     for (;;) {
       const next = this.#waiting.take((task) => this.#workers.placeFor(task));
@@ -171,7 +168,7 @@ export class Engine {
     const { name, params } = task.operation;
     this.#used(name);
     if (seconds !== null && name !== "tryOut") {
-      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, worker), seconds });
+      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, worker.devices), seconds });
     }
     task.settle(
       answer.type === "done"
@@ -180,12 +177,12 @@ export class Engine {
     );
   }
 
-  /** Whoever tries the worker out now and then keeps it from no sleep. */
+  /** A worker that is only tried out now and then may fall asleep all the same. */
   #used(operation: OperationName): void {
     if (operation !== "tryOut") this.#idleTime.used();
   }
 
-  /** What a worker was at when it died is done next, before all else, unless workers died of it too often. */
+  /** What a worker was working on when it died is tried next, before all else, unless too many workers died of it. */
   #tryAgain(interrupted: readonly Task[], how: WorkerDeath, trouble: string): void {
     const { log } = this.#options;
     const names = interrupted.map(({ operation }) => operation.name);

@@ -1,13 +1,13 @@
 export interface IdleTimeOptions {
   /** After how long of being unused it is idle; asked at each look, 0: never. */
   readonly limitMilliseconds: () => number;
-  /** How often is looked. */
+  /** How often to look. */
   readonly lookMilliseconds: number;
   /** Called at each look for as long as it is idle. */
   readonly onIdle: () => void;
 }
 
-/** Sees when something has not been used for long. */
+/** Notices when something has not been used for long. */
 export class IdleTime implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #usedAt = performance.now();

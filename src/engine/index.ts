@@ -1,4 +1,5 @@
 export { cpuShares } from "./cpu-shares.ts";
+export { isCrashSignal } from "./crash-signals.ts";
 export {
   areVerdicts,
   chooseCpuLibraryFor,
@@ -6,7 +7,6 @@ export {
   chooseSpeakerGpu,
   describeEncoder,
   type EncoderChoiceOptions,
-  type EncoderFinding,
   type FoundGpu,
   GpuTester,
   type GpuTrial,
@@ -15,13 +15,13 @@ export {
   leaveOutCpuLibrary,
   listGpus,
   NoCpuLibraryError,
-  noteEncoderUse,
   surveyCpuLibraries,
   tryEncoder,
   tryOnnx,
   trySpeakerGpu,
 } from "./devices/index.ts";
 export { blockCount, heardLength, isWholeBlock, type SpeakerPart, speakerParts } from "./diarization/index.ts";
+export { noteEncoderUse } from "./encoder/index.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
@@ -32,7 +32,6 @@ export {
   type Chunk,
   chunkSchema,
   type EngineWord,
-  type GpuMemory,
   type PcmFile,
   type Span,
   type Start as WorkerStart,

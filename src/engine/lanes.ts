@@ -1,27 +1,19 @@
 import { runsAlone } from "./blame.ts";
 import type { Task } from "./task.ts";
 
-/** The operations that a worker is at: as many as it has lanes, or one alone. */
+/** The operations that a worker is working on: as many as it has lanes, or one that has to run alone. */
 export class Lanes {
-  #count: number;
+  /** How many lanes there are. What runs when there become fewer goes on to its end. */
+  count: number;
   readonly #running = new Map<number, Task>();
 
   constructor(count: number) {
-    this.#count = count;
+    this.count = count;
   }
 
-  /** So many run at once from now on; more than that end as they would have. */
-  setCount(count: number): void {
-    this.#count = count;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  /** How many more may begin. */
+  /** How many more operations may begin. */
   get room(): number {
-    return Math.max(0, this.#count - this.#running.size);
+    return Math.max(0, this.count - this.#running.size);
   }
 
   get nothingRuns(): boolean {
@@ -32,10 +24,10 @@ export class Lanes {
     return [...this.#running.values()];
   }
 
-  /** Whether it may begin beside what runs. */
+  /** Whether an operation may begin beside what runs. */
   takes(task: Task): boolean {
-    if (this.nothingRuns) return this.room > 0;
-    return this.room > 0 && ![task, ...this.#running.values()].some(runsAlone);
+    if (this.room === 0) return false;
+    return this.nothingRuns || ![task, ...this.#running.values()].some(runsAlone);
   }
 
   begin(task: Task): void {

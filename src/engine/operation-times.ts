@@ -2,7 +2,7 @@ import type { Task } from "./task.ts";
 import { modelOf, type TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** Sees that the worker comes to an end with what it is given, and learns from what it was given how long that takes. */
+/** Watches that the worker comes to an end with each operation, and learns how long operations take. */
 export class OperationTimes implements Disposable {
   readonly #limits: TimeLimits;
   /** By the operation's id. */
@@ -10,20 +10,20 @@ export class OperationTimes implements Disposable {
   /** Whisper models that this worker has worked with, and need not be loaded. */
   readonly #modelsUsed = new Set<string>();
 
-  /** @param lookMilliseconds how often is looked */
+  /** @param lookMilliseconds how often to look */
   constructor(limits: TimeLimits, lookMilliseconds: number) {
     this.#limits = limits;
     this.#watchdog = new Watchdog(lookMilliseconds);
   }
 
-  /** The worker is given it. @param onOverdue called once, when it takes longer than it may */
+  /** The worker is given an operation. @param onOverdue called once, when it takes longer than it may */
   begins(task: Task, speechDevice: string, onOverdue: (trouble: string, limitSeconds: number) => void): void {
     const { id, operation, deaths } = task;
     task.startedAt = performance.now();
     const model = modelOf(operation);
     const isFirst = model !== null && !this.#modelsUsed.has(model);
     if (model !== null) this.#modelsUsed.add(model);
-    // What was ended wrongly gets there in the end.
+    // One that was ended too soon gets more time with each try.
     const limitSeconds = this.#limits.of({ ...operation, speechDevice }, isFirst) * 2 ** deaths;
     this.#watchdog.watch(id, limitSeconds, (seconds) =>
       onOverdue(`the worker was at one ${operation.name} for ${Math.floor(seconds)} s`, limitSeconds),
@@ -43,7 +43,7 @@ export class OperationTimes implements Disposable {
     return seconds;
   }
 
-  /** What has taken more than half of its time, in words. @param running what the worker is at */
+  /** The operation that has taken more than half of its time, in words. @param running what the worker is working on */
   late(running: readonly Task[]): string | null {
     for (const { id, operation } of running) {
       const standing = this.#watchdog.standing(id);

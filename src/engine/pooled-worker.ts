@@ -1,11 +1,10 @@
-import type { SpeakerPart } from "./diarization/index.ts";
-import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
+import type { OperationsAtWork, WorkerDeath } from "./engine-options.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
-import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
-import { modelOf, type TimeLimits } from "./time-limits.ts";
-import { type Answer, WorkerLife, type WorkerStatus } from "./worker-life.ts";
+import { modelOf } from "./time-limits.ts";
+import type { WorkerDevices } from "./work-done.ts";
+import { type Answer, WorkerLife, type WorkerLifeOptions, type WorkerStatus } from "./worker-life.ts";
 
 /** Whoever hands out the work. */
 export interface WorkerPoolUser {
@@ -21,26 +20,19 @@ export interface WorkerPoolUser {
   onDeath(interrupted: Task[], how: WorkerDeath, trouble: string): void;
 }
 
-export interface PooledWorkerOptions {
-  readonly engine: EngineOptions;
-  readonly limits: TimeLimits;
-  readonly lookMilliseconds: number;
-  readonly user: WorkerPoolUser;
-  /** What it shall load, asked before each start; null: it is not needed any more, and ends. */
-  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
-}
-
-/** A worker of the engine's, and what it is at. One that comes to no end with that is ended. */
+/** One of the engine's workers, and the operations that it is working on. It is ended when one of them comes to no end. */
 export class PooledWorker {
-  readonly #lanes: Lanes;
+  /** As many as its start says. */
+  readonly #lanes = new Lanes(1);
   readonly #times: OperationTimes;
   readonly #life: WorkerLife;
 
-  constructor({ engine, limits, lookMilliseconds, user, prepare }: PooledWorkerOptions) {
-    this.#lanes = new Lanes(engine.lanes);
-    this.#times = new OperationTimes(limits, lookMilliseconds);
-    this.#life = new WorkerLife({ ...engine, prepare }, limits, lookMilliseconds, {
-      onStart: ({ lanes = engine.lanes }) => this.#lanes.setCount(lanes),
+  constructor(options: WorkerLifeOptions, user: WorkerPoolUser) {
+    this.#times = new OperationTimes(options.timeLimits, options.lookMilliseconds);
+    this.#life = new WorkerLife(options, {
+      onStart: ({ lanes }) => {
+        this.#lanes.count = lanes;
+      },
       onReady: () => user.onReady(),
       onAnswer: (answer) => {
         this.#times.ended(answer.id);
@@ -66,24 +58,14 @@ export class PooledWorker {
     return { ...life, trouble: trouble ?? this.#times.late(this.#lanes.running()) };
   }
 
-  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
-  get speechDevice(): string {
-    return this.#life.speechDevice;
+  get devices(): WorkerDevices {
+    return this.#life.devices;
   }
 
-  /** The label of the GPU that whisper computes on; empty: it computes on none. */
-  get gpu(): string {
-    return this.#life.gpu?.label ?? "";
-  }
-
-  /** The models that tell speakers apart, as far as a GPU computes them. */
-  get speakersOnGpu(): readonly SpeakerPart[] {
-    return this.#life.speakersOnGpu;
-  }
-
-  /** What times are learnt for. */
+  /** What the times that operations take depend on. */
   get #device(): string {
-    return `${this.speechDevice} ${this.gpu}`;
+    const { speechDevice, gpu } = this.devices;
+    return `${speechDevice} ${gpu}`;
   }
 
   get nothingRuns(): boolean {
@@ -119,19 +101,19 @@ export class PooledWorker {
     this.#life.send({ type: "run", id, operation: operation.name, params: operation.params });
   }
 
-  /** Has it stop an operation. Does nothing where it is at no such. */
+  /** Tells it to stop an operation, if it is working on that. */
   cancel({ id }: Task): void {
     if (this.#lanes.running().some((task) => task.id === id)) this.#life.send({ type: "cancel", id });
   }
 
-  /** Has it let go of whisper models other than these. */
+  /** Tells it to free whisper models other than these. */
   keepModels(paths: readonly string[]): void {
     if (this.#life.status().state !== "ready") return;
     this.#life.send({ type: "keepModels", paths: [...paths] });
     this.#times.keepModels(paths);
   }
 
-  /** Has another take its place, which asks anew what to load, as soon as it is at nothing. */
+  /** Replaces it, as soon as nothing runs, by another that asks anew what to load. */
   renew(): void {
     this.#life.renew();
   }
@@ -144,7 +126,7 @@ export class PooledWorker {
     this.#life.wake();
   }
 
-  /** Ends it. @returns what it was at */
+  /** Ends it. @returns what it was working on */
   close(): Task[] {
     this.#life.close();
     this.#times[Symbol.dispose]();
@@ -157,7 +139,7 @@ export class PooledWorker {
   }
 }
 
-/** Where it comes to no end with some, the others are nothing that it ends of. */
+/** The operations that the worker would have ended of, should it end now: those that come to no end, where there are some. */
 function atWork(running: readonly Task[]): OperationsAtWork {
   const stalled = running.filter((task) => task.stalled);
   const tasks = stalled.length > 0 ? stalled : running;

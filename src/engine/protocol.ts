@@ -153,15 +153,15 @@ const operationNames = Object.fromEntries(Object.keys(operations).map((name) => 
   [N in OperationName]: N;
 };
 
-/** A GPU, by way of a backend that drives it. */
+/** A GPU, and the backend that drives it. */
 export const gpuSchema = Type.Object({
   /** The backend: its file name, or the path of one that lies elsewhere. */
   library: path,
-  /** What it is called in the log and in metrics: its backend and number, e.g. `CUDA1`. */
+  /** Its name in the log and in metrics, of backend and number: `CUDA1`. */
   label: Type.String({ minLength: 1 }),
-  /** The driver's name of it. */
+  /** The driver's name for it. */
   name: Type.String(),
-  /** Variables that have a process see this one alone; none where there is no other. */
+  /** Environment variables that make a process see this GPU alone; none where it is the only one. */
   environment: Type.Record(Type.String(), Type.String()),
 });
 export type Gpu = Static<typeof gpuSchema>;
@@ -173,8 +173,8 @@ const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as 
 const startSchema = Type.Object({
   type: Type.Literal("start"),
   nativeDirectory: path,
-  /** File name of the CPU variant to load; empty takes the best. */
-  cpuLibrary: Type.String(),
+  /** File name of the CPU variant to load. */
+  cpuLibrary: path,
   /** What whisper computes on; without one the CPU computes. */
   gpu: Type.Optional(gpuSchema),
   /** The whisper model to begin with; operations name the one they are done with. */
@@ -183,14 +183,14 @@ const startSchema = Type.Object({
   onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,
-  /** Those of both that a GPU computes, by ONNX Runtime; by default none. */
+  /** Those of the two that ONNX Runtime computes on a GPU; by default none. */
   speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
   /** Threads of one operation. */
   threads: Type.Integer({ minimum: 1 }),
-  /** Those of one of whisper's, which several workers may be at. */
+  /** Threads of one of whisper's operations, which all workers may be doing at the same time. */
   speechThreads: Type.Integer({ minimum: 1 }),
-  /** Operations that the worker is given at once; the engine's usual number where it is not said. */
-  lanes: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Operations that the worker is given at once. */
+  lanes: Type.Integer({ minimum: 1 }),
 });
 export type Start = Static<typeof startSchema>;
 
@@ -217,7 +217,7 @@ export type GpuMemory = Static<typeof gpuMemorySchema>;
 const gpuFailureSchema = Type.Object({
   message: Type.String(),
   outOfMemory: Type.Boolean(),
-  /** What failed, where it was not whisper. */
+  /** What the GPU was computing, where that was not whisper. */
   part: Type.Optional(Type.Literal("speakers")),
 });
 export type GpuFailure = Static<typeof gpuFailureSchema>;
@@ -230,7 +230,7 @@ export const fromWorkerSchema = Type.Union([
     /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
     speechDevice: Type.String(),
   }),
-  /** Now and then, where it computes on a GPU: that one's. */
+  /** Sent now and then by a worker that computes on a GPU: the memory of that one. */
   Type.Object({ type: Type.Literal("gpuMemory"), memory: gpuMemorySchema }),
   /** The GPU failed, and the worker is to be ended: what it was given at that moment is not answered. */
   Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),

@@ -1,13 +1,13 @@
 import { isCompiled } from "../program/index.ts";
 import { GpuError } from "./gpu-error.ts";
 
-/** Called with each operation that a worker is given, before it begins, and what that is done on. */
+/** Called before each operation of a worker begins. @param device what the operation is done on */
 export type FaultPoint = (operation: string, params: unknown, device: string) => void;
 
 /**
- * The fault point of tests, by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: given that operation on a recording of so many
- * samples, a worker sends itself the signal; where `GPU` stands in its place, one that does it on a GPU has that fail. It is there
- * from source alone; the program in one file has none.
+ * A fault that tests ask for by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: a worker that is given this operation on a recording
+ * of so many samples sends itself the signal. With `GPU` in place of the signal, the GPU fails where the operation is done on one.
+ * Only a program that runs from source has it, not the one in a single file.
  */
 export function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
   const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];

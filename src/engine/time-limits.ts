@@ -8,7 +8,7 @@ import { secondsOf } from "./seconds-of.ts";
 export interface Operation<N extends OperationName = OperationName> {
   readonly name: N;
   readonly params: Params<N>;
-  /** What whisper computes on: one of several GPUs may be slower than another. */
+  /** What whisper computes on; of several GPUs one may be slower than another. */
   readonly speechDevice: string;
 }
 

@@ -21,7 +21,7 @@ export class WaitingTasks {
   }
 
   /**
-   * Takes the first that there is a place for. What waits to run alone is passed by nothing: it would wait for ever.
+   * Takes the first that there is a place for. Nothing overtakes an operation that has to run alone: it would wait for ever.
    * @param placeFor where it may begin now; null: nowhere
    */
   take<P>(placeFor: (task: Task) => P | null): { readonly task: Task; readonly place: P } | null {
@@ -36,7 +36,7 @@ export class WaitingTasks {
     return null;
   }
 
-  /** Puts what was interrupted before all that waits, in its order. */
+  /** Puts what was interrupted in front of all that waits, in its order. */
   putBack(tasks: readonly Task[]): void {
     this.#tasks.unshift(...tasks);
   }

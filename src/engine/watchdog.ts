@@ -1,4 +1,4 @@
-/** Something that may take so long. */
+/** Something, and how long it may take. */
 interface Watched {
   readonly limitSeconds: number;
   readonly onOverdue: (seconds: number) => void;
@@ -14,7 +14,7 @@ export class Watchdog<Name> implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #lookedAt = performance.now();
 
-  /** @param everyMilliseconds how often is looked; what is longer between two looks was a sleep */
+  /** @param everyMilliseconds how often to look; when much more time has passed, the machine was asleep */
   constructor(everyMilliseconds: number) {
     this.#timer = setInterval(() => this.#look(2 * everyMilliseconds), everyMilliseconds);
     this.#timer.unref();

@@ -6,11 +6,11 @@ import { SAMPLE_RATE } from "./sample-rate.ts";
 /** An operation that was done, for counting. */
 export interface WorkDone {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
-  /** `cpu`, the GPU backend that whisper computes on, or `webgpu`, where ONNX Runtime does it on a GPU. */
+  /** `cpu`; the GPU backend that whisper computes on; or `webgpu`, where ONNX Runtime computes on a GPU. */
   readonly device: string;
   /** The GPU's label; empty where the CPU did it. */
   readonly gpu: string;
-  /** From when a lane was free for it. */
+  /** Counted from when a lane was free for it. */
   readonly seconds: number;
   /** What it worked through; 0 for what works on the results of others. */
   readonly audioSeconds: number;
@@ -21,7 +21,7 @@ export type CountedOperation = Exclude<OperationName, "tryOut">;
 
 interface Kind<N extends CountedOperation> {
   readonly step: WorkDone["step"];
-  /** What does it; `cpu`: neither whisper nor a model of the speakers. */
+  /** What computes it; `cpu`: code that uses no model. */
   readonly by: "whisper" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
 }
@@ -44,18 +44,19 @@ const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
 
 /** What a worker computes on. */
 export interface WorkerDevices {
-  /** Whisper, and the label of its GPU; empty: it computes on none. */
+  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
   readonly speechDevice: string;
+  /** That GPU's label; empty: whisper computes on none. */
   readonly gpu: string;
-  /** The models that tell speakers apart, as far as a GPU computes them. */
+  /** Those of the models that tell speakers apart that a GPU computes. */
   readonly speakersOnGpu: readonly SpeakerPart[];
 }
 
-/** What a worker that computes on these devices does an operation on. */
+/** The device on which a worker with these devices does an operation. */
 export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<WorkDone, "device" | "gpu"> {
   const by = operation === "tryOut" ? "cpu" : kinds[operation].by;
   if (by === "whisper") return { device: worker.speechDevice, gpu: worker.gpu };
-  // ONNX Runtime does not say which GPU it has taken.
+  // ONNX Runtime does not say which GPU it uses.
   if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
   return { device: "cpu", gpu: "" };
 }

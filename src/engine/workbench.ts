@@ -7,7 +7,6 @@ import {
   onnxLibraryOf,
   openDiarizationModels,
   PcmReader,
-  type SpeakerPart,
   segment,
   speakersByVoice,
   speechRegions,
@@ -25,18 +24,14 @@ import { secondsOf } from "./seconds-of.ts";
 import { Speech } from "./speech.ts";
 import { transcribeChunk } from "./transcription/index.ts";
 import { type EncoderOptions, loadWhisper, toPrompt, type WhisperState } from "./whisper/index.ts";
+import type { WorkerDevices } from "./work-done.ts";
 
 /** The loaded models and what can be done with them, shared by all recordings. */
-export interface Workbench {
+export interface Workbench extends WorkerDevices {
   readonly cpuVariant: string;
+  /** All that there is to compute on, for the log. */
   readonly devices: string[];
-  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
-  readonly speechDevice: string;
-  /** The label of the GPU that it is for; empty: it is for none. */
-  readonly gpu: string;
-  /** The models that tell speakers apart, as far as a GPU computes them. */
-  readonly speakersOnGpu: readonly SpeakerPart[];
-  /** The memory of the GPU that whisper computes on, as it stands now; null: it computes on none. */
+  /** The present memory of the GPU that whisper computes on; null: it computes on none. */
   gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Frees all other whisper models, those at work as soon as they are done. */
@@ -47,8 +42,8 @@ export interface Workbench {
 export async function openWorkbench(start: Start): Promise<Workbench> {
   const whisper = loadWhisper({
     nativeDirectory: start.nativeDirectory,
+    cpuLibrary: start.cpuLibrary,
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
-    ...(start.cpuLibrary === "" ? {} : { cpuLibrary: start.cpuLibrary }),
   });
   const { threads, speechThreads, speakersOnGpu = [] } = start;
   const models = new ModelPool((path) =>
@@ -95,7 +90,7 @@ type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal)
 interface Equipment {
   readonly diarization: DiarizationModels;
   readonly speech: Speech;
-  /** Of whisper's operations. */
+  /** Threads of one of whisper's operations. */
   readonly threads: number;
   /** How an operation's encoder is used. */
   readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;

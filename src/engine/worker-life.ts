@@ -1,28 +1,27 @@
 import { messageOf } from "../wording/index.ts";
-import type { SpeakerPart } from "./diarization/index.ts";
-import type { EngineOptions, OperationsAtWork, WorkerDeath } from "./engine-options.ts";
+import type { OperationsAtWork, WorkerDeath, WorkerOptions } from "./engine-options.ts";
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
-import type { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
+import type { WorkerDevices } from "./work-done.ts";
 import { type WorkerEvents, WorkerProcess } from "./worker-process.ts";
 
 /**
- * `asleep`: there is no worker, since nothing was to do for long; `waking`: it is started again, and nothing says that it
- * could not be.
+ * `asleep`: there is no worker, since there was nothing to do for long; `waking`: it is being started again, and there is no
+ * reason to think that this will fail.
  */
 export type EngineState = "starting" | "ready" | "asleep" | "waking" | "failing" | "closed";
 
 /** How a worker stands. */
 export interface WorkerStatus {
   readonly state: EngineState;
-  /** Why it is not ready, or that what it does takes far too long. */
+  /** Why it is not ready, or which operation takes far too long. */
   readonly trouble: string | null;
-  /** Times that it ended unasked. */
+  /** How often it ended unasked. */
   readonly restarts: number;
   readonly pid: number | null;
-  /** The GPU that it is for; null: it computes on the CPU, or has not begun to. */
+  /** The GPU that it is for; null: it is for none, or was not started yet. */
   readonly gpu: Gpu | null;
-  /** Of that GPU, as the worker told it; null while there is no worker. */
+  /** The GPU's memory as the worker last told it; null while there is no worker. */
   readonly gpuMemory: GpuMemory | null;
 }
 
@@ -31,65 +30,60 @@ export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
 
 /** Whoever gives the worker its work. */
 export interface WorkerUser {
-  /** A worker is started, and what it is told. */
+  /** A worker is being started and told this. */
   onStart(start: Start): void;
   /** A worker takes work from now on. */
   onReady(): void;
   onAnswer(answer: Answer): void;
-  /** Whether the worker is at nothing, so that another may take its place. */
+  /** Whether the worker has nothing to do, so that another may take its place. */
   isIdle(): boolean;
-  /** What the worker would have ended of, should it end now. */
+  /** The operations that may be to blame, should the worker end now. */
   atWork(): OperationsAtWork;
-  /** The worker has gone, and what it had loaded. */
+  /** The worker has gone, and with it what it had loaded. */
   onGone(): void;
-  /** It went unasked; what it was at is not done. @param trouble why, in words */
+  /** It went unasked; what it was working on is not done. @param trouble why, in words */
   onDeath(how: WorkerDeath, trouble: string): void;
 }
 
-/** What a worker is started with. */
-export interface WorkerLifeOptions
-  extends Pick<EngineOptions, "command" | "log" | "restartDelayMilliseconds" | "endingMilliseconds" | "onWorkerDeath"> {
-  /** As the engine's, for this one alone; null: it is not needed any more, and was closed. */
-  readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
-}
+/** The engine's `prepare` for one worker. @returns null where it is not needed any more, and was closed */
+export type PrepareOne = (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
+
+export type WorkerLifeOptions = Omit<WorkerOptions, "prepare"> & { readonly prepare: PrepareOne };
 
 /** Starts that fail in a row before it is said that there is no worker to be had. */
 const failuresUntilFailing = 3;
 
-/** Keeps a worker there: starts it, and another after it when it dies, does not come up, or shall make room for another. */
+/** Sees to it that there is a worker: starts one, and another when it dies, does not come up, or is to be replaced. */
 export class WorkerLife {
   readonly #options: WorkerLifeOptions;
-  readonly #limits: TimeLimits;
   readonly #user: WorkerUser;
   #worker: WorkerProcess | null = null;
   #state: EngineState = "starting";
   #trouble: string | null = null;
-  /** What the next start is told; null once it was. */
+  /** What `prepare` is told before the next start; null once it was. */
   #lastDeath: WorkerDeath | null = null;
-  /** Why the worker is being ended, where that is the reason. */
+  /** Why the worker is being ended, where the GPU failed or it came to no end. */
   #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
-  /** What it is for; undefined: for no GPU, or that is not known. */
-  #gpu: Gpu | undefined;
+  /** What the latest worker was told to load; null before the first. */
+  #told: Start | null = null;
   #gpuMemory: GpuMemory | null = null;
   #speechDevice = "cpu";
-  #speakersOnGpu: readonly SpeakerPart[] = [];
   #failures = 0;
   #restarts = 0;
   /** The worker shall make room for another as soon as it is idle. */
   #renewal = false;
-  /** The worker there is was ended because nothing was to do. */
+  /** The worker is being ended because there was nothing to do. */
   #dismissed = false;
-  /** Of the next start. */
+  /** Until the next start. */
   #restart: NodeJS.Timeout | null = null;
-  /** Of the start, which a driver can hang in. */
+  /** Watches over the start, in which a driver may hang. */
   readonly #watchdog: Watchdog<"start">;
   readonly #closing = new AbortController();
 
-  constructor(options: WorkerLifeOptions, limits: TimeLimits, lookMilliseconds: number, user: WorkerUser) {
+  constructor(options: WorkerLifeOptions, user: WorkerUser) {
     this.#options = options;
-    this.#limits = limits;
     this.#user = user;
-    this.#watchdog = new Watchdog(lookMilliseconds);
+    this.#watchdog = new Watchdog(options.lookMilliseconds);
   }
 
   /** Starts the first; to be called once. */
@@ -100,10 +94,10 @@ export class WorkerLife {
   status(): WorkerStatus {
     const { pid } = this.#worker ?? { pid: null };
     const [state, trouble, restarts, gpuMemory] = [this.#state, this.#trouble, this.#restarts, this.#gpuMemory];
-    return { state, trouble, restarts, pid, gpu: this.#gpu ?? null, gpuMemory };
+    return { state, trouble, restarts, pid, gpu: this.#told?.gpu ?? null, gpuMemory };
   }
 
-  get isClosed(): boolean {
+  get #isClosed(): boolean {
     return this.#state === "closed";
   }
 
@@ -111,19 +105,9 @@ export class WorkerLife {
     return this.#state === "ready" && !this.#renewal;
   }
 
-  /** The GPU that it is for; undefined: it is for none. */
-  get gpu(): Gpu | undefined {
-    return this.#gpu;
-  }
-
-  /** What whisper computes on. */
-  get speechDevice(): string {
-    return this.#speechDevice;
-  }
-
-  /** The models that tell speakers apart, as far as a GPU computes them. */
-  get speakersOnGpu(): readonly SpeakerPart[] {
-    return this.#speakersOnGpu;
+  get devices(): WorkerDevices {
+    const { gpu, speakersOnGpu = [] } = this.#told ?? {};
+    return { speechDevice: this.#speechDevice, gpu: gpu?.label ?? "", speakersOnGpu };
   }
 
   send(message: ToWorker): void {
@@ -146,7 +130,7 @@ export class WorkerLife {
     if (this.#state !== "ready" || !this.#user.isIdle()) return;
     this.#state = "asleep";
     this.#dismissed = true;
-    this.#options.log.info({ event: "engine.asleep", gpu: this.#gpu?.label });
+    this.#options.log.info({ event: "engine.asleep", gpu: this.#told?.gpu?.label });
     this.#worker?.kill();
   }
 
@@ -162,11 +146,11 @@ export class WorkerLife {
   endStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
     this.#ending = { stalled: true };
-    this.#options.log.error({ event: "engine.stalled", gpu: this.#gpu?.label, trouble, limitSeconds });
+    this.#options.log.error({ event: "engine.stalled", gpu: this.#told?.gpu?.label, trouble, limitSeconds });
     this.#worker?.kill();
   }
 
-  /** Nothing is started nor told any more. */
+  /** Ends the worker; from now on nothing is started or reported any more. */
   close(): void {
     this.#state = "closed";
     this.#closing.abort();
@@ -184,13 +168,12 @@ export class WorkerLife {
     this.#renewal = false;
     try {
       const start = await this.#options.prepare(this.#lastDeath, this.#closing.signal);
-      if (this.isClosed || start === null) return;
+      if (this.#isClosed || start === null) return;
       this.#lastDeath = null;
       this.#ending = {};
-      this.#gpu = start.gpu;
-      this.#speakersOnGpu = start.speakersOnGpu ?? [];
+      this.#told = start;
       this.#user.onStart(start);
-      const { command, log, endingMilliseconds } = this.#options;
+      const { command, log, endingMilliseconds, timeLimits } = this.#options;
       const events: WorkerEvents = {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => log.debug({ event: "engine.log", line }),
@@ -200,19 +183,19 @@ export class WorkerLife {
         },
       };
       this.#worker = new WorkerProcess(command, start, events, endingMilliseconds);
-      const limit = this.#limits.ofStart(start);
+      const limit = timeLimits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
         this.endStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limit),
       );
     } catch (error) {
-      if (this.isClosed) return;
+      if (this.#isClosed) return;
       this.#trouble = messageOf(error);
       this.#startLater();
     }
   }
 
   #receive(message: FromWorker): void {
-    if (this.isClosed) return;
+    if (this.#isClosed) return;
     switch (message.type) {
       case "ready":
         this.#becomeReady(message);
@@ -237,14 +220,14 @@ export class WorkerLife {
     this.#trouble = null;
     this.#failures = 0;
     this.#speechDevice = speechDevice;
-    const { label: gpu, name: gpuName } = this.#gpu ?? {};
-    const computesOn = { cpuVariant, devices, speechDevice, speakersOnGpu: this.#speakersOnGpu };
+    const { label: gpu, name: gpuName } = this.#told?.gpu ?? {};
+    const computesOn = { cpuVariant, devices, speechDevice, speakersOnGpu: this.devices.speakersOnGpu };
     this.#options.log.info({ event: "engine.ready", gpu, gpuName, ...computesOn });
     this.renewIfIdle();
     this.#user.onReady();
   }
 
-  /** What failed there can't be trusted to compute or to end. The first failure tells most. */
+  /** A GPU that failed can't be trusted to compute on, nor can its process be trusted to end. The first failure tells most. */
   #endForGpu(failure: GpuFailure): void {
     this.#ending = { gpuFailure: failure, ...this.#ending };
     this.#trouble ??= `the GPU failed: ${failure.message}`;
@@ -256,7 +239,7 @@ export class WorkerLife {
   }
 
   #ended(how: WorkerDeath): void {
-    if (this.isClosed) return;
+    if (this.#isClosed) return;
     const wasDismissed = this.#dismissed;
     const wasAsked = this.#isReplaceable() || wasDismissed;
     const wasReady = this.#state === "ready";
@@ -282,7 +265,7 @@ export class WorkerLife {
     this.#failures += 1;
     this.#state = this.#failures >= failuresUntilFailing ? "failing" : "starting";
     const delay = (this.#options.restartDelayMilliseconds ?? defaultRestartDelay)(this.#failures);
-    const [gpu, trouble, failures] = [this.#gpu?.label, this.#trouble, this.#failures];
+    const [gpu, trouble, failures] = [this.#told?.gpu?.label, this.#trouble, this.#failures];
     this.#options.log.error({ event: "engine.start_failed", gpu, trouble, failures, delay });
     this.#restart = setTimeout(() => void this.#start(), delay);
   }

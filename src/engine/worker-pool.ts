@@ -1,44 +1,38 @@
-import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import type { WorkerDeath, WorkerOptions } from "./engine-options.ts";
 import { PooledWorker, type WorkerPoolUser } from "./pooled-worker.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
-import { modelOf, TimeLimits } from "./time-limits.ts";
-import type { EngineState, WorkerStatus } from "./worker-life.ts";
+import { modelOf } from "./time-limits.ts";
+import type { EngineState, PrepareOne, WorkerStatus } from "./worker-life.ts";
 
 /** How the workers stand together. */
 export interface PoolStatus {
-  /** That of the one that is nearest to working. */
+  /** The state of the worker that is nearest to working. */
   readonly state: EngineState;
-  /** What is the matter, where none of them can work as it should. */
+  /** What is wrong, where none of those in that state can work as it should. */
   readonly trouble: string | null;
   readonly restarts: number;
-  /** Each of them. */
   readonly workers: readonly WorkerStatus[];
 }
 
 const nearestToWorking: readonly EngineState[] = ["ready", "waking", "asleep", "starting", "failing", "closed"];
 
 /**
- * The workers: one for each start that `prepare` tells of, which is asked again whenever one of them starts. One that dies
- * takes nothing from the others. The first is the one for all that whisper has no part in, so that the CPU's threads are
- * those of one process.
+ * The workers: one for each start that `prepare` names, which is asked again whenever one of them starts. A worker that dies
+ * does no harm to the others. The first does everything that whisper has no part in, so that the CPU's threads belong to
+ * one process.
  */
 export class WorkerPool {
-  readonly #options: EngineOptions;
-  readonly #limits: TimeLimits;
-  readonly #lookMilliseconds: number;
+  readonly #options: WorkerOptions;
   readonly #user: WorkerPoolUser;
-  /** In the order in which they were told of, each with what it is for; null: that is not known yet. */
-  #workers: { readonly worker: PooledWorker; device: string | null }[] = [];
-  /** The latest question what to load; they are asked one after the other. */
+  /** In the order of `prepare`, each with its GPU's label; empty: it has no GPU; null: that is not known yet. */
+  #workers: { readonly worker: PooledWorker; gpu: string | null }[] = [];
+  /** The latest call of `prepare`; they follow each other. */
   #planning: Promise<unknown> = Promise.resolve();
   #restartsOfDismissed = 0;
 
-  /** @param lookMilliseconds how often is looked whether a worker comes to an end */
-  constructor(options: EngineOptions, lookMilliseconds: number, user: WorkerPoolUser) {
+  constructor(options: WorkerOptions, user: WorkerPoolUser) {
     this.#options = options;
-    this.#lookMilliseconds = lookMilliseconds;
-    this.#limits = options.timeLimits ?? new TimeLimits();
     this.#user = user;
     this.#add(null, null);
   }
@@ -55,10 +49,10 @@ export class WorkerPool {
     return this.#workers.every(({ worker }) => worker.nothingRuns);
   }
 
-  /** As of the engine. */
+  /** See the engine. */
   get partsAtOnce(): number {
     const [first] = this.#workers;
-    return first === undefined || first.device !== "" ? 1 : first.worker.lanes;
+    return first === undefined || first.gpu !== "" ? 1 : first.worker.lanes;
   }
 
   /** The worker with the most room for it; null: it has to wait. */
@@ -72,7 +66,7 @@ export class WorkerPool {
     return best;
   }
 
-  /** Has whichever worker is at it stop. */
+  /** Tells the worker that is working on it to stop. */
   cancel(task: Task): void {
     for (const { worker } of this.#workers) worker.cancel(task);
   }
@@ -93,7 +87,7 @@ export class WorkerPool {
     for (const { worker } of this.#workers) worker.wake();
   }
 
-  /** Ends them all. @returns what they were at */
+  /** Ends them all. @returns what they were working on */
   close(): Task[] {
     return this.#workers.flatMap(({ worker }) => worker.close());
   }
@@ -103,21 +97,16 @@ export class WorkerPool {
     await Promise.all(this.#workers.map(({ worker }) => worker.ended()));
   }
 
-  /** @param planned what it shall load at its first start; null: that is asked */
-  #add(device: string | null, planned: Start | null): void {
+  /** @param planned what it shall load at its first start; null: `prepare` is asked */
+  #add(gpu: string | null, planned: Start | null): void {
     let first = planned;
-    const worker = new PooledWorker({
-      engine: this.#options,
-      limits: this.#limits,
-      lookMilliseconds: this.#lookMilliseconds,
-      user: this.#user,
-      prepare: async (death, signal) => {
-        const start = first ?? (await this.#prepare(worker, death, signal));
-        first = null;
-        return start;
-      },
-    });
-    this.#workers.push({ worker, device });
+    const prepare: PrepareOne = async (death, signal) => {
+      const start = first ?? (await this.#prepare(worker, death, signal));
+      first = null;
+      return start;
+    };
+    const worker = new PooledWorker({ ...this.#options, prepare }, this.#user);
+    this.#workers.push({ worker, gpu });
     worker.start();
   }
 
@@ -135,25 +124,25 @@ export class WorkerPool {
     return this.#assign(worker, starts);
   }
 
-  /** Gives each start its worker. @returns the one that is asking's; null: there is none for it */
+  /** Gives each start a worker. @returns the start of the worker that asks; null: there is none left for it */
   #assign(asking: PooledWorker, starts: readonly Start[]): Start | null {
     const self = this.#workers.find(({ worker }) => worker === asking);
     if (self === undefined) return null;
     const others = this.#workers.filter((each) => each !== self);
-    const free = starts.filter((start) => !others.some(({ device }) => device === deviceOf(start)));
-    const own = free.find((start) => deviceOf(start) === self.device) ?? free[0];
+    const free = starts.filter((start) => !others.some(({ gpu }) => gpu === gpuOf(start)));
+    const own = free.find((start) => gpuOf(start) === self.gpu) ?? free[0];
     if (own === undefined) this.#dismiss(asking);
-    else self.device = deviceOf(own);
-    for (const start of free) if (start !== own) this.#add(deviceOf(start), start);
-    const devices = starts.map(deviceOf);
-    const isPlanned = (device: string | null) => device === null || devices.includes(device);
-    for (const { worker, device } of others) if (!isPlanned(device)) worker.renew();
-    const placeOf = (device: string | null) => (isPlanned(device) ? devices.indexOf(device ?? "") : devices.length);
-    this.#workers.sort((a, b) => placeOf(a.device) - placeOf(b.device));
+    else self.gpu = gpuOf(own);
+    for (const start of free) if (start !== own) this.#add(gpuOf(start), start);
+    const planned = starts.map(gpuOf);
+    const isPlanned = (gpu: string | null) => gpu === null || planned.includes(gpu);
+    for (const { worker, gpu } of others) if (!isPlanned(gpu)) worker.renew();
+    const placeOf = (gpu: string | null) => (isPlanned(gpu) ? planned.indexOf(gpu ?? "") : planned.length);
+    this.#workers.sort((a, b) => placeOf(a.gpu) - placeOf(b.gpu));
     return own ?? null;
   }
 
-  /** It asked what to load, so that it is at nothing. */
+  /** A worker that asks what to load is not working on anything. */
   #dismiss(worker: PooledWorker): void {
     this.#workers = this.#workers.filter((each) => each.worker !== worker);
     this.#restartsOfDismissed += worker.status().restarts;
@@ -161,7 +150,7 @@ export class WorkerPool {
   }
 }
 
-function deviceOf({ gpu }: Start): string {
+function gpuOf({ gpu }: Start): string {
   return gpu?.label ?? "";
 }
 

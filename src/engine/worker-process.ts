@@ -7,7 +7,7 @@ export interface WorkerEvents {
   onMessage(message: FromWorker): void;
   /** A line the native libraries wrote. */
   onLogLine(line: string): void;
-  /** Called once, however it ended: also where it was told to, and did not. */
+  /** Called once, however it ended; also when it was killed and did not go. */
   onExit(how: WorkerExit): void;
 }
 
@@ -18,7 +18,7 @@ export interface WorkerExit {
   readonly leftBehind?: true;
 }
 
-/** For one that was killed to be gone, which the memory of a GPU takes some time for. */
+/** Freeing a GPU's memory takes a killed process some time. */
 const defaultEndingMilliseconds = 10_000;
 
 type Child = Subprocess<"ignore", "ignore", "pipe">;
@@ -30,11 +30,11 @@ export class WorkerProcess {
   readonly #endingMilliseconds: number;
   readonly #log: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ended = Promise.withResolvers<void>();
-  /** Until it is left behind. */
+  /** Until it is given up and left behind. */
   #leaving: NodeJS.Timeout | undefined;
   #gone = false;
 
-  /** @param endingMilliseconds how long it may take to end when it is killed */
+  /** @param endingMilliseconds how long it may take to be gone when it is killed */
   constructor(
     command: readonly string[],
     start: Start,
@@ -86,7 +86,7 @@ export class WorkerProcess {
     return this.#ended.promise;
   }
 
-  /** Nothing of it keeps this process from ending. */
+  /** From now on it does not keep this process from ending. */
   #leaveBehind(): void {
     this.#child.unref();
     this.#child.disconnect();

@@ -15,6 +15,7 @@ export {
   type SegmentResource,
   segmentPageSchema,
   type TranscriptionResource,
+  timestamp,
   toSegment,
   transcriptionMapper,
   transcriptionPageSchema,

@@ -101,7 +101,7 @@ export const transcriptionPageSchema = pageOf(listedTranscriptionSchema, "Record
 export const segmentPageSchema = pageOf(segmentSchema, "Segments in their order.");
 
 /** ISO 8601 with milliseconds and the offset spelled out. */
-function timestamp(milliseconds: number): string {
+export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "+00:00");
 }
 

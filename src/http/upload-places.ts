@@ -18,7 +18,7 @@ export class UploadPlaces {
    */
   take(accountId: string, limit: number): UploadPlace {
     const uploading = this.#uploading.get(accountId) ?? 0;
-    if (uploading + this.#recordings.countOpen(accountId) >= limit) {
+    if (uploading + this.#recordings.open.countOf(accountId) >= limit) {
       throw new ApiError(
         "concurrency_limit",
         `${count(limit, "recording of this account is", "recordings of this account are")} queued or processing; send this one when one of them has ended.`,

@@ -3,21 +3,25 @@ import { readdir } from "node:fs/promises";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { isOpen } from "../transcriptions/index.ts";
+import { isOpen, type Recording } from "../transcriptions/index.ts";
 import { messageOf } from "../wording/index.ts";
-import { areThere, copyFilesIn } from "./copy-files.ts";
+import { areThere, type CopyFiles, copyFilesIn } from "./copy-files.ts";
 import { type ListeningState, noCopy } from "./listening-state.ts";
 import { isKept, makeCopy, type Workplace } from "./make-copy.ts";
 
 export interface ListeningOptions extends Workplace {
-  /** Whether copies are made that nobody asked for. */
-  readonly isEager: () => boolean;
   /** Whether recordings are in hand, which go first. */
   readonly isBusy: () => boolean;
   readonly log: Logger;
   readonly now: () => number;
-  /** How often is looked whether the recording is still kept whose copy is being made. */
+  /** How often to check that the recording is still kept whose copy is being made. */
   readonly watchMilliseconds?: number;
+}
+
+interface Source {
+  readonly status: Recording["status"];
+  readonly durationSeconds: number;
+  readonly files: CopyFiles;
 }
 
 interface Making {
@@ -34,23 +38,23 @@ interface Failed {
   readonly again: number;
 }
 
-/** After so long one that the machine could not make may be asked for again, and those that nobody asks for are gone on with. */
+/** How soon to try again what the machine could not make: a copy that somebody asks for, and those that nobody does. */
 const againMilliseconds = { asked: 10_000, missing: 300_000 };
 
-/** Others are to be made first; it is gone on with after them. */
+/** Another copy is to be made first, and this one after it. */
 class OthersFirstError extends Error {
   override readonly name = "OthersFirstError";
 }
 
 /**
  * Copies of recordings for browsers to play; see makeListeningCopy. One is made at a time: first those that somebody opens, in
- * their order, whatever else goes on; the others, newest first, when no recording is in hand. What is to be made is what the
- * disk lacks: nothing is lost with this object.
+ * their order, whatever else goes on; the others, newest first, when no recording is in hand. Which are missing can be seen on
+ * the disk, so that nothing is lost with this object.
  */
 export class ListeningCopies {
   readonly #options: ListeningOptions;
   readonly #asked: string[] = [];
-  /** The next one is the last. */
+  /** Made from the end on. */
   #missing: string[] = [];
   readonly #failed = new Map<string, Failed>();
   /** Until when the machine can't make those that are missing, in milliseconds since the epoch. */
@@ -65,14 +69,9 @@ export class ListeningCopies {
 
   /** How a recording's copy stands. */
   look(id: string): ListeningState {
-    const { recordings, dataDirectory } = this.#options;
-    const recording = recordings.get(id);
-    if (recording === null) return { state: "none", message: noCopy.unknown };
-    if (isOpen(recording.status)) return { state: "none", message: noCopy.open };
-    if (!existsSync(dataDirectory.uploadPath(id))) return { state: "none", message: noCopy.gone };
-    const files = copyFilesIn(dataDirectory.listeningDirectory(id));
-    if (areThere(files)) return { state: "ready", files };
-    if (recording.durationSeconds === null) return { state: "none", message: noCopy.silent };
+    const source = this.#sourceOf(id);
+    if (typeof source === "string") return { state: "none", message: noCopy[source] };
+    if (areThere(source.files)) return { state: "ready", files: source.files };
     if (this.#making?.id === id) return { state: "making", percent: this.#making.percent };
     if (this.#asked.includes(id)) return { state: "making", percent: null };
     const failed = this.#failed.get(id);
@@ -83,14 +82,8 @@ export class ListeningCopies {
 
   /** The same, and has it made before all that nobody asked for, if it is not there and can be. Asked again, it keeps its place. */
   ask(id: string): ListeningState {
-    const before = this.look(id);
-    const again = this.#failed.get(id)?.again ?? 0;
-    const isToBeMade =
-      before.state === "failed"
-        ? this.#options.now() >= again
-        : "message" in before && before.message === noCopy.absent;
     if (this.#making?.id === id) this.#making.isAsked = true;
-    else if (isToBeMade && !this.#isStopped) {
+    else if (this.#isLacking(id)) {
       this.#failed.delete(id);
       this.#asked.push(id);
       this.goOn();
@@ -100,15 +93,13 @@ export class ListeningCopies {
 
   /** A recording has completed: its copy is made next. */
   add(id: string): void {
-    if (!this.#options.isEager()) return;
     this.#missing.push(id);
     this.goOn();
   }
 
-  /** Has those made that are missing. Call it at the start; and at times, for what the machine could not do then. */
+  /** Has those made that are missing. Call it at the start, and now and then for what could not be made before. */
   async catchUp(): Promise<void> {
-    const { dataDirectory, isEager } = this.#options;
-    if (!isEager()) return;
+    const { dataDirectory } = this.#options;
     const made = new Set(await readdir(dataDirectory.listening));
     const kept = await readdir(dataDirectory.uploads);
     const uploads = new Set(kept);
@@ -144,9 +135,33 @@ export class ListeningCopies {
   }
 
   #nextMissing(): string | undefined {
-    const { now, isBusy, isEager } = this.#options;
-    if (this.#missing.length === 0 || now() < this.#restUntil || !isEager() || isBusy()) return undefined;
+    if (this.#missing.length === 0 || this.#options.now() < this.#restUntil || this.#isBusy()) return undefined;
     return this.#missing.pop();
+  }
+
+  /** A database that can't be read says nothing; the next look will. */
+  #isBusy(): boolean {
+    try {
+      return this.#options.isBusy();
+    } catch {
+      return true;
+    }
+  }
+
+  /** A database that can't be read says nothing; the next look will. */
+  #isGone(id: string): boolean {
+    try {
+      return !isKept(this.#options, id);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether a copy is to be made of it that is not there, and not in line. */
+  #isLacking(id: string): boolean {
+    const source = this.#sourceOf(id);
+    if (this.#isStopped || typeof source === "string" || areThere(source.files)) return false;
+    return !this.#asked.includes(id) && this.#mayTry(id);
   }
 
   #mayTry(id: string): boolean {
@@ -156,7 +171,7 @@ export class ListeningCopies {
   async #make(making: Making): Promise<void> {
     const { log, now, watchMilliseconds } = this.#options;
     const { id, controller } = making;
-    // Of many that are there already, or can't be made, none is done in one go with the next.
+    // Many may be there already, or can't be made: others get their turn between two of them.
     await othersTurn();
     const watch = setInterval(() => this.#abortGone(making), watchMilliseconds ?? 1000);
     const since = now();
@@ -176,14 +191,24 @@ export class ListeningCopies {
     }
   }
 
-  /** How long the recording is; null where no copy of it is to be made. */
-  #durationOf({ id, isAsked }: Making): number | null {
+  /** What a copy is made of, and where it lies; else why there can be none. */
+  #sourceOf(id: string): Source | Exclude<keyof typeof noCopy, "absent"> {
     const { recordings, dataDirectory } = this.#options;
     const recording = recordings.get(id);
-    if (recording === null || isOpen(recording.status) || !existsSync(dataDirectory.uploadPath(id))) return null;
-    if (areThere(copyFilesIn(dataDirectory.listeningDirectory(id)))) return null;
-    // Of what failed there is no transcript to be listened to with: it is made for who asks.
-    return isAsked || recording.status === "completed" ? recording.durationSeconds : null;
+    if (recording === null) return "unknown";
+    const { status, durationSeconds } = recording;
+    if (isOpen(status)) return "open";
+    if (!existsSync(dataDirectory.uploadPath(id))) return "gone";
+    if (durationSeconds === null) return "silent";
+    return { status, durationSeconds, files: copyFilesIn(dataDirectory.listeningDirectory(id)) };
+  }
+
+  /** How long the recording is; null where no copy of it is to be made. */
+  #durationOf({ id, isAsked }: Making): number | null {
+    const source = this.#sourceOf(id);
+    if (typeof source === "string" || areThere(source.files)) return null;
+    // A recording that failed has no transcript to follow: its copy is made only when somebody asks.
+    return isAsked || source.status === "completed" ? source.durationSeconds : null;
   }
 
   #failedWith({ id, controller, isAsked }: Making, error: unknown): void {
@@ -193,7 +218,7 @@ export class ListeningCopies {
       this.#missing.push(id);
       return;
     }
-    if (!isKept(this.#options, id)) return;
+    if (this.#isGone(id)) return;
     const trouble = machineTrouble(error);
     const detail = trouble?.detail ?? messageOf(error);
     log.warn({ event: "listening.failed", recordingId: id, detail });
@@ -212,10 +237,6 @@ export class ListeningCopies {
   }
 
   #abortGone({ id, controller }: Making): void {
-    try {
-      if (!isKept(this.#options, id)) controller.abort(new Error("the recording is gone"));
-    } catch {
-      // A database that can't be read says nothing; the next look will.
-    }
+    if (this.#isGone(id)) controller.abort(new Error("the recording is gone"));
   }
 }

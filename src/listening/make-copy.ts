@@ -36,7 +36,7 @@ export async function makeCopy(
   const { dataDirectory, room, ffmpegPath } = workplace;
   const draft = dataDirectory.listeningDraft(id);
   const files = copyFilesIn(draft);
-  // What nobody needs to have leaves recordings that come in their room.
+  // A copy can be done without: it leaves recordings that come in their room.
   using claim = room.claim(roomForListening(durationSeconds), "intake");
   let writtenBytes = 0;
   const onProgress = (seconds: number) => {
@@ -58,13 +58,13 @@ export async function makeCopy(
     });
     await syncDirectory(draft);
     const place = dataDirectory.listeningDirectory(id);
-    // Somebody took one of its files.
+    // It is there only where one of its files was taken away.
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
     await syncDirectory(dataDirectory.listening);
   } finally {
     await rm(draft, { recursive: true, force: true });
-    // Who removes a recording removes its upload before its copy: what came to its name after that is seen here.
+    // A recording's upload is removed before its copy; a copy that got its name after that is removed here.
     if (!isKept(workplace, id)) await dataDirectory.removeListeningAside(id);
   }
 }

@@ -13,8 +13,6 @@ export {
   makeListeningCopy,
   readWaveform,
   roomForListening,
-  type Waveform,
-  type WaveformRange,
 } from "./listening/index.ts";
 export { MediaError } from "./media-error.ts";
 export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";

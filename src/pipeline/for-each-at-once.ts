@@ -1,7 +1,7 @@
 /**
- * Does something with each item, in their order, so many at once. Where one fails, those that have begun are waited for, and
- * none begins after it.
- * @param atOnce is asked again before each
+ * Does something with each item: begins in their order and has several under way at once. When one fails, no other begins,
+ * and those under way are waited for.
+ * @param atOnce how many at once; asked again before each
  * @throws what the first one failed with
  */
 export async function forEachAtOnce<T>(

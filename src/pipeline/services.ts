@@ -1,18 +1,18 @@
 import type { Usage } from "../accounts/index.ts";
-import type { Engine } from "../engine/index.ts";
 import type { DataDirectory, Store, WorkRoom } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Recordings } from "../transcriptions/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
 import type { DecodeOptions } from "./decode.ts";
 import type { FetchOptions } from "./fetch.ts";
+import type { StepEngine } from "./step.ts";
 
 /** What the pipeline works with. */
 export interface PipelineServices {
   readonly store: Store;
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
-  readonly engine: Pick<Engine, "run" | "partsAtOnce">;
+  readonly engine: StepEngine;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
   readonly decodeOptions: () => Omit<DecodeOptions, "room">;

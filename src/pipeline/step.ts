@@ -3,6 +3,9 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 
+/** The engine as the steps of a recording use it. */
+export type StepEngine = Pick<Engine, "run" | "partsAtOnce">;
+
 /** What a step works with. A step does what its checkpoints say is missing, so it can be run again at any time. */
 export interface StepContext {
   readonly recording: Recording;
@@ -11,7 +14,7 @@ export interface StepContext {
   /** Where step files go; it is there, and gone when the record is terminal. */
   readonly workDirectory: string;
   readonly checkpoints: Checkpoints;
-  readonly engine: Pick<Engine, "run" | "partsAtOnce">;
+  readonly engine: StepEngine;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Says how far this step is, 0 to 1; null where nothing can be measured. */
@@ -39,8 +42,8 @@ export class RecordingFailure extends Error {
 }
 
 /**
- * Does a step's parts in order, as many at once as the engine takes, leaving out those that are finished; there is at least one.
- * Where one fails, those that have begun are waited for, and none begins after it.
+ * Does those parts of a step that are missing, in order, as many at once as the engine takes; a step has at least one part.
+ * When one fails, no other begins, and those under way are waited for.
  * @param doPart does one part and writes its checkpoint
  * @param isThere whether what a finished part left on disk is whole; left out where checkpoints hold all there is
  */

@@ -13,7 +13,7 @@ export function takeOverWork({
   dataDirectory,
   workRoom,
 }: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workRoom">): void {
-  const { processing, queued } = recordings.listOpen();
+  const { processing, queued } = recordings.open.list();
   const cutOff = [...processing, ...queued].filter(
     ({ id }) => !keepRoomOfDecoded(new Checkpoints(store, id), id, workRoom),
   );

@@ -9,7 +9,7 @@ import {
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import type { Speech } from "./speech.ts";
 
-/** Chunks that are asked whatever they say, and those that are asked at most. What is asked and not read costs a run of the encoder. */
+/** How many chunks are asked in any case, and at most. One that is asked and not transcribed costs a run of the encoder. */
 const fewVotes = 5;
 const manyVotes = 25;
 /** Of a long recording one in so many is asked, so that a language spoken now and then is noticed; it costs about 2 %. */
@@ -31,38 +31,36 @@ export interface Vote {
  * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language
  * by how probable it is, times its seconds.
  * @param ask what the model hears in a chunk
- * @param atOnce how many of those that are asked whatever they say are asked at once
+ * @param atOnce how many of the chunks that are asked in any case are asked at once
  */
 export async function voteLanguage(
   speech: readonly Speech[],
   ask: (speech: Speech) => Promise<Probabilities>,
-  atOnce: () => number = () => 1,
+  atOnce: () => number,
 ): Promise<Vote> {
   const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
   const least = Math.max(fewVotes, Math.ceil(inOrder.length / chunksPerVote));
   const most = Math.max(manyVotes, least);
   const scores = new Map<string, number>();
   const heard: { speech: Speech; probabilities: Probabilities }[] = [];
-  const count = ({ chunk }: Speech, probabilities: Probabilities = {}) => {
+  const count = ({ chunk }: Speech, probabilities: Probabilities) => {
     for (const [code, probability] of Object.entries(probabilities)) {
       scores.set(code, (scores.get(code) ?? 0) + probability * heardSeconds(chunk));
     }
-    return probabilities;
   };
   const isLong = ({ chunk }: Speech) => heardSeconds(chunk) >= shortestSeconds;
   const short = inOrder.filter((chunk) => !isLong(chunk));
   const later = inOrder.flatMap(laterPieces).filter(isLong);
   const asked = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
-  const first = asked.slice(0, Math.min(least, most));
-  const answers: Probabilities[] = [];
-  await forEachAtOnce(first, atOnce, async (chunk, index) => {
-    answers[index] = await ask(chunk);
+  await forEachAtOnce(asked.slice(0, least), atOnce, async (speech, index) => {
+    heard[index] = { speech, probabilities: await ask(speech) };
   });
-  for (const [index, chunk] of first.entries())
-    heard.push({ speech: chunk, probabilities: count(chunk, answers[index]) });
-  for (const chunk of asked.slice(first.length, most)) {
+  for (const { speech, probabilities } of heard) count(speech, probabilities);
+  for (const speech of asked.slice(least, most)) {
     if (hasClearLead(scores)) break;
-    heard.push({ speech: chunk, probabilities: count(chunk, await ask(chunk)) });
+    const probabilities = await ask(speech);
+    count(speech, probabilities);
+    heard.push({ speech, probabilities });
   }
   // Unsure of the whole, whisper may be sure of its halves: a sentence in old English passed for Latin with base.
   const unsure = heard.filter(

@@ -66,8 +66,9 @@ export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiti
 }
 
 /**
- * The first so many of those that wait, in the order in which they would begin if none came and none ended: each that has
- * begun counts for its account.
+ * Those that wait, in the order in which they would begin if no other came and none ended; each that begins counts as running
+ * for its account.
+ * @param most how many to tell at most
  */
 export function orderOf(waiting: readonly Waiting[], rules: FairnessRules, most: number): Waiting[] {
   const begun = new Map<string, number>();
@@ -77,7 +78,7 @@ export function orderOf(waiting: readonly Waiting[], rules: FairnessRules, most:
       .map((each) => ({ each, rank: rank(each, { ...rules, runningOf }) }))
       .sort((a, b) => compare(a.rank, b.rank))
       .map(({ each }) => each);
-  // Who is first of an account does not depend on how many it has running: so the first of each are compared alone.
+  // Which of an account's is first does not depend on how many it has running, so only the first of each are compared.
   const lines = [...Map.groupBy(waiting, ({ accountId }) => accountId).values()].map(sorted);
   const order: Waiting[] = [];
   while (order.length < most) {

@@ -72,7 +72,7 @@ export class RecordingQueue {
   /** Takes up what an earlier server left: what was being processed first, then what waited. */
   recover(): number {
     const { recordings } = this.#options;
-    const { processing, queued } = recordings.listOpen();
+    const { processing, queued } = recordings.open.list();
     try {
       recordings.requeueAll();
     } catch (error) {
@@ -112,18 +112,18 @@ export class RecordingQueue {
     clearTimeout(timer);
   }
 
-  /** What recordings wait for that could not be gone on with, one entry for each. */
+  /** What recordings that could not go on wait for, one entry for each. */
   stalled(): MachineTroubleKind[] {
     return this.#stalled.troubles();
   }
 
-  /** Ids of the first so many that wait for a slot, in the order in which they would begin now. */
+  /** Ids of those that wait for a slot, in the order in which they would begin now. @param most ids at most */
   waiting(most: number): string[] {
     const waiting = [...this.#enqueued.values()].filter(({ recordingId }) => !this.#running.has(recordingId));
     return orderOf(waiting, this.#rules, most).map(({ recordingId }) => recordingId);
   }
 
-  /** What a recording waits for that could not be gone on with; null where it does not, or for a fault of the program. */
+  /** What a recording that could not go on waits for; null for one that can, and after a fault of the program. */
   troubleOf(recordingId: string): MachineTroubleKind | null {
     return this.#stalled.troubleOf(recordingId);
   }

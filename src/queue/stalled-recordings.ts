@@ -88,7 +88,7 @@ export class StalledRecordings {
     return [...this.#stalled.keys()].flatMap((id) => this.troubleOf(id) ?? []);
   }
 
-  /** The same of one; null where it waits for nothing of that. */
+  /** What one of them waits for; null where it does not wait. */
   troubleOf(recordingId: string): MachineTroubleKind | null {
     const stalled = this.#stalled.get(recordingId);
     if (stalled === undefined) return null;

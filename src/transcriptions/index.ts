@@ -2,20 +2,16 @@ export { Checkpoints } from "./checkpoints.ts";
 export { type DailyWork, readDailyWork } from "./daily-work.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
 export { type Outline, readOutline } from "./outline.ts";
+export type { Recording } from "./recording.ts";
 export { isRecordingId, newRecordingId } from "./recording-ids.ts";
-export { type NewRecording, type Recording, Recordings } from "./recordings.ts";
+export { type NewRecording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export {
-  type FoundRecording,
   findAll,
-  type SearchFilter,
   SearchIndex,
-  type SearchPage,
   SearchQuery,
-  type Snippet,
   searchRecordings,
   snippetOf,
-  type TextSpan,
 } from "./search/index.ts";
 export {
   type PackedSegment,

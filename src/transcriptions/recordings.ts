@@ -1,13 +1,13 @@
-import { and, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 import { type Store, tables, writeSoon } from "../storage/index.ts";
 import { countWork } from "./daily-work.ts";
 import { forgetAnswer } from "./kept-answers.ts";
-import { idsCreatedBetween } from "./recording-ids.ts";
+import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
+import { OpenRecordings } from "./open-recordings.ts";
+import type { Recording } from "./recording.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import { type Failure, isOpen, type Status, type Step, statusSchema } from "./states.ts";
-
-export type Recording = typeof tables.recordings.$inferSelect;
+import type { Failure, Step } from "./states.ts";
 
 export interface NewRecording {
   readonly id: string;
@@ -23,25 +23,6 @@ export interface NewRecording {
   readonly sizeBytes: number | null;
 }
 
-/** Which recordings a list shows. */
-export interface RecordingFilter {
-  /** Undefined: everyone's. */
-  readonly accountId?: string | undefined;
-  /** Undefined: of all workspaces and of none. */
-  readonly workspaceId?: string | undefined;
-  readonly statuses?: readonly Status[] | undefined;
-  /** Milliseconds since the epoch, both exclusive. */
-  readonly createdAfter?: number | undefined;
-  readonly createdBefore?: number | undefined;
-  /** Only those that were created before this one. */
-  readonly beforeId?: string | undefined;
-}
-
-/** That one statement looks for. */
-const idsAtOnce = 500;
-
-const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
-
 /** What a statement in the same transaction writes with. */
 export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
 
@@ -54,101 +35,19 @@ export class Recordings {
   readonly #now: () => number;
   /** What belongs to the recordings beside their records. */
   readonly rows: RecordingRows;
+  /** Those that have not ended. */
+  readonly open: OpenRecordings;
 
   /** @param now milliseconds since the epoch */
   constructor(store: Store, now: () => number) {
     this.#store = store;
     this.#now = now;
     this.rows = new RecordingRows(store);
+    this.open = new OpenRecordings(store);
   }
 
   get(id: string): Recording | null {
     return this.#store.select().from(tables.recordings).where(isThere(id)).get() ?? null;
-  }
-
-  /** Of those ids that there are recordings of, whether these are queued or processing. */
-  areOpen(ids: readonly string[]): Map<string, boolean> {
-    const { recordings } = tables;
-    const found = new Map<string, boolean>();
-    for (let from = 0; from < ids.length; from += idsAtOnce) {
-      const rows = this.#store
-        .select({ id: recordings.id, status: recordings.status })
-        .from(recordings)
-        .where(and(inArray(recordings.id, ids.slice(from, from + idsAtOnce)), isNull(recordings.deletedAt)))
-        .all();
-      for (const { id, status } of rows) found.set(id, isOpen(status));
-    }
-    return found;
-  }
-
-  /** How many recordings are in hand, by state. */
-  countsOpen(): { queued: number; processing: number } {
-    const inState = (status: Status) =>
-      this.#store.select({ open: count() }).from(tables.recordings).where(eq(tables.recordings.status, status)).get();
-    return { queued: inState("queued")?.open ?? 0, processing: inState("processing")?.open ?? 0 };
-  }
-
-  /** How many recordings are in hand, by state and by the priority of their accounts. */
-  countsOpenByPriority(): { status: "queued" | "processing"; priority: number; count: number }[] {
-    const { recordings, accounts } = tables;
-    const inState = (status: "queued" | "processing") =>
-      this.#store
-        .select({ priority: accounts.priority, count: count() })
-        .from(recordings)
-        .innerJoin(accounts, eq(accounts.id, recordings.accountId))
-        .where(eq(recordings.status, status))
-        .groupBy(accounts.priority)
-        .all()
-        .map((row) => ({ status, ...row }));
-    return [...inState("queued"), ...inState("processing")];
-  }
-
-  /** When the oldest recording that is `queued` was created, in milliseconds since the epoch; null when none is. */
-  oldestQueuedAt(): number | null {
-    const { recordings } = tables;
-    const oldest = this.#store
-      .select({ createdAt: recordings.createdAt })
-      .from(recordings)
-      .where(eq(recordings.status, "queued"))
-      .orderBy(recordings.id)
-      .limit(1)
-      .get();
-    return oldest?.createdAt ?? null;
-  }
-
-  /** How many of an account's recordings are queued or processing. */
-  countOpen(accountId: string): number {
-    const row = this.#store
-      .select({ open: count() })
-      .from(tables.recordings)
-      .where(
-        and(eq(tables.recordings.accountId, accountId), inArray(tables.recordings.status, ["queued", "processing"])),
-      )
-      .get();
-    return row?.open ?? 0;
-  }
-
-  /** All that have not ended, by state, oldest first. */
-  listOpen(): { processing: Recording[]; queued: Recording[] } {
-    const inState = (status: Status) =>
-      this.#store
-        .select()
-        .from(tables.recordings)
-        .where(eq(tables.recordings.status, status))
-        .orderBy(tables.recordings.id)
-        .all();
-    return { processing: inState("processing"), queued: inState("queued") };
-  }
-
-  /** The speech models that open recordings were created for. */
-  modelsOfOpen(): string[] {
-    const { recordings } = tables;
-    const rows = this.#store
-      .selectDistinct({ model: recordings.speechModel })
-      .from(recordings)
-      .where(and(inArray(recordings.status, ["queued", "processing"]), isNotNull(recordings.speechModel)))
-      .all();
-    return rows.flatMap(({ model }) => model ?? []);
   }
 
   /** Ids of all of an account's recordings. */
@@ -163,16 +62,7 @@ export class Recordings {
 
   /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
   list(filter: RecordingFilter, limit: number): Recording[] {
-    // Recordings of one state lie in the order of their ids in an index; those of several are put together of such lists.
-    const isOfAccount = filter.accountId !== undefined && filter.workspaceId === undefined;
-    const states = filter.statuses ?? (isOfAccount ? [undefined] : allStatuses);
-    // In one transaction: what goes from one state to the next meanwhile would be in both lists, or in none.
-    return this.#store.transaction((transaction) =>
-      [...new Set(states)]
-        .flatMap((status) => listInState(transaction, filter, status, limit))
-        .sort((a, b) => (a.id < b.id ? 1 : -1))
-        .slice(0, limit),
-    );
+    return listRecordings(this.#store, filter, limit);
   }
 
   /**
@@ -358,37 +248,4 @@ export class Recordings {
 function isThere(id: string) {
   const { recordings } = tables;
   return and(eq(recordings.id, id), isNull(recordings.deletedAt));
-}
-
-/** @param status undefined: of every one */
-function listInState(
-  store: Pick<Store, "select">,
-  { accountId, workspaceId, createdAfter, createdBefore, beforeId }: Omit<RecordingFilter, "statuses">,
-  status: Status | undefined,
-  limit: number,
-): Recording[] {
-  const { recordings } = tables;
-  const ids = idsCreatedBetween(createdAfter, createdBefore);
-  // The nearer of the two: of several bounds the index is searched by one.
-  const belowId = [ids.below, beforeId].filter((id) => id !== undefined).sort()[0];
-  // A workspace is one account's: its index finds fewer than the account's, which the plus keeps from being taken.
-  const account = workspaceId === undefined ? sql`${recordings.accountId}` : sql`+${recordings.accountId}`;
-  return store
-    .select()
-    .from(recordings)
-    .where(
-      and(
-        isNull(recordings.deletedAt),
-        accountId === undefined ? undefined : eq(account, accountId),
-        workspaceId === undefined ? undefined : eq(recordings.workspaceId, workspaceId),
-        status === undefined ? undefined : eq(recordings.status, status),
-        createdAfter === undefined ? undefined : gt(recordings.createdAt, createdAfter),
-        createdBefore === undefined ? undefined : lt(recordings.createdAt, createdBefore),
-        ids.above === undefined ? undefined : gte(recordings.id, ids.above),
-        belowId === undefined ? undefined : lt(recordings.id, belowId),
-      ),
-    )
-    .orderBy(desc(recordings.id))
-    .limit(limit)
-    .all();
 }

@@ -98,7 +98,7 @@ describe("commands for recordings beside a running server", () => {
         expect(await statusOf(id, by)).toBe("failed");
         expect(await commands.refusal("recordings", "cancel", id)).toContain("failed");
       }
-      expect(server.recordings.countOpen(client.accountId)).toBe(0);
+      expect(server.recordings.open.countOf(client.accountId)).toBe(0);
       expect(server.usage.audioSeconds(client.accountId, server.now())).toBe(0);
     },
     patience,

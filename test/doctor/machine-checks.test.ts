@@ -466,10 +466,19 @@ test.each<[string, string[], Record<string, string>, FakeMachine, string, Status
     "CUDA's elsewhere and no driver",
     ["libggml-vulkan.so"],
     { "engine.cuda_library": "/opt/libggml-cuda.so" },
-    { files: nvidia },
+    { files: { ...nvidia, "/opt/libggml-cuda.so": "" } },
     "gpu.backends",
     "warning",
     /libcuda\.so\.1 and libvulkan\.so\.1 missing/,
+  ],
+  [
+    "CUDA's that is not where the setting says, and no GPU",
+    ["libggml-vulkan.so"],
+    { "engine.cuda_library": "/opt/libggml-cuda.so" },
+    { files: { "/opt/other.so": "" } },
+    "gpu.backends",
+    "warning",
+    /engine\.cuda_library names \/opt\/libggml-cuda\.so, which is not there/,
   ],
 ])("of a build with %s: %#", async (_, libraries, flags, machine, check, status, says) => {
   using directory = temporaryDirectory();

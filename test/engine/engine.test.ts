@@ -15,11 +15,10 @@ import { scriptedStart } from "../support/scripted-start.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const engines: Engine[] = [];
-function engine(options: Partial<EngineOptions> = {}): Engine {
+function engine({ lanes = 2, ...options }: Partial<EngineOptions> & { readonly lanes?: number } = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
-    prepare: async () => [scriptedStart],
-    lanes: 2,
+    prepare: async () => [{ ...scriptedStart, lanes }],
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
     ...options,
@@ -117,6 +116,22 @@ describe("the engine", () => {
     expect(pidOf(made)).not.toBe(before);
     expect(waiting).rejects.toThrow();
     await waiting.catch(() => undefined);
+  });
+
+  test("what waits behind one that has to run alone begins as soon as nobody waits for that one any more", async () => {
+    const made = engine();
+    await made.ready();
+    const [enough, notNow] = [new AbortController(), new AbortController()];
+    const tries = { deaths: 2, begins: () => {}, died: () => {} };
+    const others = Promise.allSettled([
+      made.run("planChunks", script("wait"), enough.signal),
+      made.run("planChunks", script("answer"), notNow.signal, tries),
+    ]);
+    const behind = made.run("planChunks", script("answer"), AbortSignal.timeout(3000));
+    notNow.abort();
+    expect(await behind).toEqual({ chunks: [] });
+    enough.abort();
+    expect((await others).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
   test("drops what was aborted before it ran, and frees the caller of what runs", async () => {

@@ -16,14 +16,13 @@ const onGpu = (number: string) => ({
   ...{ ...scriptedStart, lanes: 2 },
   gpu: { library: "cuda", label: `CUDA${number}`, name: "a GPU", environment: { CUDA_VISIBLE_DEVICES: number } },
 });
-const onCpu = { ...scriptedStart, lanes: 1 };
+const onCpu = scriptedStart;
 
 /** An engine with a worker for each of two GPUs. */
 async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
     prepare: async () => [onGpu("0"), onGpu("1")],
-    lanes: 1,
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
     ...options,

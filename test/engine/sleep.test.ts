@@ -17,7 +17,6 @@ function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
     prepare: async () => [scriptedStart],
-    lanes: 1,
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
     idleMilliseconds: () => 40,

@@ -55,7 +55,7 @@ describe("an operation is late", () => {
     limits.learn(transcribe(model), 2);
     expect(limits.of(transcribe(model), false)).toBe(60);
     expect(limits.of(transcribe(model), true)).toBe(360);
-    const [path, none] = ["/", { cpuLibrary: "", threads: 1, speechThreads: 1 }];
+    const [path, none] = ["/", { cpuLibrary: "/", threads: 1, speechThreads: 1, lanes: 1 }];
     const files = { nativeDirectory: path, onnxBinding: path, segmentationModel: path, embeddingModel: path };
     expect(limits.ofStart({ type: "start", ...none, ...files, whisperModel: model })).toBe(600);
   });

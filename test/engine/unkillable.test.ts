@@ -25,7 +25,6 @@ test("a worker that no signal ends is left behind: another does what it was at, 
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
     prepare: async () => [scriptedStart],
-    lanes: 1,
     log: createLogger("silent"),
     timeLimits: new TimeLimits({ leastSeconds: 0.3, startSeconds: 20 }),
     lookMilliseconds: 20,

@@ -72,7 +72,7 @@ describe("a create that would eat into the reserve of the disk", () => {
 
   const nothingIsLeft = () => {
     expect([server.filesIn("incoming"), server.filesIn("uploads"), server.queued]).toEqual([[], [], []]);
-    expect(server.recordings.countOpen(client.accountId)).toBe(0);
+    expect(server.recordings.open.countOf(client.accountId)).toBe(0);
   };
 
   test("is answered 503 by its Content-Length, and the same create passes when there is room", async () => {

@@ -49,26 +49,6 @@ describe.if(ready)("the copy of a recording", () => {
     await place.until(waits, "ready");
   });
 
-  test("is made for who opens it alone, where the operator has none made beforehand", async () => {
-    using folder = temporaryDirectory();
-    const place = new Workplace(folder.path);
-    const [first, second] = [
-      await place.completed(speech, speechSeconds),
-      await place.completed(speech, speechSeconds),
-    ];
-    place.isEager = false;
-    place.copies.add(first);
-    await place.copies.catchUp();
-    expect(place.copies.look(first).state).toBe("none");
-    place.copies.ask(second);
-    await place.until(second, "ready");
-    place.isEager = true;
-    place.copies.goOn();
-    expect(place.copies.look(first).state).toBe("none");
-    await place.copies.catchUp();
-    await place.until(first, "ready");
-  });
-
   test("that is opened comes before one that nobody waits for, which is made after it", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
@@ -188,7 +168,7 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     const next = new Workplace(folder.path);
     expect(next.listening).toEqual([`${id}.part`]);
     expect(next.copies.look(id).state).toBe("none");
-    next.dataDirectory.sweep((ids) => next.recordings.areOpen(ids));
+    next.dataDirectory.sweep((ids) => next.recordings.open.areOpen(ids));
     expect(next.listening).toEqual([]);
     await next.copies.catchUp();
     await next.untilBegun(id);
@@ -228,6 +208,28 @@ describe.if(ready)("whatever ends the work on a copy", () => {
       message: expect.stringContaining("no longer kept"),
     });
   }, 60_000);
+});
+
+test.if(ready)("a database that can't be read for a while ends nothing but the copy that was being made", async () => {
+  using folder = temporaryDirectory();
+  let isReadable = true;
+  const read = <T>(value: () => T): T => {
+    if (!isReadable) throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
+    return value();
+  };
+  const place: Workplace = new Workplace(folder.path, {
+    recordings: { get: (id) => read(() => place.recordings.get(id)) },
+    isBusy: () => read(() => false),
+  });
+  const ids = [await place.completed(speech, speechSeconds), await place.completed(speech, speechSeconds)];
+  for (const id of ids) place.copies.add(id);
+  isReadable = false;
+  await Bun.sleep(50);
+  expect(place.listening).toEqual([]);
+  isReadable = true;
+  place.now += 300_000;
+  place.copies.goOn();
+  for (const id of ids) await place.until(id, "ready");
 });
 
 describe.if(ready && canMount)("a full disk", () => {

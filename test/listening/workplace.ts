@@ -15,7 +15,6 @@ export class Workplace {
   readonly recordings: Recordings;
   readonly copies: ListeningCopies;
   isBusy = false;
-  isEager = true;
   now = 1_000_000;
   readonly #accountId: string;
 
@@ -31,7 +30,6 @@ export class Workplace {
       ffmpegPath,
       maxSeconds: () => 64_800,
       isBusy: () => this.isBusy,
-      isEager: () => this.isEager,
       log: createLogger("silent"),
       now: () => this.now,
       watchMilliseconds: 10,

@@ -108,7 +108,7 @@ class Workplace implements Disposable {
 
   async untilAllEnd(): Promise<void> {
     const { recordings } = this;
-    while (recordings.countsOpen().queued + recordings.countsOpen().processing > 0) await Bun.sleep(5);
+    while (recordings.open.counts().queued + recordings.open.counts().processing > 0) await Bun.sleep(5);
   }
 
   [Symbol.dispose](): void {

@@ -77,7 +77,7 @@ async function useAll(server: ApiServer): Promise<void> {
   lastUse.note(client.keyId, now);
   lastUse.flush();
 
-  const { rows } = recordings;
+  const { rows, open } = recordings;
   const deleted = () => {
     const id = server.enterCompleted(account.id, 1);
     recordings.delete(id);
@@ -96,7 +96,6 @@ async function useAll(server: ApiServer): Promise<void> {
       {
         create: () => recordings.create(newRecording(Bun.randomUUIDv7(), account.id)),
         get: () => recordings.get(worked),
-        areOpen: () => recordings.areOpen([worked, done]),
         claim: () => recordings.claim(worked),
         progress: () => recordings.progress(worked, "decode", 5),
         fetched: () => recordings.fetched(worked, 7),
@@ -106,14 +105,20 @@ async function useAll(server: ApiServer): Promise<void> {
         fail: () => recordings.fail(enter(), { reason: "internal", cause: "unexpected" }),
         delete: () => recordings.delete(worked),
         list: () => recordings.list({ statuses: ["failed"], createdBefore: now }, 5),
-        listOpen: () => recordings.listOpen(),
-        countOpen: () => recordings.countOpen(account.id),
-        countsOpen: () => recordings.countsOpen(),
-        countsOpenByPriority: () => recordings.countsOpenByPriority(),
-        oldestQueuedAt: () => recordings.oldestQueuedAt(),
-        modelsOfOpen: () => recordings.modelsOfOpen(),
         idsOf: () => recordings.idsOf(account.id),
         requeueAll: () => recordings.requeueAll(),
+      },
+    ],
+    [
+      open.constructor,
+      {
+        areOpen: () => open.areOpen([worked, done]),
+        list: () => open.list(),
+        countOf: () => open.countOf(account.id),
+        counts: () => open.counts(),
+        countsByPriority: () => open.countsByPriority(),
+        oldestQueuedAt: () => open.oldestQueuedAt(),
+        models: () => open.models(),
       },
     ],
     [

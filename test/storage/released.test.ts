@@ -85,7 +85,7 @@ test("what 0.1.0 wrote is read as it was meant", () => {
     [0, "Guten Morgen – 你好."],
     [1, "It's the second speaker's turn."],
   ]);
-  expect(recordings.countsOpen()).toEqual({ queued: 1, processing: 1 });
+  expect(recordings.open.counts()).toEqual({ queued: 1, processing: 1 });
   expect(recordings.list({ statuses: ["failed"] }, 10).map((failed) => failed.heldAt !== null)).toEqual([true]);
   expect(new Usage(store).audioSeconds(completed?.accountId ?? "", Date.UTC(2026, 10, 20, 12))).toBeCloseTo(3.2);
 });

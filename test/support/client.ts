@@ -10,17 +10,20 @@ import {
   transcriptionContract,
 } from "./contract.ts";
 
-/** A recording that has not ended after this long is not going to. */
+/** A recording that has not ended after this long is not going to, unless a CPU plays the GPU. */
 const patienceMilliseconds = 300_000;
 
 /** A client of the public API that holds every body against the contract. */
 export class TestClient {
   readonly baseUrl: string;
   readonly key: string;
+  readonly #patienceMilliseconds: number;
 
-  constructor(baseUrl: string, key: string) {
+  /** @param patience in milliseconds, for a recording to end */
+  constructor(baseUrl: string, key: string, patience = patienceMilliseconds) {
     this.baseUrl = baseUrl;
     this.key = key;
+    this.#patienceMilliseconds = patience;
   }
 
   /** Any request under the base path, with the key. */
@@ -49,7 +52,7 @@ export class TestClient {
 
   /** Polls until the recording has ended. @param everyMilliseconds pause between polls */
   async waitUntilEnded(id: string, everyMilliseconds = 200): Promise<Transcription> {
-    const giveUpAt = performance.now() + patienceMilliseconds;
+    const giveUpAt = performance.now() + this.#patienceMilliseconds;
     for (;;) {
       const transcription = await this.get(id);
       if (transcription.status === "completed" || transcription.status === "failed") return transcription;

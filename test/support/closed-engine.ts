@@ -6,7 +6,6 @@ const waits = Promise.withResolvers<void>();
 const engine = new Engine({
   command: [],
   prepare: () => Promise.reject(new Error("the model is missing")),
-  lanes: 1,
   log: createLogger("silent"),
   restartDelayMilliseconds: () => {
     waits.resolve();

@@ -5,10 +5,11 @@ export const scriptedStart: WorkerStart = {
   type: "start",
   nativeDirectory: "/",
   onnxBinding: "/",
-  cpuLibrary: "",
+  cpuLibrary: "/",
   whisperModel: "/",
   segmentationModel: "/",
   embeddingModel: "/",
   threads: 1,
   speechThreads: 1,
+  lanes: 1,
 };

@@ -86,13 +86,22 @@ export class TestServer implements AsyncDisposable {
    * Starts a process on the data directory and waits until its models are loaded. To ask /readyz would have it try them, too.
    * @param untilReady false: only until it listens
    */
-  async start(untilReady = true): Promise<void> {
+  start(untilReady = true): Promise<void> {
+    return this.#start(untilReady, "0");
+  }
+
+  /** Starts a process where the one before listened, as people's servers do, and waits until it listens. */
+  startAgain(): Promise<void> {
+    return this.#start(false, new URL(this.#origin).port);
+  }
+
+  async #start(untilReady: boolean, port: string): Promise<void> {
     if (this.#child !== null) throw new Error("the server runs already");
     const { verdicts } = new DataDirectory(this.dataDirectory);
     if (TestServer.#verdicts !== null && !existsSync(verdicts)) {
       writeFileSync(verdicts, TestServer.#verdicts, { mode: 0o600 });
     }
-    const command = programCommand("serve", "--port", "0", "--data-dir", this.dataDirectory);
+    const command = programCommand("serve", "--port", port, "--data-dir", this.dataDirectory);
     const since = this.#log.length;
     const child = Bun.spawn(dyingWithParent(command), {
       cwd: root,
@@ -120,8 +129,12 @@ export class TestServer implements AsyncDisposable {
   }
 
   /** Waits for something to come true, and fails with the log's end when the server ends or it takes too long. */
-  async until(isTrue: () => boolean | Promise<boolean>, everyMilliseconds = 50): Promise<void> {
-    const giveUpAt = performance.now() + startTimeout;
+  async until(
+    isTrue: () => boolean | Promise<boolean>,
+    everyMilliseconds = 50,
+    patienceMilliseconds = startTimeout,
+  ): Promise<void> {
+    const giveUpAt = performance.now() + patienceMilliseconds;
     for (;;) {
       const exitCode = this.#child?.exitCode ?? null;
       if (exitCode !== null) throw new Error(`the server ended with ${exitCode}\n${this.tail()}`);
@@ -155,13 +168,13 @@ export class TestServer implements AsyncDisposable {
     return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
   }
 
-  /** A client with a new key of a new account. */
-  client(account: string): TestClient {
+  /** A client with a new key of a new account. @param patienceMilliseconds as of `TestClient` */
+  client(account: string, patienceMilliseconds?: number): TestClient {
     const store = openDatabaseOf(new DataDirectory(this.dataDirectory));
     try {
       const by = { actor: "test", now: Date.now() };
       const { secret } = createKey(store, createAccount(store, account, by), { name: "test" }, by);
-      return new TestClient(this.baseUrl, secret);
+      return new TestClient(this.baseUrl, secret, patienceMilliseconds);
     } finally {
       store.$client.close();
     }

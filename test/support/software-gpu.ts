@@ -11,15 +11,14 @@ export type SoftwareGpu = Readonly<Record<string, string>>;
 
 /**
  * Mesa's software device for Vulkan, which computes as a GPU would on a machine without one: Debian's packages, in the cache.
- * Null where they can't be had; says so aloud.
- * @param user Debian 12's own device is too old for WebGPU, and that of its backports takes whisper's backend many minutes
+ * Null where they can't be had; says so aloud. Debian 12's own is too old for WebGPU, and takes whisper twice the time of its backports'.
  */
-export async function softwareGpu(what: string, user: "whisper" | "webgpu"): Promise<SoftwareGpu | null> {
+export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
   try {
     const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
     const packages: DebianPackages = {
       ...{ suite, packages: ["mesa-vulkan-drivers", "libvulkan1"], withLibraries: true },
-      ...(suite === "bookworm" && user === "webgpu" ? { preferred: "bookworm-backports" } : {}),
+      ...(suite === "bookworm" ? { preferred: "bookworm-backports" } : {}),
     };
     const key = createHash("sha256")
       .update(JSON.stringify([process.arch, packages]))
@@ -52,6 +51,8 @@ export async function softwareGpu(what: string, user: "whisper" | "webgpu"): Pro
       VK_ICD_FILENAMES: driver,
       // The backend shows software devices to those alone who choose by number.
       GGML_VK_VISIBLE_DEVICES: "0",
+      // It takes the device many minutes to compile kernels that multiply matrices as a whole, which it can't in fact.
+      GGML_VK_DISABLE_COOPMAT: "1",
       XDG_CACHE_HOME: join(directory, "cache"),
     };
   } catch (error) {

@@ -145,17 +145,17 @@ describe("a recording", () => {
   test("counts for its account while it is open", () => {
     const { id } = create();
     create();
-    expect(recordings.countOpen(accountId)).toBe(2);
+    expect(recordings.open.countOf(accountId)).toBe(2);
     recordings.claim(id);
     recordings.fail(id, { reason: "too_short" });
-    expect(recordings.countOpen(accountId)).toBe(1);
+    expect(recordings.open.countOf(accountId)).toBe(1);
   });
 
   test("that was being processed comes back before those that waited", () => {
     const ids = [create().id, create().id, create().id];
     recordings.claim(ids[2] ?? "");
     const open = () => {
-      const { processing, queued } = recordings.listOpen();
+      const { processing, queued } = recordings.open.list();
       return { processing: processing.map(({ id }) => id), queued: queued.map(({ id }) => id) };
     };
     expect(open()).toEqual({ processing: [ids[2] ?? ""], queued: ids.slice(0, 2) });
@@ -168,10 +168,10 @@ describe("a recording", () => {
     const [ended = "", deleted = ""] = [ids[0], ids[1200]];
     for (const id of [ended, deleted]) recordings.fail(id, { reason: "no_speech" });
     recordings.delete(deleted);
-    const areOpen = recordings.areOpen([...ids, Bun.randomUUIDv7(), "no id"]);
+    const areOpen = recordings.open.areOpen([...ids, Bun.randomUUIDv7(), "no id"]);
     expect([...areOpen.keys()].sort()).toEqual(ids.slice(0, 1200).sort());
     expect([...areOpen].filter(([, isOpen]) => !isOpen)).toEqual([[ended, false]]);
-    expect(recordings.areOpen([])).toEqual(new Map());
+    expect(recordings.open.areOpen([])).toEqual(new Map());
   });
 
   test("takes more segments than one statement can hold", () => {

@@ -20,7 +20,7 @@ export function overview(rows: readonly Row[]): Cells {
   };
 }
 
-/** Where the time of each goes that tells it, one recording at a time. Of ours several steps run at once, each on threads of its own. */
+/** The time of each step, of programs that tell it, one recording at a time. In ours several run at once, each on its own threads. */
 export function stepsTable(rows: readonly Row[]): Cells {
   return {
     head: ["recording", "by", "step", "times", "seconds", "of all steps"],

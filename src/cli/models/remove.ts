@@ -39,7 +39,7 @@ function refuseNeeded(id: string, { speech, recordings }: ModelsContext): void {
   if (speech.current().id === id) {
     throw new CommandError(`${id} is in use; choose another first: transcribe models use ID`);
   }
-  if (recordings.modelsOfOpen().includes(id)) {
+  if (recordings.open.models().includes(id)) {
     throw new CommandError(
       `recordings that are open need ${id}; wait until they have ended, see: transcribe recordings list --status queued,processing`,
     );

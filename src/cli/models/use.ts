@@ -32,7 +32,7 @@ export function useCommand(): Command {
         speech.choose(id, Date.now(), transaction);
         audit(transaction, auditor(), "models.use", id, { before });
       });
-      const open = recordings.modelsOfOpen().filter((other) => other !== id);
+      const open = recordings.open.models().filter((other) => other !== id);
       const result = { id, before, languages: languages.length, open_recordings_finish_with: open };
       print(options.json === true, result, () =>
         [

@@ -13,7 +13,7 @@ export const engineOnnx: Check = {
     const { onnxBinding, segmentationModel, embeddingModel } = filesOf(context);
     const models = { onnxBinding, segmentationModel, embeddingModel };
     const trial = await tryOnnx({ command: ownCommand("__selftest"), signal: context.signal, ...models });
-    if (trial.ok) return ok(`both work (${trial.answer.toFixed(2)} s for a few seconds of sound)`);
+    if (trial.ok) return ok(`both work (${trial.answer.seconds.toFixed(2)} s for a few seconds of sound)`);
     return problem("the models that tell speakers apart don't run, so nothing can be transcribed", {
       detail: [trial.reason],
       advice:

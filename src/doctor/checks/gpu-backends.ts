@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import type { GpuBackend } from "../../engine/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { gpuBackendsOf } from "../files-of.ts";
@@ -19,11 +20,17 @@ export const gpuBackends: Check = {
   id: "gpu.backends",
   title: "GPU libraries",
   explanation:
-    "A GPU backend needs a library of the system: Vulkan its loader (libvulkan.so.1), CUDA the driver's libcuda.so.1. Without it the backend is passed over in silence and the CPU computes.",
+    "A GPU backend needs a library of the system: Vulkan its loader (libvulkan.so.1), CUDA the driver's libcuda.so.1. Without it the backend is passed over and the CPU computes. CUDA's backend, which is no part of the program, is where engine.cuda_library says, with NVIDIA's cuBLAS beside it.",
   run(context) {
     const { machine } = context;
     const backends = gpuBackendsOf(context);
     if (backends.length === 0) return skipped("this build has no GPU backend");
+    const elsewhere = context.settings.engine.cuda_library;
+    if (elsewhere !== "" && !machine.list(dirname(elsewhere)).includes(basename(elsewhere))) {
+      return warning(`the setting engine.cuda_library names ${elsewhere}, which is not there`, {
+        advice: "Put CUDA's backend there, where the service's user may read it, or leave the setting empty.",
+      });
+    }
     if (findGpus(machine).length === 0) return skipped("there is no GPU");
     const lacking = backends.filter(({ kind }) => !hasLibrary(machine, needs[kind].library));
     if (lacking.length === backends.length) {

@@ -1,9 +1,10 @@
 import { withSpeechSample } from "../../appliance/index.ts";
-import { type FoundGpu, type GpuBackend, GpuTester, isGpuWithinReach, listGpus } from "../../engine/index.ts";
+import { type FoundGpu, type GpuBackend, GpuTester, listGpus } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { filesOf, gpuBackendsOf, whisperModelOf } from "../files-of.ts";
+import { inWords, noGpuToTry } from "../gpu-trials.ts";
 import { cpuSurvey } from "../survey.ts";
 
 export const gpuInference: Check = {
@@ -17,9 +18,9 @@ export const gpuInference: Check = {
     const { nativeDirectory } = files;
     const all = gpuBackendsOf(context);
     if (all.length === 0) return skipped("this build has no GPU backend");
-    if (!isGpuWithinReach()) return skipped("no GPU can be reached here: /dev has none");
-    const { device } = context.settings.engine;
-    if (device === "cpu") return skipped("the setting engine.device says that the CPU does the work");
+    const untried = noGpuToTry(context);
+    if (untried !== null) return untried;
+    const { device, cuda_library: cudaLibrary } = context.settings.engine;
     const { used: cpuLibrary } = await cpuSurvey(context);
     if (cpuLibrary === null) return skipped("no CPU variant works, and a GPU needs one beside it");
     const { signal } = context;
@@ -29,11 +30,13 @@ export const gpuInference: Check = {
       withSample: (use) => withSpeechSample(files, use),
     });
     const detail: string[] = [];
+    const unusable: string[] = [];
     const found = async (backend: GpuBackend): Promise<FoundGpu[]> => {
       try {
         return await listGpus(options, backend);
       } catch (error) {
         signal.throwIfAborted();
+        unusable.push(backend.library);
         detail.push(`${backend.library}: ${messageOf(error)}`);
         return [];
       }
@@ -43,17 +46,20 @@ export const gpuInference: Check = {
       for (const gpu of await found(backend)) {
         const trial = await tester.try(gpu);
         if (trial.ok) working.push(gpu.label);
-        const outcome = trial.ok
-          ? `${trial.seconds.toFixed(2)} s for what takes the CPU ${trial.cpuSeconds.toFixed(2)} s`
-          : trial.reason;
-        detail.push(`${gpu.label}, ${gpu.name}: ${outcome}`);
+        detail.push(`${gpu.label}, ${gpu.name}: ${inWords(trial)}`);
       }
+    }
+    if (working.length > 0 && unusable.includes(cudaLibrary)) {
+      return warning(`of use: ${working.join(", ")}; but not CUDA's backend, which engine.cuda_library names`, {
+        detail,
+        advice: "Mend what the details say of it (docs/gpu.md, CUDA), or leave the setting empty.",
+      });
     }
     if (working.length > 0) return ok(`of use: ${working.join(", ")}`, ...detail);
     return warning("no GPU is of use here: the CPU does all the work", {
       detail,
       advice:
-        'Update the GPU\'s driver. One that is no faster than this CPU is left out rightly; engine.device = "cpu" spares the trial.',
+        'The details say why; often the GPU\'s driver has to be updated. One that is no faster than this CPU is left out rightly; engine.device = "cpu" spares the trial.',
     });
   },
 };

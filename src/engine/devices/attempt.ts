@@ -1,33 +1,33 @@
-/** How a process that may crash ended. */
-export type Outcome =
-  | { readonly ok: true; readonly output: string }
-  | {
-      readonly ok: false;
-      readonly reason: string;
-      /** It would end the same way again: the code crashed by itself and was not short of time or memory. */
-      readonly lasting: boolean;
-      /** It was not done in time. */
-      readonly late: boolean;
-    };
+import { isCrashSignal } from "../crash-signals.ts";
 
-/** Signals that the code brings upon itself; SIGKILL comes from outside, often for want of memory. */
-const crashes = new Set<NodeJS.Signals | number>(["SIGILL", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGTRAP"]);
+/** How a process that may crash ended. */
+export type Outcome = { readonly ok: true; readonly output: string } | Failure;
+
+/** How something that was tried failed. */
+export interface Failure {
+  readonly ok: false;
+  readonly reason: string;
+  /** It would fail the same way again: the code crashed by itself, say, and was not short of time or memory. */
+  readonly lasting: boolean;
+  /** It was not done in time. */
+  readonly late: boolean;
+}
 
 export interface AttemptOptions {
   readonly timeoutMilliseconds: number;
   readonly signal?: AbortSignal | undefined;
-  /** Variables that it has beside this process's. */
-  readonly environment?: Readonly<Record<string, string>>;
-  /** How long what was killed is waited for. */
+  /** Environment variables that it gets on top of this process's own. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** How long to wait for a command that was killed to be gone. */
   readonly endingMilliseconds?: number;
 }
 
-/** For what was killed to be gone, which the memory of a GPU takes some time for. */
+/** Freeing a GPU's memory takes a killed process some time. */
 const defaultEndingMilliseconds = 10_000;
 
 /**
- * Runs a command to its end, or to the timeout's, and tells how it ended. Never throws because of what it does, only the
- * signal's reason, once the command was killed for an abort. What hangs in a driver can't be killed, and is left behind.
+ * Runs a command until it ends or its time is up, and tells how it ended. Whatever the command does, this throws only the
+ * signal's reason, once the command was killed for an abort. One that hangs in a driver can't be killed; it is left behind.
  */
 export async function attempt(command: readonly string[], options: AttemptOptions): Promise<Outcome> {
   const { timeoutMilliseconds, signal, environment, endingMilliseconds = defaultEndingMilliseconds } = options;
@@ -63,7 +63,7 @@ export async function attempt(command: readonly string[], options: AttemptOption
   }
   const death = child.signalCode;
   if (death !== null) {
-    const lasting = crashes.has(death);
+    const lasting = isCrashSignal(death);
     const ended = late
       ? `it was not done in ${timeoutMilliseconds / 1000} s`
       : `it was ended by ${death}: short of memory`;

@@ -1,4 +1,4 @@
-import { type CpuTestOptions, type Rating, rate, test, verdictKeys } from "./cpu-self-test.ts";
+import { type CpuTestOptions, type Rating, rateVariant, testVariant, variantKeys } from "./cpu-self-test.ts";
 import { addVerdicts, readVerdicts, type Verdict } from "./verdicts.ts";
 
 interface Finding extends Rating {
@@ -35,10 +35,11 @@ export class NoCpuLibraryError extends Error {
 export async function chooseCpuLibrary(options: CpuTestOptions, without: readonly string[] = []): Promise<CpuChoice> {
   const known = readVerdicts(options.verdictsPath);
   const findings: Finding[] = [];
-  for (const [library, key] of await verdictKeys(options)) {
+  for (const [library, key] of await variantKeys(options)) {
     if (without.includes(library)) continue;
     const verdict = known[key];
-    findings.push({ key, ...(verdict === undefined ? await rate(options, library) : { verdict, lasting: true }) });
+    const rated = verdict === undefined ? await rateVariant(options, library) : { verdict, lasting: true };
+    findings.push({ key, ...rated });
   }
   findings.sort((a, b) => b.verdict.score - a.verdict.score);
   let cpuLibrary: string | undefined;
@@ -46,7 +47,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, without: readonl
   const fresh: Record<string, Verdict> = {};
   for (const { key, ...rated } of findings) {
     const needsTest = cpuLibrary === undefined && rated.verdict.score > 0 && rated.verdict.state === "untested";
-    const { verdict, lasting } = needsTest ? await test(options, rated.verdict) : rated;
+    const { verdict, lasting } = needsTest ? await testVariant(options, rated.verdict) : rated;
     if (lasting && verdict !== known[key]) {
       fresh[key] = verdict;
     }
@@ -67,7 +68,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, without: readonl
 
 /** Leaves a variant out from now on: it passed its self-test and failed later all the same. */
 export async function leaveOutCpuLibrary(options: CpuTestOptions, library: string, reason: string): Promise<void> {
-  const key = (await verdictKeys(options)).get(library);
+  const key = (await variantKeys(options)).get(library);
   if (key === undefined) {
     return;
   }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { encoderPath, isSoundEncoder } from "../encoder/index.ts";
-import { attempt, type Outcome } from "./attempt.ts";
-import { type CpuTestOptions, verdictKeys } from "./cpu-self-test.ts";
-import { encoderAnswerSchema, readAnswer } from "./self-test-answers.ts";
+import { askSelfTest } from "./ask-self-test.ts";
+import type { Failure } from "./attempt.ts";
+import { type CpuTestOptions, variantKeys } from "./cpu-self-test.ts";
+import { type EncoderAnswer, encoderAnswerSchema } from "./self-test-answers.ts";
 import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdicts.ts";
 
 /** What a model's encoder is known by. */
@@ -21,18 +22,18 @@ export type EncoderChoiceOptions = EncoderKeys & CpuTestOptions;
 /** Making and comparing a large model's, on a slow disk. */
 const timeoutMilliseconds = 600_000;
 /**
- * What the two may be apart: of base, whisper.cpp's own is 0.04 off the exact numbers on the self-test's tones and 0.09 on
- * speech, and ours 0.01 on either; nonsense is off by 1 and more.
+ * How far the two may be apart. With base, whisper.cpp's own is 0.04 off the exact numbers on the self-test's tones and 0.09
+ * on speech, and ours is 0.01 off on both; nonsense is off by 1 and more.
  */
 const mostError = 0.25;
-/** What is hardly faster isn't worth the memory of a second encoder. */
+/** An encoder that is hardly faster isn't worth the memory that it takes. */
 const leastGain = 1.1;
-/** How long it holds that one is no faster: something else may have been at work just then. */
+/** How long the verdict "no faster" holds: other programs may have kept the machine busy during the trial. */
 const slownessHoldsMilliseconds = 7 * 86_400_000;
-/** To be raised with every change of the test. */
+/** Raise it with every change of the test. */
 const testVersion = 1;
 
-/** What stands for the name of one that is not used. */
+/** Takes the place of an encoder's name in a verdict against it. */
 const noLibrary = "encoder";
 
 /** What a trial found. */
@@ -70,26 +71,25 @@ export async function describeEncoder(options: EncoderKeys): Promise<string | nu
  * @throws Error where nothing was found out; the signal's reason
  */
 export async function tryEncoder(options: EncoderChoiceOptions): Promise<EncoderFinding> {
-  const { command, nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory } = options;
+  const { nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory } = options;
   const key = await keyOf(options);
-  const line = [...command, "encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
-  const outcome = await attempt(line, { timeoutMilliseconds, ...options });
-  const verdict = outcome.ok ? judge(outcome.output) : keptOf(outcome);
+  const args = ["encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
+  const trial = await askSelfTest({ timeoutMilliseconds, ...options }, args, encoderAnswerSchema);
+  const verdict = trial.ok ? judge(trial.answer) : keptOf(trial);
   addVerdicts(options.verdictsPath, { [key]: verdict });
   if (verdict.state !== "works") return { path: null, detail: verdict.reason };
   const path = encoderPath(encoderDirectory, verdict.library);
   return { path, detail: `${timesAsFast(verdict.score)} whisper.cpp's own` };
 }
 
-/** @throws Error where it failed by chance */
-function keptOf(failure: Outcome & { ok: false }): Verdict {
+/** The verdict on a trial that failed. @throws Error where it may go better another time */
+function keptOf(failure: Failure): Verdict {
   const verdict = failureVerdict(noLibrary, failure);
   if (verdict === null) throw new Error(failure.reason);
   return verdict;
 }
 
-function judge(output: string): Verdict {
-  const answer = readAnswer(encoderAnswerSchema, output);
+function judge(answer: EncoderAnswer): Verdict {
   if ("unsuitable" in answer) return failed(answer.unsuitable);
   const { name, seconds, ownSeconds, error } = answer;
   if (error > mostError) return failed(`its numbers are ${error.toFixed(2)} off`);
@@ -114,7 +114,7 @@ async function verdictOf(options: EncoderKeys): Promise<Verdict | undefined> {
 }
 
 async function keyOf(options: EncoderKeys): Promise<string> {
-  const ofLibrary = (await verdictKeys(options)).get(options.cpuLibrary) ?? "";
+  const ofLibrary = (await variantKeys(options)).get(options.cpuLibrary) ?? "";
   const onnx = await stat(options.onnxBinding);
   const parts = JSON.stringify([testVersion, ofLibrary, onnx.size, onnx.mtimeMs]);
   return createHash("sha256").update(parts).digest("hex").slice(0, 32);

@@ -2,48 +2,41 @@ import { messageOf } from "../../wording/index.ts";
 import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../whisper/index.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
 import { GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
+import { faultOf } from "./gpu-trial.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
-import {
-  addVerdicts,
-  type FoundGpu,
-  failureVerdict,
-  keepGpus,
-  readGpus,
-  readVerdicts,
-  type Verdict,
-} from "./verdicts.ts";
+import { addVerdicts, type FoundGpu, failureVerdict, keepGpus, readGpus, readVerdicts } from "./verdicts.ts";
 
 /** What whisper computes on, and what is of no use here. */
 export interface GpuChoice {
-  /** None: the CPU computes. */
+  /** Empty: the CPU computes. */
   readonly gpus: readonly FoundGpu[];
   readonly leftOut: readonly {
     readonly library: string;
-    /** Its label; missing where it is the backend as a whole. */
+    /** The GPU's label; missing where the backend as a whole is left out. */
     readonly gpu?: string;
     readonly reason: string;
   }[];
 }
 
 export interface ChooseGpusOptions extends GpuTestOptions {
-  /** CUDA's, which is no part of the program; empty: there is none. */
+  /** The library of CUDA's backend, which is no part of the program; empty: there is none. */
   readonly cudaLibrary?: string;
-  /** Which backends come into question. */
+  /** Whether a backend may be used. */
   readonly backends: (kind: GpuBackendKind) => boolean;
-  /** Which GPUs do, by their labels. */
+  /** Whether a GPU may be used, by its label. */
   readonly allows: (label: string) => boolean;
   /** JSON file that keeps the verdicts; made when missing. */
   readonly verdictsPath: string;
-  /** Whether there is anything that a GPU could be reached through. */
+  /** Whether this process can reach a GPU at all. */
   readonly withinReach?: () => boolean;
-  /** Variables that name some of several GPUs; this process's by default. */
+  /** The environment whose variables may choose among several GPUs; this process's by default. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Chooses the GPUs that hear the same words as the CPU, and sooner, each by the first backend that it does so with, CUDA
- * before Vulkan. Each is tried in processes of its own, and what is found is kept for this machine, model and library. Where
- * no GPU can be reached, nothing is tried.
+ * Chooses the GPUs that hear the same words as the CPU in less time. Each is used with the first backend with which it does,
+ * CUDA before Vulkan. Each is tried in processes of its own, and what is found is kept for this machine, model and library.
+ * Where no GPU can be reached, nothing is tried.
  */
 export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice> {
   const backends = gpuBackends(options.nativeDirectory, options.cudaLibrary).filter(({ kind }) =>
@@ -51,7 +44,12 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
   );
   const gpus: FoundGpu[] = [];
   const leftOut: GpuChoice["leftOut"][number][] = [];
-  if (backends.length === 0 || !(options.withinReach ?? isGpuWithinReach)()) return { gpus, leftOut };
+  if (!(options.withinReach ?? isGpuWithinReach)()) {
+    // Whoever brings CUDA's backend counts on a GPU; without it there is nothing to tell.
+    const asked = backends.filter(({ library }) => library === options.cudaLibrary);
+    const reason = "no GPU can be reached here: /dev has none";
+    return { gpus, leftOut: asked.map(({ library }) => ({ library, reason })) };
+  }
   const tester = new GpuTester(options);
   for (const backend of backends) {
     const { library } = backend;
@@ -61,10 +59,11 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
       leftOut.push({ library, reason: messageOf(error) });
       return [];
     });
-    // What an earlier backend drives already is passed over.
+    // A GPU that an earlier backend drives already is passed over.
     const left = found.filter((gpu) => options.allows(gpu.label) && !gpus.some((other) => areSame(gpu, other)));
     for (const gpu of left) {
-      const fault = await faultOf(options, tester, gpu, digest);
+      const key = await gpuVerdictKey(options, gpu, digest);
+      const fault = await faultOf(options.verdictsPath, key, library, () => tester.try(gpu));
       if (fault === null) gpus.push(gpu);
       else leftOut.push({ library, gpu: gpu.label, reason: fault });
     }
@@ -90,26 +89,7 @@ async function find(options: ChooseGpusOptions, backend: GpuBackend, digest: str
   }
 }
 
-/** Why a GPU is not used; null: it is. */
-async function faultOf(
-  options: ChooseGpusOptions,
-  tester: GpuTester,
-  gpu: FoundGpu,
-  digest: string,
-): Promise<string | null> {
-  const key = await gpuVerdictKey(options, gpu, digest);
-  const kept = readVerdicts(options.verdictsPath)[key];
-  if (kept !== undefined) return kept.state === "works" ? null : kept.reason;
-  const trial = await tester.try(gpu);
-  const { library } = gpu;
-  const verdict: Verdict | null = trial.ok
-    ? { library, score: 0, state: "works", reason: "" }
-    : failureVerdict(library, trial);
-  if (verdict !== null) addVerdicts(options.verdictsPath, { [key]: verdict });
-  return trial.ok ? null : trial.reason;
-}
-
-/** Whether two backends mean the same card. Where the bus tells nothing, it is taken for the same by its name. */
+/** Whether what two backends found is the same card. Where its address on the bus is not known, the name decides. */
 function areSame(gpu: FoundGpu, other: FoundGpu): boolean {
   if (gpu.library === other.library) return false;
   return gpu.address !== "" && other.address !== "" ? gpu.address === other.address : gpu.name === other.name;

@@ -1,7 +1,7 @@
 import { type SpeakerPart, speakerParts } from "../diarization/index.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
+import { faultOf } from "./gpu-trial.ts";
 import { type SpeakerGpuOptions, speakerVerdictKey, trySpeakerGpu } from "./speakers-self-test.ts";
-import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdicts.ts";
 
 /** Which of the models that tell speakers apart a GPU computes. */
 export interface SpeakerGpuChoice {
@@ -12,13 +12,13 @@ export interface SpeakerGpuChoice {
 export interface ChooseSpeakerGpuOptions extends SpeakerGpuOptions {
   /** JSON file that keeps the verdicts; made when missing. */
   readonly verdictsPath: string;
-  /** Whether there is anything that a GPU could be reached through. */
+  /** Whether this process can reach a GPU at all. */
   readonly withinReach?: () => boolean;
 }
 
 /**
- * Chooses the models that a GPU computes by ONNX Runtime's WebGPU provider: those that give what they give on the CPU, and
- * sooner. What is found is kept for this machine, model and library. Where no GPU can be reached, nothing is tried.
+ * Chooses the models that a GPU computes through ONNX Runtime's WebGPU provider: those that give the same answers there as on
+ * the CPU in less time. What is found is kept for this machine, model and library. Where no GPU can be reached, nothing is tried.
  */
 export async function chooseSpeakerGpu(options: ChooseSpeakerGpuOptions): Promise<SpeakerGpuChoice> {
   const onGpu: SpeakerPart[] = [];
@@ -26,21 +26,9 @@ export async function chooseSpeakerGpu(options: ChooseSpeakerGpuOptions): Promis
   if (!(options.withinReach ?? isGpuWithinReach)()) return { onGpu, leftOut };
   for (const part of speakerParts) {
     const key = await speakerVerdictKey(options, part);
-    const kept = readVerdicts(options.verdictsPath)[key];
-    const known = kept === undefined ? null : { ok: kept.state === "works", reason: kept.reason };
-    const found = known ?? (await tryAndKeep(options, part, key));
-    if (found.ok) onGpu.push(part);
-    else leftOut.push({ part, reason: found.reason });
+    const fault = await faultOf(options.verdictsPath, key, `webgpu ${part}`, () => trySpeakerGpu(options, part));
+    if (fault === null) onGpu.push(part);
+    else leftOut.push({ part, reason: fault });
   }
   return { onGpu, leftOut };
-}
-
-async function tryAndKeep(options: ChooseSpeakerGpuOptions, part: SpeakerPart, key: string) {
-  const trial = await trySpeakerGpu(options, part);
-  const library = `webgpu ${part}`;
-  const verdict: Verdict | null = trial.ok
-    ? { library, score: trial.cpuSeconds / trial.seconds, state: "works", reason: "" }
-    : failureVerdict(library, trial);
-  if (verdict !== null) addVerdicts(options.verdictsPath, { [key]: verdict });
-  return { ok: trial.ok, reason: trial.ok ? "" : trial.reason };
 }

@@ -13,11 +13,11 @@ import { SAMPLE_RATE } from "../sample-rate.ts";
 import { readSample } from "./read-sample.ts";
 import type { SpeakersAnswer } from "./self-test-answers.ts";
 
-/** Half a block's, as a GPU is given at once. */
+/** Half of a block's windows: as many as a GPU is given at once. */
 const windows = 40;
 /**
- * Seconds of stretches whose voices are heard, and how many there are of each: as in half a minute of talk, where half is of one
- * length, a fifth of the shortest, and nearly all others of lengths of their own.
+ * Lengths of the stretches whose voices are heard, and how many there are of each. They are those of half a minute of talk:
+ * half of the stretches have one length, a fifth have the shortest, and nearly all others differ from each other.
  */
 const stretches: readonly (readonly [seconds: number, count: number])[] = [
   [1.52, 8],
@@ -30,13 +30,13 @@ export interface SpeakersComparison {
   readonly segmentationPath: string;
   readonly embeddingPath: string;
   readonly part: SpeakerPart;
-  /** 16 kHz mono signed 16-bit samples of speech, of which so much is heard as is needed, over and over. */
+  /** 16 kHz mono signed 16-bit samples of speech; repeated where more is needed. */
   readonly pcmPath: string;
 }
 
 /**
- * Computes the same with one of the models that tell speakers apart on the CPU and on a GPU: how long either takes, when what
- * compiles at the first time is compiled, and how far the GPU's answers are from the right ones. @throws where the GPU fails
+ * Computes the same on the CPU and on a GPU with one of the models that tell speakers apart: how long each takes once all
+ * kernels are compiled, and how far the GPU's answers are from the right ones. @throws where the GPU fails
  */
 export async function compareSpeakers(comparison: SpeakersComparison): Promise<SpeakersAnswer> {
   const { part, pcmPath, ...paths } = comparison;
@@ -47,7 +47,7 @@ export async function compareSpeakers(comparison: SpeakersComparison): Promise<S
     timed({ ...paths, threads: availableParallelism(), ...how }, (models) => compute(models, sound));
   const gpu = await times({ onGpu: [part] });
   const cpu = await times({});
-  // The CPU's own form rounds to bytes in between, which moves quiet voices far.
+  // Not the CPU's answers above: its own form of the model rounds to bytes in between, which changes quiet voices a lot.
   const same = await times({ onGpu: [part], gpuProvider: "cpu" });
   const apart = (part === "segmentation" ? meanDifference : unlikeness)(gpu.output, same.output);
   return { seconds: gpu.seconds, cpuSeconds: cpu.seconds, apart: Number.isFinite(apart) ? apart : Number.MAX_VALUE };
@@ -83,7 +83,7 @@ async function voicesIn(models: DiarizationModels, sound: Float32Array): Promise
   );
 }
 
-/** So many samples of what is heard over and over. */
+/** Samples from a place in the sound, which begins again where it ends. */
 function part(sound: Float32Array, first: number, length: number): Float32Array {
   return Float32Array.from({ length }, (_, at) => sound[(first + at) % sound.length] ?? 0);
 }

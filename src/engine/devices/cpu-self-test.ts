@@ -33,7 +33,7 @@ export interface Rating {
 }
 
 /** Asks ggml for its rating, which opens the library; one that crashes at that is out. */
-export async function rate(options: CpuTestOptions, library: string): Promise<Rating> {
+export async function rateVariant(options: CpuTestOptions, library: string): Promise<Rating> {
   const outcome = await run(options, "score", library);
   return outcome.ok
     ? { verdict: { library, score: Number(outcome.output) || 0, state: "untested", reason: "" }, lasting: true }
@@ -41,15 +41,15 @@ export async function rate(options: CpuTestOptions, library: string): Promise<Ra
 }
 
 /** Computes with the variant and the real model. */
-export async function test(options: CpuTestOptions, rated: Verdict): Promise<Rating> {
-  const outcome = await compute(options, rated.library);
+export async function testVariant(options: CpuTestOptions, rated: Verdict): Promise<Rating> {
+  const outcome = await runVariant(options, rated.library);
   return outcome.ok
     ? { verdict: { ...rated, state: "works" }, lasting: true }
     : { verdict: { ...rated, state: "failed", reason: outcome.reason }, lasting: outcome.lasting };
 }
 
 /** Half a second of work with the variant, in a process of its own; prints a `Timing`. */
-export function compute(options: CpuTestOptions, library: string): Promise<Outcome> {
+export function runVariant(options: CpuTestOptions, library: string): Promise<Outcome> {
   return run(options, "run", library);
 }
 
@@ -60,7 +60,7 @@ function run(options: CpuTestOptions, mode: "score" | "run", library: string): P
 }
 
 /** What a verdict holds for: the CPU, the model's file and the library with those it works with, by their content. */
-export async function verdictKeys(
+export async function variantKeys(
   options: Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "cpu">,
 ): Promise<Map<string, string>> {
   const model = await stat(options.whisperModel);

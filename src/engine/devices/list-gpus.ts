@@ -1,14 +1,22 @@
 import type { GpuBackend, GpuBackendKind } from "../whisper/index.ts";
-import type { Outcome } from "./attempt.ts";
-import { type DeviceTrialOptions, listDevices } from "./try-devices.ts";
+import { askSelfTest, type TrialOptions } from "./ask-self-test.ts";
+import type { Failure } from "./attempt.ts";
+import { deviceListSchema } from "./self-test-answers.ts";
 import type { FoundGpu } from "./verdicts.ts";
+
+export interface DeviceTrialOptions extends TrialOptions {
+  /** Directory of whisper.node and its libraries. */
+  readonly nativeDirectory: string;
+  /** The CPU variant that works here; the rest of a model's work is done on it. */
+  readonly cpuLibrary: string;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a backend finds, as one that shows its number alone. */
+/** A device as a backend tells of it, before it is known how a process is made to see that one alone. */
 type Device = Pick<FoundGpu, "label" | "name" | "address">;
 
-/** The variables that the backends, or their drivers, take the numbers of the GPUs from that they are to see. */
+/** The environment variables by which the backends, or their drivers, are told the numbers of the GPUs to use. */
 const variables: Readonly<Record<GpuBackendKind, string>> = {
   cuda: "CUDA_VISIBLE_DEVICES",
   vulkan: "GGML_VK_VISIBLE_DEVICES",
@@ -17,16 +25,17 @@ const variables: Readonly<Record<GpuBackendKind, string>> = {
 /** Why a backend finds no GPU. */
 export class NoGpuError extends Error {
   override readonly name = "NoGpuError";
-  readonly failure: Omit<Outcome & { ok: false }, "ok">;
+  readonly failure: Failure;
 
   constructor(reason: string, { lasting = false, late = false } = {}) {
     super(reason);
-    this.failure = { reason, lasting, late };
+    this.failure = { ok: false, reason, lasting, late };
   }
 }
 
-/** More devices than this no machine has. */
+/** No machine has more devices than this. */
 const mostDevices = 64;
+const timeoutMilliseconds = 60_000;
 
 /**
  * The GPUs that a backend finds, and how a process is made to see one of them alone. Where the environment names some, they
@@ -40,7 +49,7 @@ export async function listGpus(
 ): Promise<FoundGpu[]> {
   const found = await look(options, library, {});
   if (found.length === 0) throw new NoGpuError("it finds no GPU that it can use");
-  // One that has no other beside it needs no number.
+  // A single GPU needs no number.
   if (found.length === 1) return found.map((device) => ({ ...device, library, environment: {} }));
   const variable = variables[kind];
   const named = (environment[variable] ?? "").split(/[\s,]+/).filter((number) => number !== "");
@@ -51,7 +60,7 @@ export async function listGpus(
   });
 }
 
-/** The numbers of what was found: CUDA counts those alone, Vulkan's backend counts what it passes over, too. */
+/** The numbers of the devices that were found: CUDA counts only those, Vulkan's backend also counts what it passes over. */
 async function ownNumbers(
   options: DeviceTrialOptions,
   { kind, library }: GpuBackend,
@@ -61,7 +70,7 @@ async function ownNumbers(
   let all: readonly (Device | null)[] = found;
   while (all.length < mostDevices) {
     const numbers = Array.from({ length: all.length + 1 }, (_, number) => number).join();
-    // It refuses to work with a number that there is no device for.
+    // The backend fails when it is given a number that no device has.
     const more = await look(options, library, { [variables.vulkan]: numbers }).catch(() => null);
     options.signal?.throwIfAborted();
     if (more === null || more.length <= all.length) break;
@@ -76,12 +85,14 @@ async function ownNumbers(
   });
 }
 
+/** Loads GPU drivers, in another process. @param environment added to that process's own @throws {NoGpuError} */
 async function look(
   options: DeviceTrialOptions,
   library: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<Device[]> {
-  const listed = await listDevices(options, library, environment);
+  const args = ["devices", options.nativeDirectory, options.cpuLibrary, library];
+  const listed = await askSelfTest({ ...options, timeoutMilliseconds, environment }, args, deviceListSchema);
   if (!listed.ok) throw new NoGpuError(listed.reason, listed);
   const { devices, unusable } = listed.answer;
   const [failure] = unusable;

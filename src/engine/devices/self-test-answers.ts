@@ -26,10 +26,10 @@ export type EncoderAnswer = Static<typeof encoderAnswerSchema>;
 
 /** What the comparison of a speaker model on the CPU and on a GPU prints. */
 export const speakersAnswerSchema = Type.Object({
-  /** What the GPU takes, and the CPU. */
+  /** What the GPU took, and the CPU. */
   seconds: Type.Number({ exclusiveMinimum: 0 }),
   cpuSeconds: Type.Number({ exclusiveMinimum: 0 }),
-  /** From the right answers: how far probabilities are on average, or how little alike the least like voice is. */
+  /** How far off the GPU is: the mean error of its probabilities, or what its least similar voice lacks of likeness 1. */
   apart: Type.Number(),
 });
 export type SpeakersAnswer = Static<typeof speakersAnswerSchema>;

@@ -1,4 +1,4 @@
-import { type CpuTestOptions, compute, rate, verdictKeys } from "./cpu-self-test.ts";
+import { type CpuTestOptions, rateVariant, runVariant, variantKeys } from "./cpu-self-test.ts";
 import { readAnswer, timingSchema } from "./self-test-answers.ts";
 import { readVerdicts, type Verdict } from "./verdicts.ts";
 
@@ -31,8 +31,8 @@ export interface CpuSurvey {
 export async function surveyCpuLibraries(options: CpuTestOptions & { readonly all: boolean }): Promise<CpuSurvey> {
   const kept = readVerdicts(options.verdictsPath);
   const rated: { verdict: Verdict; leftOut: string | null }[] = [];
-  for (const [library, key] of await verdictKeys(options)) {
-    const { verdict } = await rate(options, library);
+  for (const [library, key] of await variantKeys(options)) {
+    const { verdict } = await rateVariant(options, library);
     const known = kept[key];
     rated.push({ verdict, leftOut: known?.state === "failed" ? known.reason : null });
   }
@@ -50,7 +50,7 @@ export async function surveyCpuLibraries(options: CpuTestOptions & { readonly al
 }
 
 async function tryOut(options: CpuTestOptions, library: string): Promise<NonNullable<CpuVariant["trial"]>> {
-  const outcome = await compute(options, library);
+  const outcome = await runVariant(options, library);
   if (!outcome.ok) return { ok: false, reason: outcome.reason };
   return { ok: true, seconds: readAnswer(timingSchema, outcome.output).seconds };
 }

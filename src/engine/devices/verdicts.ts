@@ -3,21 +3,21 @@ import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { gpuSchema } from "../protocol.ts";
-import type { Outcome } from "./attempt.ts";
+import type { Failure } from "./attempt.ts";
 
 const verdictSchema = Type.Object({
-  /** File name of the variant, for people who read the file. */
+  /** File name of what was tried, or what it is called, for people who read the file. */
   library: Type.String(),
-  /** ggml's rating for this CPU; 0: not for this CPU. */
+  /** Of a CPU variant ggml's rating for this CPU, 0: not for this CPU; of an encoder how many times as fast it is. */
   score: Type.Number({ minimum: 0 }),
   state: Type.Union([Type.Literal("untested"), Type.Literal("works"), Type.Literal("failed")]),
   /** Why it failed, else empty. */
   reason: Type.String(),
-  /** It is no verdict any more from then on, in milliseconds since the epoch; without this it always is one. */
+  /** When it lapses, in milliseconds since the epoch; without this it holds for ever. */
   holdsUntil: Type.Optional(Type.Number()),
 });
 
-/** What is known about a variant on this machine. */
+/** What is known about something on this machine: a CPU variant, an encoder, a GPU. */
 export type Verdict = Static<typeof verdictSchema>;
 
 const foundGpuSchema = Type.Composite([
@@ -42,9 +42,8 @@ type Content = Static<typeof fileSchema>;
 
 const dayMilliseconds = 86_400_000;
 
-/** The verdict on what failed, as far as it is one: what took too long holds for a day. @returns null where it was by chance */
-export function failureVerdict(library: string, failure: Omit<Outcome & { ok: false }, "ok">): Verdict | null {
-  const { reason, lasting, late } = failure;
+/** The verdict on something that failed; that it took too long holds for a day. @returns null where it failed by chance */
+export function failureVerdict(library: string, { reason, lasting, late }: Failure): Verdict | null {
   if (!lasting && !late) return null;
   return {
     library,
@@ -62,7 +61,7 @@ export function readVerdicts(path: string): Record<string, Verdict> {
   return Object.fromEntries(all.filter(([, { holdsUntil = Number.POSITIVE_INFINITY }]) => now < holdsUntil));
 }
 
-/** The GPUs that a backend found, where that is kept. */
+/** The GPUs that a backend found; undefined where nothing is kept of it. */
 export function readGpus(path: string, key: string): readonly FoundGpu[] | undefined {
   return read(path).gpus?.[key];
 }
@@ -90,8 +89,8 @@ function parse(text: string): Content | null {
 }
 
 /**
- * Adds verdicts to those that the file holds by now. A reader never sees half of it, and of several models that are tried at
- * once none comes in between.
+ * Adds verdicts to those that the file holds by now. A reader never sees half a file, and models that are tried at the same
+ * time don't overwrite each other's verdicts.
  */
 export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
   const content = read(path);

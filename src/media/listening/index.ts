@@ -1,2 +1,2 @@
-export { type ListeningRequest, makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
-export { readWaveform, type Waveform, type WaveformRange } from "./waveform.ts";
+export { makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
+export { readWaveform } from "./waveform.ts";

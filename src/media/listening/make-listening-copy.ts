@@ -12,7 +12,7 @@ import { findTrackStart, type TrackStart, timeLineFilters } from "../time-line.t
 import { isWholeWebm } from "./is-whole-webm.ts";
 import { PeakMeter } from "./peak-meter.ts";
 
-export interface ListeningRequest {
+interface ListeningRequest {
   readonly ffmpegPath: string;
   readonly inputPath: string;
   /** Where the sound goes, WebM. Its folder must exist; a file of this name is replaced. */

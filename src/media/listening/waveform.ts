@@ -1,7 +1,7 @@
 import { PEAKS_PER_SECOND } from "./peak-meter.ts";
 
 /** Part of a recording's waveform, or all of it. */
-export interface Waveform {
+interface Waveform {
   readonly peaksPerSecond: number;
   /** Of its first peak. */
   readonly startSeconds: number;
@@ -9,7 +9,7 @@ export interface Waveform {
   readonly peaks: Uint8Array;
 }
 
-export interface WaveformRange {
+interface WaveformRange {
   /** 0 where it is left out. */
   readonly fromSeconds?: number;
   /** The recording's end where it is left out. */

@@ -1,8 +1,8 @@
 /** From and to in a text, in UTF-16 code units. */
-export type TextSpan = readonly [from: number, to: number];
+export type TextSpan = [from: number, to: number];
 
 /** A text as searches compare it: in small letters, without accents; and where in the text each unit of that came from. */
-export interface FoldedText {
+interface FoldedText {
   readonly text: string;
   /** Of the unit at `at`, where it begins in the text as it was; of the length, where that ends. */
   originOf(at: number): number;

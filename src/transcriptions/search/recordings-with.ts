@@ -2,7 +2,7 @@ import type { Store } from "../../storage/index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
 /** What the index has of one recording. */
-export interface IndexedRecording {
+interface IndexedRecording {
   /** What its rows go by. */
   readonly number: number;
   /** The lowest of its rows that have what is looked for, a few. */

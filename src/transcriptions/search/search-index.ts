@@ -3,9 +3,8 @@ import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
 import { removeSearchableRows, type Store, tables, writeSoon } from "../../storage/index.ts";
 import { indexedText } from "./search-query.ts";
 
-/** Rows of a recording in the index: its segments by their indexes, and its name in the last. */
-export const rowsPerRecording = 2 ** 21;
-export const nameRow = rowsPerRecording - 1;
+/** Rows of a recording in the index: its segments by their indexes, and its name in the last of 2 ** 21. */
+export const nameRow = 2 ** 21 - 1;
 
 /** Texts that are taken in, or looked for, in one go: some milliseconds' work. */
 const textsAtOnce = 100;

@@ -1,26 +1,26 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../../storage/index.ts";
-import type { Recording } from "../recordings.ts";
+import type { Recording } from "../recording.ts";
 import { recordingsWith } from "./recordings-with.ts";
 import { nameRow } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
 /** A recording in which something was found. */
-export interface FoundRecording {
+interface FoundRecording {
   readonly recording: Recording;
   /** Indexes of the first segments that have it, a few; none where its name alone has it. */
   readonly segments: readonly number[];
   readonly hasMoreSegments: boolean;
 }
 
-export interface SearchPage {
+interface SearchPage {
   readonly found: readonly FoundRecording[];
   /** Where the next page begins; null on the last. */
   readonly next: number | null;
 }
 
 /** Whose recordings are searched. */
-export interface SearchFilter {
+interface SearchFilter {
   readonly accountId?: string | undefined;
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Recording["status"][] | undefined;

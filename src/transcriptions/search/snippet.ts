@@ -1,10 +1,10 @@
 import type { TextSpan } from "./folded-text.ts";
 
 /** Part of a text with what was found in it. */
-export interface Snippet {
+interface Snippet {
   /** `…` stands where something was left out. */
   readonly text: string;
-  readonly marks: readonly TextSpan[];
+  readonly marks: TextSpan[];
 }
 
 const mostCharacters = 160;
@@ -12,7 +12,7 @@ const mostCharacters = 160;
 const before = 50;
 
 /** The part of a text around the first mark, cut between words where there are some. */
-export function snippetOf(text: string, marks: readonly TextSpan[]): Snippet {
+export function snippetOf(text: string, marks: TextSpan[]): Snippet {
   if (text.length <= mostCharacters) return { text, marks };
   const first = marks[0]?.[0] ?? 0;
   const from = first <= before ? 0 : wordAfter(text, first - before, first);

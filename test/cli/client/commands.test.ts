@@ -142,7 +142,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
         stdout: "pipe",
         stderr: "pipe",
       });
-      while (server.recordings.countOpen(accountId) === 0) await Bun.sleep(20);
+      while (server.recordings.open.countOf(accountId) === 0) await Bun.sleep(20);
       // The answer has to reach it too.
       await Bun.sleep(300);
       child.kill("SIGINT");

@@ -259,6 +259,19 @@ describe("of several GPUs", () => {
     expect((await chooseGpus(options)).gpus).toMatchObject([{ library: elsewhere, label: "CUDA0" }]);
   });
 
+  test("whoever brings CUDA's backend is told that no GPU can be reached; nobody else is", async () => {
+    using directory = temporaryDirectory();
+    const cudaLibrary = join(directory.path, "libggml-cuda.so");
+    const { options, all } = machine(directory.path, {}, { withinReach: () => false });
+    expect(await chooseGpus({ ...options, cudaLibrary })).toEqual({
+      gpus: [],
+      leftOut: [{ library: cudaLibrary, reason: "no GPU can be reached here: /dev has none" }],
+    });
+    const onVulkan = { ...options, cudaLibrary, backends: (kind: string) => kind === "vulkan" };
+    expect(await chooseGpus(onVulkan)).toEqual({ gpus: [], leftOut: [] });
+    expect(all()).toEqual([]);
+  });
+
   test("a backend that crashes when it looks for some is not asked again", async () => {
     using directory = temporaryDirectory();
     const { options, all } = machine(directory.path, { ...onCpu, [cuda]: works }, {}, { [cuda]: "kill -SEGV $$" });
@@ -269,6 +282,18 @@ describe("of several GPUs", () => {
   });
 });
 
+/** Makes a library of a source. @param needs the name of another one that it asks for */
+function compile(path: string, library: string, source: string, needs?: string): void {
+  const cc = (...args: string[]) => {
+    expect(Bun.spawnSync(["cc", "-shared", "-fPIC", ...args]).exitCode).toBe(0);
+  };
+  const sourcePath = join(path, "gpu.c");
+  writeFileSync(sourcePath, source);
+  const needed = join(path, "needed.so");
+  if (needs !== undefined) cc("-o", needed, `-Wl,-soname,${needs}`, "-x", "c", "/dev/null");
+  cc("-o", library, sourcePath, ...(needs === undefined ? [] : ["-Wl,--no-as-needed", needed]));
+}
+
 /** The real libraries, and a GPU backend made of a source. */
 function directoryWith(path: string, gpuLibrary: string, source: string): string {
   const directory = join(path, "native");
@@ -276,15 +301,15 @@ function directoryWith(path: string, gpuLibrary: string, source: string): string
   for (const name of readdirSync(nativeDirectory)) {
     if (name !== gpuLibrary) symlinkSync(join(nativeDirectory, name), join(directory, name));
   }
-  writeFileSync(join(path, "gpu.c"), source);
-  const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", join(directory, gpuLibrary), join(path, "gpu.c")]);
-  expect(compiled.exitCode).toBe(0);
+  compile(path, join(directory, gpuLibrary), source);
   return directory;
 }
 
 const canRun = canTranscribe("choosing GPU backends") && available("choosing GPU backends", Bun.which("cc") ?? "cc");
 
 describe.skipIf(!canRun)("of real GPU backends", () => {
+  const real = { command: [process.execPath, join(root, "src", "main.ts"), "__selftest"], whisperModel: basePath };
+
   test.each([
     ["crashes when it is loaded", "void *ggml_backend_init(void) { __builtin_trap(); }", /SIGILL|SIGTRAP/],
     ["finds no GPU", "void *ggml_backend_init(void) { return 0; }", /cannot load/],
@@ -297,20 +322,57 @@ describe.skipIf(!canRun)("of real GPU backends", () => {
     "one that %s is left out, with its reason",
     async (_, source, reason) => {
       using directory = temporaryDirectory();
-      const { options } = machine(
-        directory.path,
-        {},
-        {
-          command: [process.execPath, join(root, "src", "main.ts"), "__selftest"],
-          whisperModel: basePath,
-          backends: (kind) => kind === "vulkan",
-        },
-      );
+      const { options } = machine(directory.path, {}, { ...real, backends: (kind) => kind === "vulkan" });
       const native = directoryWith(join(directory.path, "real"), vulkan, source);
       const choice = await chooseGpus({ ...options, nativeDirectory: native });
       expect(choice).toEqual({
         gpus: [],
         leftOut: [{ library: vulkan, reason: expect.stringMatching(reason) }],
+      });
+    },
+    30_000,
+  );
+
+  /** What must not be run. */
+  const trap = "void *ggml_backend_init(void) { __builtin_trap(); }";
+  test.each<[string, (path: string, library: string) => void, RegExp]>([
+    ["is not there", () => {}, /^it is not there$/],
+    ["is none", (_, library) => writeFileSync(library, "no library"), /cannot open .*of-mine\.so: (?!.*not there)/],
+    [
+      "tells nothing of its build",
+      (path, library) => compile(path, library, trap),
+      /^it is not of this program's build: make/,
+    ],
+    [
+      "is of another build",
+      (path, library) => compile(path, library, `const char transcribe_ggml[] = "another"; ${trap}`),
+      /^it is not of this program's build: make/,
+    ],
+    [
+      "has no cuBLAS beside it",
+      (path, library) => compile(path, library, trap, "libcublas.so.0"),
+      /^it needs libcublas\.so\.0, which this machine has not got: put it beside/,
+    ],
+    [
+      "finds no driver",
+      (path, library) => compile(path, library, trap, "libcuda.so.0"),
+      /^it needs libcuda\.so\.0, .*: it is part of NVIDIA's driver/,
+    ],
+  ])(
+    "CUDA's that %s is left out before anything of it is run, and Vulkan's is asked all the same",
+    async (_, make, reason) => {
+      using directory = temporaryDirectory();
+      const { options } = machine(directory.path, {}, real);
+      const native = directoryWith(join(directory.path, "real"), vulkan, "void *ggml_backend_init(void) { return 0; }");
+      const cudaLibrary = join(directory.path, "of-mine.so");
+      make(directory.path, cudaLibrary);
+      const choice = await chooseGpus({ ...options, nativeDirectory: native, cudaLibrary });
+      expect(choice).toEqual({
+        gpus: [],
+        leftOut: [
+          { library: cudaLibrary, reason: expect.stringMatching(reason) },
+          { library: vulkan, reason: expect.stringMatching(/cannot load/) },
+        ],
       });
     },
     30_000,

@@ -13,7 +13,7 @@ import { basePath, canTranscribe, nativeDirectory, readSamples } from "../whispe
 const what = "Vulkan on a software device";
 const recording = "formats/jfk.flac";
 const canRun = canTranscribe(what, recording) && available(what, join(nativeDirectory, "libggml-vulkan.so"));
-const gpu = canRun ? await softwareGpu(what, "whisper") : null;
+const gpu = canRun ? await softwareGpu(what) : null;
 
 const vulkan = "libggml-vulkan.so";
 const device = { library: vulkan, label: "Vulkan0", name: "llvmpipe", environment: {} };
@@ -79,7 +79,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
         const start: WorkerStart = {
           ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
-          ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2 },
+          ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
         };
         const engine = new Engine({
           command: command("__worker", environment),
@@ -88,7 +88,6 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
             return [death === null ? { ...start, gpu: device } : start];
           },
           onWork: ({ device }) => devices.push(device),
-          lanes: 1,
           log: createLogger("silent"),
         });
         try {
@@ -126,7 +125,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       const fault = { WORKER_TEST_FAULT: `detectLanguage:${sampleCount}:GPU` };
       const starts = devices.map((found, index) => ({
         ...{ type: "start" as const, nativeDirectory, cpuLibrary, whisperModel: basePath, onnxBinding },
-        ...{ segmentationModel, embeddingModel, threads: 1, speechThreads: 1 },
+        ...{ segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 2 },
         gpu: { ...found, environment: { ...found.environment, ...(index === 1 ? fault : {}) } },
       }));
       const left = new Set(["Vulkan0", "Vulkan1"]);
@@ -138,7 +137,6 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           if (first === undefined) throw new Error("no device is left");
           return [first, ...others];
         },
-        lanes: 2,
         log: createLogger("silent"),
       });
       try {

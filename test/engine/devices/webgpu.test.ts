@@ -16,9 +16,16 @@ import { basePath, canTranscribe, nativeDirectory, readSamples } from "../whispe
 const what = "the models that tell speakers apart on a software device";
 const recording = "formats/jfk.flac";
 const canRun = canTranscribe(what, recording);
-const gpu = canRun ? await softwareGpu(what, "webgpu") : null;
+const gpu = canRun ? await softwareGpu(what) : null;
 const sampleCount = 7 * 16_000;
 const never = new AbortController().signal;
+const { cpuLibrary } = canRun ? await workingVariant() : { cpuLibrary: "" };
+
+function workingVariant() {
+  const command = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
+  const tests = { command, nativeDirectory, whisperModel: basePath };
+  return chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") });
+}
 
 describe.skipIf(gpu === null)("by WebGPU", () => {
   const directory = temporaryDirectory();
@@ -28,10 +35,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
     return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
   };
 
-  let cpuLibrary = "";
   beforeAll(async () => {
-    const tests = { command: command("__selftest", {}), nativeDirectory, whisperModel: basePath };
-    ({ cpuLibrary } = await chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") }));
     const samples = (await readSamples(recording)).subarray(0, sampleCount);
     await Bun.write(
       pcm.path,
@@ -65,7 +69,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
     const start: WorkerStart = {
       ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
-      ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2 },
+      ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
     };
     const deaths: WorkerDeath[] = [];
     const done: string[] = [];
@@ -76,7 +80,6 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
         return [death === null ? { ...start, speakersOnGpu: [...onGpu] } : start];
       },
       onWork: ({ step, device }) => done.push(`${step} ${device}`),
-      lanes: 1,
       log: createLogger("silent"),
     });
     try {
@@ -125,13 +128,12 @@ test.skipIf(!canRun)(
         if (death !== null) deaths.push(death);
         return [
           {
-            ...{ type: "start", nativeDirectory, cpuLibrary: "", whisperModel: basePath },
-            ...{ onnxBinding, segmentationModel, embeddingModel, threads: 1, speechThreads: 1 },
+            ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+            ...{ onnxBinding, segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 1 },
             speakersOnGpu: death === null ? ["segmentation"] : [],
           },
         ];
       },
-      lanes: 1,
       log: createLogger("silent"),
     });
     try {

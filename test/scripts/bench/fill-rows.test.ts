@@ -28,7 +28,7 @@ test("a database is filled with recordings as a server would have made them", ()
   expect(list({ statuses: ["failed"] })).toHaveLength(40);
   expect(list({ workspaceId: pinned?.workspaceId ?? "" })).toHaveLength(4);
   expect(list({ createdBefore: middle })).toHaveLength(2000);
-  expect(recordings.countsOpen()).toEqual({ queued: 0, processing: 0 });
+  expect(recordings.open.counts()).toEqual({ queued: 0, processing: 0 });
   expect(ids.length).toBeGreaterThan(100);
   for (const id of ids) {
     expect(recordings.get(id)).toMatchObject({ status: "completed", accountId: key?.accountId });

@@ -1,0 +1,101 @@
+import { and, count, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
+import type { Recording } from "./recording.ts";
+import { isOpen, type Status } from "./states.ts";
+
+/** So many one statement looks for. */
+const idsAtOnce = 500;
+
+/** The records of recordings that have not ended: `queued` and `processing`. */
+export class OpenRecordings {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Of those ids that there are recordings of, whether these are queued or processing. */
+  areOpen(ids: readonly string[]): Map<string, boolean> {
+    const { recordings } = tables;
+    const found = new Map<string, boolean>();
+    for (let from = 0; from < ids.length; from += idsAtOnce) {
+      const rows = this.#store
+        .select({ id: recordings.id, status: recordings.status })
+        .from(recordings)
+        .where(and(inArray(recordings.id, ids.slice(from, from + idsAtOnce)), isNull(recordings.deletedAt)))
+        .all();
+      for (const { id, status } of rows) found.set(id, isOpen(status));
+    }
+    return found;
+  }
+
+  /** How many there are, by state. */
+  counts(): { queued: number; processing: number } {
+    const inState = (status: Status) =>
+      this.#store.select({ open: count() }).from(tables.recordings).where(eq(tables.recordings.status, status)).get();
+    return { queued: inState("queued")?.open ?? 0, processing: inState("processing")?.open ?? 0 };
+  }
+
+  /** How many there are, by state and by the priority of their accounts. */
+  countsByPriority(): { status: "queued" | "processing"; priority: number; count: number }[] {
+    const { recordings, accounts } = tables;
+    const inState = (status: "queued" | "processing") =>
+      this.#store
+        .select({ priority: accounts.priority, count: count() })
+        .from(recordings)
+        .innerJoin(accounts, eq(accounts.id, recordings.accountId))
+        .where(eq(recordings.status, status))
+        .groupBy(accounts.priority)
+        .all()
+        .map((row) => ({ status, ...row }));
+    return [...inState("queued"), ...inState("processing")];
+  }
+
+  /** When the oldest recording that is `queued` was created, in milliseconds since the epoch; null when none is. */
+  oldestQueuedAt(): number | null {
+    const { recordings } = tables;
+    const oldest = this.#store
+      .select({ createdAt: recordings.createdAt })
+      .from(recordings)
+      .where(eq(recordings.status, "queued"))
+      .orderBy(recordings.id)
+      .limit(1)
+      .get();
+    return oldest?.createdAt ?? null;
+  }
+
+  /** How many an account has. */
+  countOf(accountId: string): number {
+    const row = this.#store
+      .select({ open: count() })
+      .from(tables.recordings)
+      .where(
+        and(eq(tables.recordings.accountId, accountId), inArray(tables.recordings.status, ["queued", "processing"])),
+      )
+      .get();
+    return row?.open ?? 0;
+  }
+
+  /** All of them, by state, oldest first. */
+  list(): { processing: Recording[]; queued: Recording[] } {
+    const inState = (status: Status) =>
+      this.#store
+        .select()
+        .from(tables.recordings)
+        .where(eq(tables.recordings.status, status))
+        .orderBy(tables.recordings.id)
+        .all();
+    return { processing: inState("processing"), queued: inState("queued") };
+  }
+
+  /** The speech models that they were created for. */
+  models(): string[] {
+    const { recordings } = tables;
+    const rows = this.#store
+      .selectDistinct({ model: recordings.speechModel })
+      .from(recordings)
+      .where(and(inArray(recordings.status, ["queued", "processing"]), isNotNull(recordings.speechModel)))
+      .all();
+    return rows.flatMap(({ model }) => model ?? []);
+  }
+}
