@@ -30,6 +30,26 @@ export function summarise(output: string, exitCode: number | null): TestSummary 
   };
 }
 
+/** Lines that are kept of what a failed test printed: its error comes last. */
+const keptLines = 60;
+
+/**
+ * What each failed test printed until it failed, with the line that says so: of a long run often its end alone is kept, where
+ * Bun names them without a reason.
+ */
+export function failures(output: string): string[] {
+  const found: string[] = [];
+  let lines: string[] = [];
+  for (const line of output.replace(COLOUR, "").split("\n")) {
+    // the list of the failed ones follows, and the counts
+    if (/^\d+ tests? failed:$/.test(line)) break;
+    lines.push(line);
+    if (line.startsWith("(fail) ")) found.push(lines.slice(-keptLines).join("\n").trim());
+    if (/^\((?:pass|fail|skip|todo)\) |^\S+\.test\.tsx?:$/.test(line)) lines = [];
+  }
+  return found;
+}
+
 /** The line that ends a run: `N passed, N failed`, and how many were skipped where any were. */
 export function summaryLine({ passed, failed, skipped }: TestSummary): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;

@@ -1,7 +1,7 @@
 // The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
 import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { root } from "./checkout.ts";
-import { summarise, summaryLine } from "./test-summary.ts";
+import { failures, summarise, summaryLine } from "./test-summary.ts";
 
 const CHECKS = [
   { name: "type check", command: ["node_modules/.bin/tsc", "--noEmit"] },
@@ -47,6 +47,7 @@ for await (const piece of tests.stderr) {
 }
 const summary = summarise(output, await tests.exited);
 await run.clean?.();
+for (const failure of failures(output)) console.log(`\n${failure}`);
 const failed = summary.failed + failedChecks;
 console.log(summaryLine({ ...summary, failed }));
 process.exitCode = failed === 0 ? 0 : 1;

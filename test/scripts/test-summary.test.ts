@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { summarise, summaryLine } from "../../scripts/support/test-summary.ts";
+import { failures, summarise, summaryLine } from "../../scripts/support/test-summary.ts";
 
 describe("the summary of a test run", () => {
   test.each([
@@ -28,5 +28,20 @@ describe("the summary of a test run", () => {
     ["an error that the counts don't tell of", " 1 pass\n 0 fail\nRan 1 test across 1 file.\n", 1],
   ])("never looks green after %s", (_, output, exitCode) => {
     expect(summarise(output, exitCode).failed).toBe(1);
+  });
+
+  test("has what failed tests printed, and nothing of the others", () => {
+    const error = "error: expected 1\n      at one.test.ts:3";
+    const output = `one.test.ts:\nnoise\n(pass) a\n\u001b[31m${error}\u001b[0m\n(fail) b > c [1ms]\n(fail) d\n\ntwo.test.ts:\n(skip) e\n`;
+    expect(failures(`${output}\n2 tests failed:\n(fail) b > c [1ms]\n(fail) d\n\n 1 pass\n`)).toEqual([
+      `${error}\n(fail) b > c [1ms]`,
+      "(fail) d",
+    ]);
+  });
+
+  test("has the end of what a failed test printed", () => {
+    const [kept] = failures(`${"a line\n".repeat(10_000)}the error\n(fail) a\n`);
+    expect(kept?.split("\n")).toHaveLength(60);
+    expect(kept).toEndWith("the error\n(fail) a");
   });
 });

@@ -136,7 +136,7 @@ export class TestServer implements AsyncDisposable {
   ): Promise<void> {
     const giveUpAt = performance.now() + patienceMilliseconds;
     for (;;) {
-      const exitCode = this.#child?.exitCode ?? null;
+      const exitCode = this.#child === null ? "a signal of this process" : this.#child.exitCode;
       if (exitCode !== null) throw new Error(`the server ended with ${exitCode}\n${this.tail()}`);
       if (performance.now() > giveUpAt) throw new Error(`it does not come true: ${isTrue}\n${this.tail()}`);
       if (await isTrue()) return;
