@@ -50,7 +50,8 @@ export async function kills(
 
   const done = { server: 0, worker: 0 };
   const killed = () => done.server + done.worker;
-  const faults = { recordings: 0, notCompleted: 0, otherSegments: 0, again: 0, damaged: 0, stray: 0 };
+  const faults = { recordings: 0, notCompleted: 0, again: 0, damaged: 0 };
+  const otherSegments: string[] = [];
   const kill = async (hasEnded: () => boolean) => {
     let starting: Promise<void> = Promise.resolve();
     while (killed() < wanted && !hasEnded()) {
@@ -79,7 +80,10 @@ export async function kills(
     for (const name of smallRecordings) {
       faults.recordings += 1;
       if (disturbed.statuses.get(name) !== "completed") faults.notCompleted += 1;
-      else if (disturbed.segments.get(name) !== undisturbed.segments.get(name)) faults.otherSegments += 1;
+      else {
+        const difference = firstDifference(undisturbed.segments.get(name) ?? "", disturbed.segments.get(name) ?? "");
+        if (difference !== null) otherSegments.push(`${name}: ${difference}`);
+      }
       for (const [part, count] of parts.get(name) ?? []) {
         faults.again += Math.max(0, count - (expectedParts.get(name)?.get(part) ?? 0));
       }
@@ -88,14 +92,14 @@ export async function kills(
   await server.untilTidy();
   const exitCode = await server.stop();
   if (!isWhole(server.dataDirectory)) faults.damaged += 1;
-  faults.stray = strayFiles(server.dataDirectory, round.entered).length + readdirSync(temporary).length;
+  const stray = [...strayFiles(server.dataDirectory, round.entered), ...readdirSync(temporary)];
   const strayProcesses = processesWith(temporary, server.dataDirectory);
 
   const over = `${done.server} kills of the server, ${done.worker} of the worker, seed ${seed}`;
-  const none = (measured: string, value: number): Row => ({
+  const none = (measured: string, value: number, found: readonly string[] = []): Row => ({
     measured,
     value: String(value),
-    over,
+    over: [over, ...found].join("; "),
     target: "0",
     ok: value === 0,
   });
@@ -109,13 +113,22 @@ export async function kills(
     },
     none("undisturbed, not completed", smallRecordings.length - undisturbed.segments.size),
     none("not completed", faults.notCompleted),
-    none("completed with other segments than undisturbed", faults.otherSegments),
+    none("completed with other segments than undisturbed", otherSegments.length, otherSegments),
     none("parts computed again that were stored", faults.again),
     none("databases that fail the integrity check", faults.damaged),
-    none("stray files", faults.stray),
-    none("stray processes", strayProcesses.length),
+    none("stray files", stray.length, stray),
+    none("stray processes", strayProcesses.length, strayProcesses),
     none("exit code of the last stop", exitCode),
   ];
+}
+
+/** Where two texts part, with what each has there; null where they are the same. */
+function firstDifference(one: string, other: string): string | null {
+  if (one === other) return null;
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  const around = (text: string) => text.slice(Math.max(0, at - 80), at + 40);
+  return `${around(one)} became ${around(other)}`;
 }
 
 interface Outcome {
@@ -236,15 +249,18 @@ function strayFiles(dataDirectory: string, ids: ReadonlySet<string>): string[] {
   ];
 }
 
-/** Processes that have either path in their command line or environment. */
+/** Command lines of processes that have either path there or in their environment. */
 function processesWith(...paths: readonly string[]): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
     try {
-      const text = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${pid}/${file}`, "utf8")).join("\0");
-      return paths.some((path) => text.includes(path));
+      const [command = "", environment = ""] = ["cmdline", "environ"].map((file) =>
+        readFileSync(`/proc/${pid}/${file}`, "utf8"),
+      );
+      const isOurs = paths.some((path) => command.includes(path) || environment.includes(path));
+      return isOurs ? [command.replaceAll("\0", " ").trim()] : [];
     } catch {
-      return false;
+      return [];
     }
   });
 }
