@@ -56,7 +56,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     const printed: unknown = JSON.parse(stdout);
     expect([...Value.Errors(shape, printed)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
     expect(readdirSync(directory.path)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 
   test("ends with its worker and its files when it is interrupted", async () => {
     using directory = temporaryDirectory();
@@ -78,7 +78,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(await new Response(child.stderr).text()).toBe("");
     expect(readdirSync(directory.path)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("says in a line why nothing can be measured", async () => {
     const { exitCode, stdout, stderr } = await runCli(["bench", "--seconds", "1"], {
@@ -86,5 +86,5 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     });
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^transcribe: nothing can be measured: \/no\/model.bin is missing.+transcribe doctor.+\n$/);
-  }, 60_000);
+  }, 180_000);
 });

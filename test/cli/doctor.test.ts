@@ -58,7 +58,7 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     );
     expect(tried.map(({ status }) => status)).not.toContain("skipped");
     expect(readdirSync(directory.path)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("goes on without settings that can be read, says which line is wrong, and mends what can be mended", async () => {
     using directory = temporaryDirectory();
@@ -72,7 +72,7 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(stdout).toMatch(/\n {2}done {4}Remove the damaged .+ \(cpu\.verdicts\)\n/);
     expect(existsSync(join(data, "state", "devices.json"))).toBe(false);
     expect(stdout).not.toContain("\u001b");
-  }, 60_000);
+  }, 180_000);
 
   test("refuses what it does not know", async () => {
     expect((await runCli(["doctor", "--mend"])).exitCode).toBe(2);
@@ -101,7 +101,7 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(await child.exited).toBe(130);
     for (const pid of tests) expect(commandOf(pid)).not.toContain("__selftest");
     expect(await new Response(child.stderr).text()).not.toMatch(/\n\s+at /);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe.skipIf(!canRun)("with a server that runs, transcribe doctor", () => {
@@ -111,6 +111,7 @@ describe.skipIf(!canRun)("with a server that runs, transcribe doctor", () => {
 
   test("finds it ready on its port, and looks into its database beside it", async () => {
     const port = new URL(server.origin).port;
+    await server.untilReady();
     const { stdout } = await server.cli("doctor", "--port", port, "--json");
     const found = new Map(reportOf(stdout).map(({ id, status, summary }) => [id, `${status}: ${summary}`]));
     expect(found.get("server.running")).toBe(`ok: ${server.origin} is ready to take work (process ${server.pid})`);
@@ -118,7 +119,7 @@ describe.skipIf(!canRun)("with a server that runs, transcribe doctor", () => {
     expect(found.get("database.integrity")).toMatch(/^ok: .+ sound$/);
     expect(found.get("cpu.verdicts")).toBe("ok: kept for the next start");
     expect(found.get("data.leftovers")).toMatch(/^skipped: /);
-  }, 60_000);
+  }, 180_000);
 });
 
 function childrenOf(pid: number): number[] {

@@ -61,5 +61,5 @@ describe("a server that can't start", () => {
     } finally {
       await other.stop(true);
     }
-  }, 30_000);
+  }, 180_000);
 });

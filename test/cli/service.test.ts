@@ -32,6 +32,7 @@ describe("service status", () => {
     async () => {
       await using server = new TestServer();
       await server.start();
+      await server.untilReady();
       const { exitCode, stdout, stderr } = await server.cli("service", "status", "--json");
       expect([exitCode, stderr]).toEqual([0, ""]);
       expect(statusIn(stdout)).toMatchObject({

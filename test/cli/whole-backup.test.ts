@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
@@ -81,9 +81,12 @@ describe("transcribe backup", () => {
       await Bun.sleep(delay);
       child.kill("SIGKILL");
       await child.exited;
-      if (existsSync(target)) break;
+      if (!existsSync(target)) continue;
+      const killed = new DataDirectory(join(parent.path, `killed-${delay}`));
+      expect(restoreBackup(killed, target, Date.now()).uploads).toBe(4);
+      rmSync(target);
     }
-    if (!existsSync(target)) await new Commands(directory.root).json(anything, "backup", target);
+    await new Commands(directory.root).json(anything, "backup", target);
     const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
     expect(restoreBackup(elsewhere, target, Date.now()).uploads).toBe(4);
     expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);

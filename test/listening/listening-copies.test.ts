@@ -62,7 +62,7 @@ describe.if(ready)("the copy of a recording", () => {
     place.copies.ask(long);
     await place.until(long, "ready");
     expect(place.listening).toEqual([long, short]);
-  }, 60_000);
+  }, 300_000);
 
   test("keeps its place however often it is asked for", async () => {
     using folder = temporaryDirectory();

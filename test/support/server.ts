@@ -144,6 +144,11 @@ export class TestServer implements AsyncDisposable {
     }
   }
 
+  /** Waits until it answers that it is ready: an idle worker has three seconds for its first trial, which a slow machine exceeds. */
+  untilReady(): Promise<void> {
+    return this.until(async () => (await fetch(`${this.#origin}/readyz`)).ok, 200);
+  }
+
   /** Waits until nothing is left of the work on recordings that have ended; it goes in the moments after. */
   untilTidy(): Promise<void> {
     return this.until(() => {

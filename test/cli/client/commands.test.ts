@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const nowhere = Bun.randomUUIDv7();
-const patience = 30_000;
+const patience = 180_000;
 const spoken = [{ index: 0, startSeconds: 0.3, endSeconds: 2, speaker: 0, text: "Ask \x1b[2Jnot.", words: [] }];
 
 interface Outcome {
@@ -136,15 +136,17 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     async () => {
       const { run, accountId } = as("interrupted");
       const environment = { TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: server.client("interrupted").key };
-      const child = Bun.spawn(programCommand("submit", "--wait", jfk), {
+      const child = Bun.spawn(programCommand("submit", "--wait", "--every", "0.1", jfk), {
         env: { ...process.env, ...environment },
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
       });
-      while (server.recordings.open.countOf(accountId) === 0) await Bun.sleep(20);
-      // The answer has to reach it too.
-      await Bun.sleep(300);
+      const isFollowed = () => {
+        const path = `/api/public/v1/transcriptions/${server.recordings.idsOf(accountId)[0]}`;
+        return server.log.some((line) => line.event === "http.request" && line.method === "GET" && line.path === path);
+      };
+      while (!isFollowed() && child.exitCode === null) await Bun.sleep(20);
       child.kill("SIGINT");
       expect(await child.exited).toBe(130);
       const [id] = server.recordings.idsOf(accountId);

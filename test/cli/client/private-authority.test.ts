@@ -58,6 +58,6 @@ describe.if(canMakeCertificates("tests of a private authority"))(
       expect(plain.stderr).not.toContain("verbose");
       const noPem = await list(good.url.origin, "--ca", key);
       expect([noPem.exitCode, noPem.stderr]).toEqual([1, expect.stringContaining("no certificate in PEM")]);
-    }, 30_000);
+    }, 180_000);
   },
 );

@@ -13,6 +13,9 @@ import { type Filled, fill } from "./filled.ts";
 const recording = samplePath("jfk.mp3");
 const ready = found !== null && available("the console in a browser", ffmpegPath, recording);
 
+/** What is sent is decoded, transcribed and made into a copy to listen to, beside a browser. */
+const transcribedWithin = 150_000;
+
 /** One operator's day: the tests go on from where the one before left the page. */
 describe.if(ready)("an operator in a browser", () => {
   const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
@@ -71,9 +74,9 @@ describe.if(ready)("an operator in a browser", () => {
     const tray = page.getByRole("region", { name: "Recordings sent" });
     await tray.getByRole("link", { name: "An inaugural address" }).click();
     await page.getByRole("heading", { name: "An inaugural address" }).waitFor();
-    await transcript().getByText("ask what you can do").waitFor();
+    await transcript().getByText("ask what you can do").waitFor({ timeout: transcribedWithin });
     await tray.getByRole("button", { name: "Dismiss" }).click();
-  });
+  }, 180_000);
 
   test("drops a folder, and is asked about the recordings in it", async () => {
     using folder = temporaryDirectory();
@@ -103,12 +106,15 @@ describe.if(ready)("an operator in a browser", () => {
       const { x, y, width, height } = range.getBoundingClientRect();
       return { x: x + width / 2, y: y + height / 2 };
     });
-    await page.mouse.click(place.x, place.y);
-    await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
-    await page.waitForFunction(() => {
-      const [range] = CSS.highlights.get("playing") ?? [];
-      return range instanceof Range && range.toString().includes("country");
-    });
+    // It is said in less time than a slow machine takes to look.
+    await Promise.all([
+      page.waitForFunction(() => {
+        const [range] = CSS.highlights.get("playing") ?? [];
+        return range instanceof Range && range.toString().includes("country");
+      }),
+      page.getByRole("button", { name: "Pause", exact: true }).waitFor(),
+      page.mouse.click(place.x, place.y),
+    ]);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Space");
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
@@ -306,7 +312,7 @@ describe.if(ready)("an operator in a browser", () => {
       }
     }
     expect(faults).toEqual([]);
-  });
+  }, 300_000);
 
   test("scrolls no screen sideways on a phone, nor at 200 % zoom", async () => {
     const wide: string[] = [];
@@ -379,7 +385,7 @@ describe.if(ready)("an operator in a browser", () => {
     await other.getByRole("alert").getByText("can't be played").waitFor();
     await other.unroute(cut.sound);
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
-    await other.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await other.getByRole("button", { name: "Play", exact: true }).waitFor({ timeout: transcribedWithin });
     // Retention takes it while somebody looks at it.
     await other.route(cut.sound, (route) => route.abort());
     await other.reload();
@@ -388,7 +394,7 @@ describe.if(ready)("an operator in a browser", () => {
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
     await other.getByText("no longer kept").waitFor();
     await other.close();
-  });
+  }, 180_000);
 
   test("signs out, and sees nothing from then on", async () => {
     await page.getByRole("button", { name: "Sign out" }).click();
