@@ -187,8 +187,9 @@ export class Engine {
     const { log } = this.#options;
     const names = interrupted.map(({ operation }) => operation.name);
     const { at: _, ...end } = how;
-    log.error({ event: "engine.worker_died", ...end, trouble, operations: names });
+    // A death is told once it is kept: who reads of it may kill the server.
     blame(interrupted, how, log);
+    log.error({ event: "engine.worker_died", ...end, trouble, operations: names });
     const again = interrupted.filter((task) => {
       if (task.abandoned) return false;
       const error = givenUp(task);

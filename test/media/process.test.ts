@@ -114,7 +114,7 @@ describe.if(ready)("a decode in progress", () => {
         await child.exited;
         await until(() => processesNaming(folder).length === 0);
       });
-    }, 20_000);
+    });
   }
 
   for (const [which, start] of [

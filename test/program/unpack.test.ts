@@ -101,10 +101,15 @@ describe("unpacking", () => {
 
   test("that was killed is never used, and its leavings go with the next start", async () => {
     parts = await makeParts(scope.path, 30_000_000);
-    const child = start();
-    for (let tries = 0; tries < 2000 && !(existsSync(runtime) && entries().length > 0); tries++) await Bun.sleep(1);
-    child.kill("SIGKILL");
-    await child.exited;
+    for (;;) {
+      const child = start();
+      while (!existsSync(runtime) || entries().length === 0) await Bun.sleep(1);
+      child.kill("SIGKILL");
+      await child.exited;
+      // a quick one may have been through
+      if (entries().some((name) => name.includes("."))) break;
+      rmSync(runtime, { recursive: true });
+    }
     expect(entries()).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.[0-9a-f-]{36}$/)]);
     expect(await verifyParts(await unpackOnce(), parts)).toEqual([]);
     expect(entries()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);

@@ -36,6 +36,6 @@ describe.if(ready)("scripts/endurance that is ended in the middle by", () => {
         if (left === "nothing on disk") expect(await namesIn(folder)).toEqual([]);
       });
     },
-    30_000,
+    120_000,
   );
 });

@@ -43,6 +43,7 @@ export class TestServer implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #log: LogLine[] = [];
   #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
+  #collected: Promise<void> = Promise.resolve();
   #origin = "";
   #directory: ReturnType<typeof temporaryDirectory> | null = null;
 
@@ -113,7 +114,7 @@ export class TestServer implements AsyncDisposable {
     this.#child = child;
     TestServer.running.add(this);
     this.#origin = "";
-    void this.#collect(child.stderr);
+    this.#collected = this.#collect(child.stderr);
     for await (const line of lines(child.stdout)) {
       const origin = /^transcribe serves (https?:\/\/\S+)\/api\/public\/v1$/.exec(line)?.[1];
       if (origin !== undefined) this.#origin = origin;
@@ -214,8 +215,11 @@ export class TestServer implements AsyncDisposable {
   async #end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
     const child = this.#child;
     if (child === null) throw new Error("the server does not run");
+    const collected = this.#collected;
     child.kill(signal);
     const exitCode = await child.exited;
+    // Its last lines may still be in the pipe, which a child of its own may hold open.
+    await Promise.race([collected, Bun.sleep(5000)]);
     this.#child = null;
     TestServer.running.delete(this);
     return exitCode;
@@ -223,9 +227,18 @@ export class TestServer implements AsyncDisposable {
 
   async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const line of lines(stream)) {
-      const parsed: unknown = line.startsWith("{") ? JSON.parse(line) : { event: "not JSON", line };
+      const parsed = parsedOrNot(line);
       this.#log.push(Value.Check(lineSchema, parsed) ? parsed : { event: "no event", line });
     }
+  }
+}
+
+/** A line of the log; whoever is killed leaves half of one. */
+function parsedOrNot(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return { event: "not JSON", line };
   }
 }
 
