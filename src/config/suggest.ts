@@ -1,3 +1,5 @@
+import { editDistance } from "../wording/index.ts";
+
 /** The candidate that is most like a name, when one is like enough to be meant. */
 export function suggest(name: string, candidates: readonly string[]): string | null {
   const wanted = name.toLowerCase();
@@ -6,27 +8,4 @@ export function suggest(name: string, candidates: readonly string[]): string | n
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.candidate : null;
-}
-
-/** Letters to be put in, left out, changed, or exchanged with their neighbour (Damerau-Levenshtein, restricted). */
-function editDistance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= a.length; row++) {
-    const [above = [], twoAbove = []] = [rows[row - 1], rows[row - 2]];
-    const distances = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const changed = a[row - 1] === b[column - 1] ? 0 : 1;
-      const exchanged = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      distances.push(
-        Math.min(
-          (above[column] ?? 0) + 1,
-          (distances[column - 1] ?? 0) + 1,
-          (above[column - 1] ?? 0) + changed,
-          exchanged ? (twoAbove[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
-    }
-    rows.push(distances);
-  }
-  return rows[a.length]?.[b.length] ?? 0;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import { editDistance } from "../../wording/index.ts";
 import type { Gpu } from "../protocol.ts";
 import { isCpuLibrary, isGpuLibrary } from "../whisper/index.ts";
 import { askSelfTest, type Trial } from "./ask-self-test.ts";
@@ -21,6 +22,9 @@ export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
 /** GPU drivers compile their kernels at first use, which takes some of them minutes. */
 const defaultTimeoutMilliseconds = 300_000;
 
+/** No two devices round alike, so that a word in ten may be another one; what a broken GPU gives is no words at all. */
+const mostOtherWords = 0.1;
+
 /** Tries GPUs, one after the other. The CPU, which each is compared with, is timed once for all of them. */
 export class GpuTester {
   readonly #options: GpuTestOptions;
@@ -31,8 +35,8 @@ export class GpuTester {
   }
 
   /**
-   * Transcribes a sample on a GPU and on the CPU, each in a process of its own: the GPU has to hear the same words in less
-   * time. @throws only the signal's reason
+   * Transcribes a sample on a GPU and on the CPU, each in a process of its own: the GPU has to hear the same words, but for a
+   * few, in less time. @throws only the signal's reason
    */
   try(gpu: Pick<Gpu, "library" | "environment">): Promise<GpuTrial> {
     return tryWithSample(this.#options, (sample) => this.#compare(gpu, sample));
@@ -51,7 +55,10 @@ export class GpuTester {
 
 function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string | null {
   if (cpu.words.length === 0) return "the model hears no words in the sample, so that nothing can be compared";
-  if (gpu.words.join(" ") !== cpu.words.join(" ")) return "it hears other words than the CPU";
+  const others = editDistance(gpu.words, cpu.words);
+  if (others > mostOtherWords * cpu.words.length) {
+    return `it hears other words than the CPU: ${others} of ${cpu.words.length} differ`;
+  }
   return mustBeFaster ? slowness(gpu.seconds, cpu.seconds) : null;
 }
 

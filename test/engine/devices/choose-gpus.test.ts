@@ -14,6 +14,12 @@ type Answers = Readonly<Record<string, string>>;
 const heard = (seconds: number, ...words: string[]) => `echo '${JSON.stringify({ seconds, words })}'`;
 const onCpu = { "": heard(2, "ask", "not") };
 
+/** A GPU that hears the last of so many words otherwise than the CPU. */
+function aWordApart(words: number): Answers {
+  const same = Array.from({ length: words - 1 }, (_, index) => `word${index}`);
+  return { "": heard(2, ...same, "not"), [vulkan]: heard(1, ...same, "now") };
+}
+
 /** A device as a backend tells of it. */
 const device = (name: string, description = "H200", address = "0000:01:00.0") => ({ name, description, address });
 /** What a backend prints that finds these. */
@@ -70,6 +76,8 @@ describe("of the GPU backends", () => {
       ["Vulkan0"],
       [/SIGABRT/],
     ],
+    ["one that hears one word in ten otherwise is used", aWordApart(10), {}, ["Vulkan0"], []],
+    ["one that hears more words otherwise is left out", aWordApart(9), {}, [], [/1 of 9 differ$/]],
     ["one that hears other words is left out", { ...onCpu, [vulkan]: heard(1, "ask", "now") }, {}, [], [/other words/]],
     ["one that hears nothing is left out", { ...onCpu, [vulkan]: heard(1) }, {}, [], [/other words/]],
     [
