@@ -12,7 +12,8 @@ export const fetch = group("Recordings that are sent as a link.", {
     default: 3600,
     minimum: 1,
     maximum: 86_400,
-    description: "Longest time that fetching a link may take, in seconds.",
+    description:
+      "Longest time that fetching a link may take, in seconds. A link must also bring 16 KiB/s on average after its first minute.",
     reload: true,
   }),
   stall_seconds: duration("seconds", {

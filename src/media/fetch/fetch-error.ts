@@ -26,7 +26,7 @@ export type FetchFault =
   | "fetch_empty"
   /** More bytes than allowed, announced or sent. */
   | "fetch_too_large"
-  /** The host stalled, or sent so little that it comes to the same. */
+  /** The host stalled, or sent less than the least average speed. */
   | "fetch_too_slow"
   /** The limit on the whole time passed. */
   | "fetch_timed_out"

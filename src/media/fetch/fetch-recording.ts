@@ -13,7 +13,10 @@ export interface FetchRequest {
   /** Where the recording goes; replaced if it is there. Its folder exists. */
   readonly outputPath: string;
   readonly maxBytes: number;
-  /** Limit on everything together, redirects included; at most 24 days, which is what a timer can hold. */
+  /**
+   * Limit on everything together, redirects included; at most 24 days, which is what a timer can hold. A small recording has
+   * less, see TimeLimits.
+   */
   readonly maxSeconds: number;
   /** Limit on each step up to the answer, and on the time in which the body brings its next 16 KiB. */
   readonly stallSeconds: number;
@@ -22,7 +25,7 @@ export interface FetchRequest {
   readonly userAgent: string;
   /** Called at every whole percent with 0 to 1; once with null where the size is not announced. */
   readonly onProgress?: ((fraction: number | null) => void) | undefined;
-  /** Asked for room on the disk before the body is written, in bytes; 0 where its size is not announced. */
+  /** Called with the announced size, 0 for none, before the body is written; takes the disk space as the body arrives. */
   readonly claimRoom?: ((bytes: number) => RoomClaim) | undefined;
   /** Certificate authorities in PEM that are trusted beside the public ones: those of hosts inside walls. */
   readonly authorities?: readonly string[] | undefined;
@@ -55,6 +58,7 @@ export async function fetchRecording(request: FetchRequest): Promise<FetchedReco
     });
     try {
       const announced = checkAnswer(answer, host, request.maxBytes);
+      if (announced !== null) limits.announced(announced);
       const progress = percentSteps(announced, request.onProgress);
       using room = request.claimRoom?.(announced ?? 0);
       const sizeBytes = await storeBody(answer, {

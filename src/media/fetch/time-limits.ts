@@ -18,30 +18,39 @@ const STALLED: Record<FetchStage, FetchFault> = {
  */
 const MIN_BYTES_PER_STALL = 16 * 1024;
 
+/** The contract's: at least 16 KiB/s on average after the first minute, which redirects and a slow start may take. */
+const GRACE_SECONDS = 60;
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+
 /**
  * The clock of one fetch, over all its redirects: `signal` is aborted when the caller's is, when the whole time is over, or when a
  * stage stalls, with the reason to throw. Disposing of it stops its timers.
+ *
+ * The whole time follows from the announced size; where none is announced it grows with the bytes that arrive.
  */
 export class TimeLimits implements Disposable {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
+  readonly #maxSeconds: number;
   readonly #stallSeconds: number;
   readonly #caller: AbortSignal;
-  readonly #wholeTime: Timer;
+  readonly #startedAt = performance.now();
+  #wholeTime: Timer | undefined;
   #stall: Timer | undefined;
   #stage: FetchStage = "resolve";
-  #bytes = 0;
+  #bytesSinceStall = 0;
+  #arrivedBytes = 0;
+  #announcedBytes = 0;
   #over = false;
 
-  constructor(limits: { maxSeconds: number; stallSeconds: number; signal: AbortSignal }) {
+  constructor({ maxSeconds, stallSeconds, signal }: { maxSeconds: number; stallSeconds: number; signal: AbortSignal }) {
     this.signal = this.#controller.signal;
-    this.#stallSeconds = limits.stallSeconds;
-    this.#caller = limits.signal;
+    this.#maxSeconds = maxSeconds;
+    this.#stallSeconds = stallSeconds;
+    this.#caller = signal;
     this.#caller.addEventListener("abort", this.#followCaller);
     if (this.#caller.aborted) this.#followCaller();
-    this.#wholeTime = setTimeout(() => {
-      this.#abort("fetch_timed_out", `the recording did not arrive within ${limits.maxSeconds} s`);
-    }, limits.maxSeconds * 1_000);
+    this.#watchWholeTime();
     this.#watchStall();
   }
 
@@ -55,10 +64,17 @@ export class TimeLimits implements Disposable {
     this.#watchStall();
   }
 
+  /** The body is announced to have so many bytes. */
+  announced(bytes: number): void {
+    this.#announcedBytes = bytes;
+    this.#watchWholeTime();
+  }
+
   /** So many bytes of the body have come. */
   received(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes >= MIN_BYTES_PER_STALL) this.#watchStall();
+    this.#arrivedBytes += bytes;
+    this.#bytesSinceStall += bytes;
+    if (this.#bytesSinceStall >= MIN_BYTES_PER_STALL) this.#watchStall();
   }
 
   [Symbol.dispose](): void {
@@ -70,8 +86,26 @@ export class TimeLimits implements Disposable {
 
   readonly #followCaller = () => this.#controller.abort(this.#caller.reason);
 
+  /** Looks again when the time for what is known of the size is over: more may have arrived by then. */
+  #watchWholeTime(): void {
+    clearTimeout(this.#wholeTime);
+    // An operator who allows a longer silence allows it at the beginning, too.
+    const graceSeconds = Math.max(GRACE_SECONDS, this.#stallSeconds);
+    const ownSeconds = graceSeconds + Math.max(this.#announcedBytes, this.#arrivedBytes) / MIN_BYTES_PER_SECOND;
+    const allowedSeconds = Math.min(ownSeconds, this.#maxSeconds);
+    const leftMilliseconds = this.#startedAt + allowedSeconds * 1_000 - performance.now();
+    if (leftMilliseconds > 0) {
+      this.#wholeTime = setTimeout(() => this.#watchWholeTime(), Math.ceil(leftMilliseconds));
+    } else if (ownSeconds < this.#maxSeconds) {
+      const message = `the recording arrives at less than ${MIN_BYTES_PER_SECOND / 1024} KiB/s after ${graceSeconds} s`;
+      this.#abort("fetch_too_slow", message);
+    } else {
+      this.#abort("fetch_timed_out", `the recording did not arrive within ${this.#maxSeconds} s`);
+    }
+  }
+
   #watchStall(): void {
-    this.#bytes = 0;
+    this.#bytesSinceStall = 0;
     clearTimeout(this.#stall);
     // A look-up that nobody waits for any more may still come back.
     if (this.#over) return;
