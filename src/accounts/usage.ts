@@ -17,6 +17,10 @@ export interface WindowState {
   readonly retryMilliseconds: number;
 }
 
+/** How much longer than its container claims a recording may be without being admitted anew. Chosen, not measured. */
+const inaccuracyShare = 0.1;
+const inaccuracySeconds = 60;
+
 export const createWindows = { hour, day } as const;
 
 /**
@@ -64,23 +68,19 @@ export class Usage {
 
   /** Seconds of audio an account was charged for on a UTC day. */
   audioSeconds(accountId: string, now: number): number {
-    const row = this.#store
-      .select({ seconds: sum(tables.audioUsage.seconds) })
-      .from(tables.audioUsage)
-      .where(and(eq(tables.audioUsage.accountId, accountId), eq(tables.audioUsage.day, utcDay(now))))
-      .get();
-    return Number(row?.seconds ?? 0);
+    return this.#audioSecondsOn(accountId, utcDay(now));
   }
 
   /**
-   * Lets a recording begin, once: one that has begun runs to its end, whatever others spend meanwhile.
+   * Lets a recording begin, once: one that has begun runs to its end, whatever others spend meanwhile. It is charged nothing
+   * before its length is known, see chargeAudio.
    * @returns false when the account has no allowance left
    */
   admit(accountId: string, recordingId: string, allowanceSeconds: number, now: number): boolean {
     const admit = (transaction: Pick<Store, "select" | "insert">) => {
       const begun = transaction.select().from(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId));
       if (begun.get() !== undefined) return true;
-      if (this.audioSeconds(accountId, now) >= allowanceSeconds) return false;
+      if (!this.hasAllowance(accountId, allowanceSeconds, now)) return false;
       transaction
         .insert(tables.audioUsage)
         .values({ accountId, day: utcDay(now), recordingId, seconds: 0 })
@@ -91,14 +91,50 @@ export class Usage {
     return this.#store.transaction(admit, { behavior: "immediate" });
   }
 
-  /** Charges a recording that was admitted, when its length is known. */
-  chargeAudio(recordingId: string, seconds: number): void {
-    this.#store.update(tables.audioUsage).set({ seconds }).where(eq(tables.audioUsage.recordingId, recordingId)).run();
+  /** Returns whether an account has allowance left on a UTC day. */
+  hasAllowance(accountId: string, allowanceSeconds: number, now: number): boolean {
+    return this.audioSeconds(accountId, now) < allowanceSeconds;
   }
 
-  /** Gives a recording's charge back. */
+  /**
+   * Charges an admitted recording for its length, in place of an earlier charge, on the day on which it was admitted. A charge
+   * that grows by more than a container is inaccurate is admitted anew against the other recordings' charges of that day, so
+   * neither an unknown length nor a header that lies passes the allowance. Charges nothing when the recording's charge was
+   * refunded meanwhile.
+   * @returns false, and refunds the recording, when the account has no allowance left
+   */
+  chargeAudio(recordingId: string, seconds: number, allowanceSeconds: number): boolean {
+    const { audioUsage } = tables;
+    const isRecording = eq(audioUsage.recordingId, recordingId);
+    const charge = (transaction: Pick<Store, "select" | "update" | "delete">) => {
+      const row = transaction.select().from(audioUsage).where(isRecording).get();
+      if (row === undefined) return true;
+      if (seconds > row.seconds * (1 + inaccuracyShare) + inaccuracySeconds) {
+        if (this.#audioSecondsOn(row.accountId, row.day) - row.seconds >= allowanceSeconds) {
+          transaction.delete(audioUsage).where(isRecording).run();
+          return false;
+        }
+      }
+      transaction.update(audioUsage).set({ seconds }).where(isRecording).run();
+      return true;
+    };
+    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    return this.#store.transaction(charge, { behavior: "immediate" });
+  }
+
+  /** Refunds a recording's charge. */
   refundAudio(recordingId: string): void {
     this.#store.delete(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId)).run();
+  }
+
+  #audioSecondsOn(accountId: string, day: string): number {
+    const { audioUsage } = tables;
+    const row = this.#store
+      .select({ seconds: sum(audioUsage.seconds) })
+      .from(audioUsage)
+      .where(and(eq(audioUsage.accountId, accountId), eq(audioUsage.day, day)))
+      .get();
+    return Number(row?.seconds ?? 0);
   }
 }
 

@@ -27,6 +27,11 @@ export interface DecodeRequest {
   readonly maxSeconds: number;
   /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
   readonly onProgress?: (fraction: number) => void;
+  /**
+   * Called with the container's length before anything is decoded, null where the container gives none or ffmpeg only
+   * estimates it. What it throws ends the decode.
+   */
+  readonly onProbed?: ((declaredSeconds: number | null) => void) | undefined;
   /** Asked for room on the disk before anything is written. */
   readonly room?: DecodeRoom;
   readonly signal?: AbortSignal;
@@ -61,6 +66,8 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   const { ffmpegPath, inputPath, outputPath, signal } = request;
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
+  const declaredSeconds = probed.durationIsEstimate ? null : probed.durationSeconds;
+  request.onProbed?.(declaredSeconds);
 
   const partial = {
     mixed: `${outputPath}.partial`,
@@ -114,7 +121,6 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       paths.push(request.secondOutputPath);
     }
     await publish(first, outputPath);
-    const declaredSeconds = probed.durationIsEstimate ? null : probed.durationSeconds;
     return {
       paths,
       sampleCount,

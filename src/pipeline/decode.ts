@@ -36,6 +36,8 @@ export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
   readonly room: WorkRoom;
+  /** Called with the container's length before anything is decoded; what it throws ends the step. */
+  readonly onProbed: (declaredSeconds: number | null) => void;
 }
 
 /**
@@ -64,6 +66,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     secondOutputPath: secondPath,
     maxSeconds: options.maxSeconds,
     room: roomOf(context, options.room),
+    onProbed: options.onProbed,
     onProgress: context.progress,
     signal: context.signal,
   }).catch((error: unknown) => {

@@ -15,7 +15,7 @@ export interface PipelineServices {
   readonly engine: StepEngine;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
-  readonly decodeOptions: () => Omit<DecodeOptions, "room">;
+  readonly decodeOptions: () => Omit<DecodeOptions, "room" | "onProbed">;
   /** What recordings' work files may take of the disk. */
   readonly workRoom: WorkRoom;
   readonly usage: Usage;

@@ -41,6 +41,11 @@ export class RecordingFailure extends Error {
   }
 }
 
+/** The failure of a recording whose account has spent its allowance for the day. */
+export function quotaExceeded(): RecordingFailure {
+  return new RecordingFailure({ reason: "quota_exceeded" }, "the account has no allowance left today");
+}
+
 /**
  * Does those parts of a step that are missing, in order, as many at once as the engine takes; a step has at least one part.
  * When one fails, no other begins, and those under way are waited for.

@@ -16,7 +16,7 @@ import { rememberTries } from "./remember-tries.ts";
 import { type Piece, piecesOf } from "./second-hearing.ts";
 import type { PipelineServices } from "./services.ts";
 import { spokenWords } from "./spoken-words.ts";
-import { partOfStep, RecordingFailure, type StepContext } from "./step.ts";
+import { partOfStep, quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
 import { type Reading, transcribe } from "./transcribe.ts";
 
@@ -94,22 +94,44 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
   };
 }
 
-/** decode; the length that the recording turns out to have is entered, counted and charged. */
+/** Runs decode, and enters, counts and charges the length that the recording turns out to have. */
 async function decodeAndCount(services: PipelineServices, context: StepContext): Promise<Track[]> {
-  const { metrics, recordings, usage, now } = services;
+  const { metrics, recordings, now } = services;
   const { recording } = context;
   const since = now();
-  const tracks = await decode(context, { ...services.decodeOptions(), room: services.workRoom });
+  const options = { ...services.decodeOptions(), room: services.workRoom };
+  // A recording that was decoded before a restart was counted, and charged for its true length, then.
+  const isFirst = recording.durationSeconds === null;
+  const onProbed = (declaredSeconds: number | null) => {
+    if (isFirst && declaredSeconds !== null) charge(services, recording, Math.min(declaredSeconds, options.maxSeconds));
+  };
+  const tracks = await decode(context, { ...options, onProbed }).catch((error: unknown) => {
+    if (isTooLong(error)) services.usage.chargeAudio(recording.id, options.maxSeconds, Number.POSITIVE_INFINITY);
+    throw error;
+  });
   const durationSeconds = secondsOfAudio(tracks);
-  // One that was decoded before a restart was counted then.
-  if (recording.durationSeconds === null) {
+  if (isFirst) {
     const seconds = (now() - since) / 1000;
     metrics.recordings.decoded(durationSeconds);
     metrics.engine.stepDone({ step: "decode", device: "cpu", seconds, audioSeconds: durationSeconds });
   }
   recordings.describe(recording.id, { durationSeconds });
-  usage.chargeAudio(recording.id, durationSeconds);
+  charge(services, recording, durationSeconds);
   return tracks;
+}
+
+/** @throws {RecordingFailure} `quota_exceeded` when the account has no allowance left for it */
+function charge({ usage, audioAllowanceSeconds }: PipelineServices, recording: Recording, seconds: number): void {
+  const { id, accountId } = recording;
+  if (!usage.chargeAudio(id, seconds, audioAllowanceSeconds(accountId))) throw quotaExceeded();
+}
+
+function isTooLong(error: unknown): boolean {
+  return (
+    error instanceof RecordingFailure &&
+    error.failure.reason === "internal" &&
+    error.failure.cause === "recording_too_long"
+  );
 }
 
 function secondsOfAudio(tracks: readonly Track[]): number {

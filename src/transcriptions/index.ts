@@ -35,6 +35,7 @@ export {
   failureReasonSchema,
   type InternalCause,
   isOpen,
+  isServiceFault,
   type Status,
   type Step,
   statusSchema,

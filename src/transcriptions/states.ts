@@ -65,6 +65,15 @@ const internalCauses = [
 ] as const;
 export type InternalCause = (typeof internalCauses)[number];
 
+/**
+ * Returns whether a failure is the service's fault, so that the recording's charge is refunded. A recording that is too long
+ * is not, nor is a link that was too slow or gave no recording.
+ */
+export function isServiceFault(failure: Failure): boolean {
+  if (failure.reason !== "internal") return false;
+  return failure.cause !== "recording_too_long" && !failure.cause.startsWith("fetch_");
+}
+
 /** Why a recording failed: what the client is told, and what the operator is. */
 export type Failure =
   | { readonly reason: Exclude<FailureReason, "internal"> }

@@ -50,9 +50,7 @@ describe("creates of an account", () => {
 
 describe("audio of an account", () => {
   const process = (id: string, seconds: number, allowance: number, now: number, of = account) => {
-    const admitted = usage.admit(of, id, allowance, now);
-    if (admitted) usage.chargeAudio(id, seconds);
-    return admitted;
+    return usage.admit(of, id, allowance, now) && usage.chargeAudio(id, seconds, allowance);
   };
 
   test("one may begin while anything is left, though it takes more than that; the next one may not", () => {
@@ -75,6 +73,46 @@ describe("audio of an account", () => {
     expect(process("b", 100, 100, noon)).toBe(true);
     expect(process("a", 60, 100, noon + hour)).toBe(true);
     expect(usage.audioSeconds(account, noon)).toBe(160);
+  });
+
+  test("of recordings that begin at once, each sees what those before it are charged by their containers' lengths", () => {
+    const hours = (count: number) => count * 3600;
+    const ids = ["a", "b", "c", "d", "e"];
+    expect(ids.map((id) => usage.admit(account, id, hours(20), noon))).toEqual(ids.map(() => true));
+    const charged = ids.map((id) => usage.chargeAudio(id, hours(18), hours(20)));
+    expect(charged).toEqual([true, true, false, false, false]);
+    expect(usage.audioSeconds(account, noon)).toBe(hours(36));
+    expect(ids.map((id) => usage.chargeAudio(id, hours(18), hours(20)))).toEqual(ids.map(() => true));
+    expect(usage.audioSeconds(account, noon)).toBe(hours(36));
+  });
+
+  test("a container that claims a second gains nothing: its true length is held against what the others are charged", () => {
+    const ids = ["a", "b", "c"];
+    for (const id of ids) expect(process(id, 1, 1000, noon)).toBe(true);
+    expect(ids.map((id) => usage.chargeAudio(id, 5000, 1000))).toEqual([true, false, false]);
+    expect(usage.audioSeconds(account, noon)).toBe(5000);
+  });
+
+  test("a container that is off by little is corrected, though others have spent the rest meanwhile", () => {
+    expect(process("a", 600, 1000, noon)).toBe(true);
+    expect(process("b", 1000, 1000, noon)).toBe(true);
+    expect(usage.chargeAudio("a", 720, 1000)).toBe(true);
+    expect(usage.chargeAudio("b", 10, 1000)).toBe(true);
+    expect(usage.audioSeconds(account, noon)).toBe(730);
+  });
+
+  test("the true length counts on the day on which the recording began", () => {
+    expect(usage.admit(account, "a", 100, midnight - 1)).toBe(true);
+    expect(process("b", 500, 100, midnight)).toBe(true);
+    expect(usage.chargeAudio("a", 5000, 100)).toBe(true);
+    expect(usage.audioSeconds(account, midnight - 1)).toBe(5000);
+  });
+
+  test("what was refunded is not charged any more", () => {
+    process("a", 100, 1000, noon);
+    usage.refundAudio("a");
+    expect(usage.chargeAudio("a", 500, 1000)).toBe(true);
+    expect(usage.audioSeconds(account, noon)).toBe(0);
   });
 
   test("days are UTC's; what goes on over midnight belongs to the day it began", () => {
@@ -110,7 +148,7 @@ describe("audio of an account", () => {
     const { id } = createAccount(before, "acme", by);
     const spending = new Usage(before);
     spending.admit(id, "a", 100, noon);
-    spending.chargeAudio("a", 100);
+    spending.chargeAudio("a", 100, 100);
     spending.spendCreate(before, id, noon);
     before.$client.close();
     const after = openDatabase(path);

@@ -85,7 +85,7 @@ describe("commands for recordings beside a running server", () => {
     "cancel ends what waits and what runs as failed, internal; gives its audio back; and can't end it twice",
     async () => {
       server.usage.admit(client.accountId, processing, 1000, server.now());
-      server.usage.chargeAudio(processing, 60);
+      server.usage.chargeAudio(processing, 60, 1000);
       for (const [id, by] of [
         [processing, client],
         [queued, other],

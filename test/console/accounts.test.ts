@@ -12,7 +12,7 @@ describe("accounts", () => {
     api.store.transaction((writer) => api.usage.spendCreate(writer, id, api.now()));
     const done = api.enterCompleted(id, 1);
     api.usage.admit(id, done, 1e9, api.now());
-    api.usage.chargeAudio(done, 90);
+    api.usage.chargeAudio(done, 90, 1e9);
     const { accounts, scopes } = await (await server.operator()).read("/accounts", accountPageSchema);
     expect(accounts).toMatchObject([
       {

@@ -39,6 +39,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
   return decode(context, {
     ffmpegPath: join(directory, "none"),
     maxSeconds: 60,
+    onProbed: () => {},
     room: new WorkRoom(new DiskRoom(directory, () => 0)),
   });
 }
@@ -121,7 +122,7 @@ describe.if(
         log: pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) }),
         progress: () => {},
       },
-      { ffmpegPath, maxSeconds: 60, room: new WorkRoom(new DiskRoom(directory.path, () => 0)) },
+      { ffmpegPath, maxSeconds: 60, onProbed: () => {}, room: new WorkRoom(new DiskRoom(directory.path, () => 0)) },
     );
     expect(track?.pcm.sampleCount).toBeGreaterThan(16_000);
     expect(lines.map((line) => JSON.parse(line))).toEqual(

@@ -48,11 +48,11 @@ function limitsText(limits: Limits): string {
 |---|---|---|
 ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
-An account may have limits of its own. \`Retry-After\` is exact. A create that is refused or replayed spends none of the creates. Audio is charged once, when processing begins, and given back when the recording fails with \`internal\`. A valid key is never refused for failed authentications.`;
+An account may have limits of its own. \`Retry-After\` is exact. A create that is refused or replayed spends none of the creates. Audio is charged once, when processing begins, and refunded when the recording fails with \`internal\` through a fault of the service; not for a link that was too slow or gave no recording. A valid key is never refused for failed authentications.`;
 }
 
 const polling = `## Polling
-Ask for the first time after 10 seconds; then every 5 seconds for a recording under ten minutes, and for a longer one double the pause each time up to 30 seconds. Give up after twice the recording's length plus ten minutes. On 429 wait \`Retry-After\` seconds; on 5xx back off and go on. \`completed\` and \`failed\` never change again. \`processing\` may read \`queued\` once more after a restart of the server; the work goes on where it was.`;
+Ask for the first time after 10 seconds; then every 5 seconds for a recording under ten minutes, and for a longer one double the pause each time up to 30 seconds. Give up after twice the recording's length plus ten minutes. On 429 wait \`Retry-After\` seconds; on 5xx back off and go on. \`completed\` and \`failed\` never change again. \`processing\` may read \`queued\` again after a restart of the server, and while other accounts' recordings have their share; the recording resumes where it was.`;
 
 function errorsText(): string {
   const rows = errorCodes.map((code) => {
