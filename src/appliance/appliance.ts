@@ -4,7 +4,7 @@ import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { Trial } from "../engine/index.ts";
 import { ListeningCopies } from "../listening/index.ts";
-import { processRecording, takeOverWork } from "../pipeline/index.ts";
+import { fetchLink, type Outcome, processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingQueue } from "../queue/index.ts";
 import { DiskRoom, DiskUsage } from "../storage/index.ts";
@@ -104,15 +104,18 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
     ...{ room, waitsForMachine: true },
   });
+  const noteEnd = (id: string) => (outcome: Outcome) => {
+    if (outcome === null) console.recordingEnded(id);
+    return outcome;
+  };
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
-    async process(id, signal) {
+    fetch: (id, signal) => fetchLink(services, id, signal).then(noteEnd(id)),
+    process(id, signal) {
       // The worker is there by the time that it is needed.
       engine.wake();
-      const outcome = await processRecording(services, id, signal);
-      if (outcome === null) console.recordingEnded(id);
-      return outcome;
+      return processRecording(services, id, signal).then(noteEnd(id));
     },
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,

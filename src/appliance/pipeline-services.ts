@@ -26,7 +26,11 @@ export function pipelineServices({ running, files, room, ...parts }: Parts): Pip
       timeoutSeconds: running.values.fetch.timeout_seconds,
       stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
-      claimRoom: (bytes) => room.claim(bytes, "intake"),
+      claimRoom(announcedBytes) {
+        // What is announced takes nothing from others before it arrives.
+        room.claim(announcedBytes, "intake")[Symbol.dispose]();
+        return room.claim(0, "intake");
+      },
     }),
     decodeOptions: () => ({
       ffmpegPath: files.ffmpeg,

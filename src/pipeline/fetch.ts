@@ -1,6 +1,10 @@
 import { type AllowList, FetchError, fetchRecording } from "../media/index.ts";
 import type { RoomClaim } from "../storage/index.ts";
-import { RecordingFailure } from "./step.ts";
+import { isOpen } from "../transcriptions/index.ts";
+import { attempt } from "./attempt.ts";
+import type { Outcome } from "./outcome.ts";
+import type { PipelineServices } from "./services.ts";
+import { quotaExceeded, RecordingFailure } from "./step.ts";
 
 export interface FetchOptions {
   readonly allow: AllowList;
@@ -8,36 +12,48 @@ export interface FetchOptions {
   readonly timeoutSeconds: number;
   readonly stallSeconds: number;
   readonly userAgent: string;
-  /** Promises room on the disk, in bytes. @throws {MachineError} where there is none */
-  readonly claimRoom: (bytes: number) => RoomClaim;
+  /**
+   * Opens the disk space of a download of so many announced bytes, which takes space as its bytes arrive.
+   * @throws {MachineError} where there is not so much
+   */
+  readonly claimRoom: (announcedBytes: number) => RoomClaim;
 }
 
 /**
- * fetch: the recording behind a link, into a file.
- * @returns its size in bytes
- * @throws {RecordingFailure} `internal`, with the true cause
+ * fetch: downloads the recording behind a link while it is `queued`, outside the processing slots. Nothing is charged for it;
+ * an account without allowance is refused before the download.
+ * @returns null when the recording has ended; otherwise it waits for a slot, or for the machine
+ * @throws what is neither the recording's fault nor the machine's
  */
-export async function fetchSource(
-  url: string,
-  outputPath: string,
-  options: FetchOptions,
-  signal: AbortSignal,
-): Promise<number> {
-  try {
-    const { sizeBytes } = await fetchRecording({
-      url: new URL(url),
-      outputPath,
-      maxBytes: options.maxBytes,
-      maxSeconds: options.timeoutSeconds,
-      stallSeconds: options.stallSeconds,
-      allow: options.allow,
-      userAgent: options.userAgent,
-      claimRoom: options.claimRoom,
+export function fetchLink(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {
+  return attempt(services, id, signal, async () => {
+    const { recordings, dataDirectory, usage, log, now } = services;
+    const waiting = recordings.get(id);
+    if (waiting === null || !isOpen(waiting.status)) return null;
+    const { accountId, sourceUrl, sizeBytes } = waiting;
+    if (sourceUrl === null || sizeBytes !== null) return { waitsFor: "slot" };
+    if (!usage.hasAllowance(accountId, services.audioAllowanceSeconds(accountId), now())) throw quotaExceeded();
+    const startedAt = now();
+    recordings.progress(id, "fetch", null);
+    const { timeoutSeconds, ...options } = services.fetchOptions();
+    const fetched = await fetchRecording({
+      ...options,
+      url: new URL(sourceUrl),
+      outputPath: dataDirectory.uploadPath(id),
+      maxSeconds: timeoutSeconds,
       signal,
+    }).catch((error: unknown) => {
+      if (!(error instanceof FetchError)) throw error;
+      throw new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
     });
-    return sizeBytes;
-  } catch (error) {
-    if (!(error instanceof FetchError)) throw error;
-    throw new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
-  }
+    // A command may have ended it in the last moment.
+    if (!recordings.fetched(id, fetched.sizeBytes)) return null;
+    log.info({
+      event: "recording.fetched",
+      recordingId: id,
+      milliseconds: now() - startedAt,
+      sizeBytes: fetched.sizeBytes,
+    });
+    return { waitsFor: "slot" };
+  });
 }

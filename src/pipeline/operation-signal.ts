@@ -1,6 +1,6 @@
 import { ParkingError } from "./parking-error.ts";
 
-/** The signal of one operation, which goes on a little where its recording is only parked. */
+/** The signal of one operation, which outlives its recording's by the grace time when the recording is parked. */
 export interface OperationSignal extends Disposable {
   readonly signal: AbortSignal;
   /** The worker has begun with it; before, there is nothing to be lost. */
@@ -12,11 +12,15 @@ export function operationSignal(recordingSignal: AbortSignal): OperationSignal {
   const controller = new AbortController();
   let hasBegun = false;
   let timer: NodeJS.Timeout | null = null;
+  let hurry: AbortSignal | null = null;
+  const end = () => controller.abort(recordingSignal.reason);
   const abort = () => {
     const reason: unknown = recordingSignal.reason;
-    const grace = hasBegun && reason instanceof ParkingError ? reason.graceMilliseconds : 0;
-    if (grace === 0) controller.abort(reason);
-    else timer = setTimeout(() => controller.abort(reason), grace);
+    if (!hasBegun || !(reason instanceof ParkingError) || reason.graceMilliseconds === 0) return end();
+    timer = setTimeout(end, reason.graceMilliseconds);
+    hurry = reason.hurry;
+    if (hurry.aborted) end();
+    else hurry.addEventListener("abort", end, { once: true });
   };
   recordingSignal.addEventListener("abort", abort, { once: true });
   return {
@@ -26,6 +30,7 @@ export function operationSignal(recordingSignal: AbortSignal): OperationSignal {
     },
     [Symbol.dispose]() {
       recordingSignal.removeEventListener("abort", abort);
+      hurry?.removeEventListener("abort", end);
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -1,1 +1,1 @@
-export { RecordingQueue } from "./queue.ts";
+export { RecordingQueue, type RecordingQueueOptions } from "./queue.ts";

@@ -66,6 +66,11 @@ export class StalledRecordings {
     if (stalled !== undefined) this.#stalled.set(recordingId, { ...stalled, triedAt: this.#now() });
   }
 
+  /** It waits for the machine no more, and has not ended. */
+  resumes(recordingId: string): void {
+    this.#stalled.delete(recordingId);
+  }
+
   /** It has ended, and left its room to those that wait for some. */
   ended(recordingId: string): void {
     this.#stalled.delete(recordingId);

@@ -149,6 +149,22 @@ export class Recordings {
       .run();
   }
 
+  /**
+   * `processing` → `queued`: the recording waits for a slot. One that is `queued` already, because its link was fetched, stays so.
+   * @returns null when it has ended
+   */
+  requeue(id: string): Recording | null {
+    const { recordings } = tables;
+    return (
+      this.#store
+        .update(recordings)
+        .set({ status: "queued", updatedAt: this.#now() })
+        .where(and(eq(recordings.id, id), inArray(recordings.status, ["queued", "processing"])))
+        .returning()
+        .get() ?? null
+    );
+  }
+
   /** Says how far a recording is; `percent` never goes down. A link is fetched while its recording is still `queued`. */
   progress(id: string, step: Step, percent: number | null): void {
     const recording = this.get(id);
@@ -164,9 +180,12 @@ export class Recordings {
     writeSoon(this.#store, () => update.run());
   }
 
-  /** Enters the size of a link's recording that was fetched. */
-  fetched(id: string, sizeBytes: number): void {
-    this.#store.update(tables.recordings).set({ sizeBytes }).where(eq(tables.recordings.id, id)).run();
+  /** Enters the size of a link's recording that was fetched; its next step has not begun. False when it has ended. */
+  fetched(id: string, sizeBytes: number): boolean {
+    const { recordings } = tables;
+    const isOpen = and(eq(recordings.id, id), inArray(recordings.status, ["queued", "processing"]));
+    const update = this.#store.update(recordings).set({ sizeBytes, step: null }).where(isOpen);
+    return update.returning({ id: recordings.id }).get() !== undefined;
   }
 
   /** What a step found out about the recording. */

@@ -97,6 +97,7 @@ class Workplace implements Disposable {
     return new RecordingQueue({
       recordings: this.recordings,
       process: (id, signal) => processRecording(this.services, id, signal),
+      fetch: unused,
       ...{ slots: 5, priorityOf: () => 0, now: Date.now },
       // Whatever waits for room is tried when another ends.
       retryMilliseconds: () => 3_600_000,

@@ -7,6 +7,8 @@ interface Waiting {
   /** Account and number: `a1`. */
   readonly id: string;
   readonly sinceMinute: number;
+  /** Unless it has waited ever since it was created. */
+  readonly createdAtMinute?: number;
   readonly resumed?: boolean;
 }
 
@@ -16,21 +18,26 @@ interface Scene {
   /** Accounts of what runs when the first slot gets free; each that is taken then runs too. */
   readonly running?: readonly string[];
   readonly atMinute?: number;
+  /** More than anybody takes unless said. */
+  readonly slots?: number;
 }
 
 /** The order in which waiting recordings get a free slot, which is the one that is told beforehand. */
-function orderOf({ waiting, priorities = {}, running = [], atMinute = 1 }: Scene): string[] {
+function orderOf({ waiting, priorities = {}, running = [], atMinute = 1, slots = 99 }: Scene): string[] {
   const runningNow = [...running];
   const rules = {
     priorityOf: (account: string) => priorities[account] ?? 0,
     runningOf: (account: string) => runningNow.filter((each) => each === account).length,
+    lastBegunOf: (account: string) => runningNow.lastIndexOf(account) + 1,
+    slots: () => slots,
     now: () => atMinute * minute,
   };
   const FairQueue = fairQueueClass(rules);
   const queue = new FairQueue();
   const order: string[] = [];
-  const entries = waiting.map(({ id, sinceMinute, resumed = false }) => {
-    return { recordingId: id, accountId: id.charAt(0), waitingSince: sinceMinute * minute, resumed };
+  const entries = waiting.map(({ id, sinceMinute, createdAtMinute = sinceMinute, resumed = false }) => {
+    const times = { createdAt: createdAtMinute * minute, waitingSince: sinceMinute * minute };
+    return { recordingId: id, accountId: id.charAt(0), ...times, resumed };
   });
   for (const entry of entries) queue.enqueue(async () => void order.push(entry.recordingId), entry);
   const told = orderToldOf(entries, rules, entries.length).map(({ recordingId }) => recordingId);
@@ -89,7 +96,7 @@ describe("who gets a free slot", () => {
       ["a1", "b1", "a2"],
     ],
     [
-      "ten minutes of waiting outweigh a step of priority only with fewer running",
+      "ten minutes of waiting make up for a step of priority, and never for a fair share",
       {
         waiting: [
           { id: "a1", sinceMinute: 0 },
@@ -114,17 +121,50 @@ describe("who gets a free slot", () => {
       ["b1", "a1"],
     ],
     [
-      "after twenty minutes it goes before what came later with one step more",
+      "after ten minutes it goes before what came later with one step more, with as many running",
       {
         waiting: [
-          { id: "b1", sinceMinute: 20 },
+          { id: "b1", sinceMinute: 10 },
           { id: "a1", sinceMinute: 0 },
         ],
         priorities: { b: 1 },
-        running: ["a", "a", "a"],
-        atMinute: 20,
+        running: ["a", "b"],
+        atMinute: 10,
       },
       ["a1", "b1"],
+    ],
+    [
+      "hours of waiting give an account with many no more than its share",
+      { waiting: [...inOrder("a1", "a2", "a3"), { id: "b1", sinceMinute: 300 }], running: ["a", "a"], atMinute: 301 },
+      ["b1", "a1", "a2", "a3"],
+    ],
+    [
+      "an account that would hold the last slot comes after all others, whatever its priority and what it had begun",
+      {
+        waiting: [{ id: "a1", sinceMinute: 0, resumed: true }, ...inOrder("a2", "b1", "c1")],
+        priorities: { a: 9 },
+        running: ["a"],
+        slots: 2,
+      },
+      ["b1", "c1", "a1", "a2"],
+    ],
+    [
+      "with a single slot accounts take turns",
+      { waiting: inOrder("a1", "a2", "b1", "b2", "c1"), slots: 1 },
+      ["a1", "b1", "c1", "a2", "b2"],
+    ],
+    [
+      "one that was parked goes before what its account sent later, and not before others' for its age",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 100, createdAtMinute: 0 },
+          { id: "a2", sinceMinute: 1 },
+          { id: "b1", sinceMinute: 99 },
+        ],
+        priorities: { b: 1 },
+        atMinute: 101,
+      },
+      ["b1", "a1", "a2"],
     ],
   ];
   test.each(scenes)("%s", (_, scene, order) => {
@@ -141,7 +181,7 @@ describe("who gets a free slot", () => {
         { id: "a1", sinceMinute: 0 },
         { id: "b1", sinceMinute: atMinute },
       ];
-      expect(orderOf({ waiting, priorities, running: ["a"], atMinute })[0]).toBe(first);
+      expect(orderOf({ waiting, priorities, running: ["a", "b"], atMinute })[0]).toBe(first);
     }
   });
 });

@@ -10,6 +10,10 @@ const now = Date.now;
 const onFault = (_id: string, error: unknown) => {
   throw error;
 };
+/** Of a queue that has no links. */
+const fetch = (): never => {
+  throw new Error("there is no link");
+};
 const missing = () => {
   throw new Error("the recording is not there");
 };
@@ -32,7 +36,7 @@ describe("the queue", () => {
     for (let count = 0; count < 4; count++) create();
     const running: PromiseWithResolvers<void>[] = [];
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now, onFault },
+      ...{ fetch, recordings, priorityOf, now, onFault },
       slots: 2,
       process: () => {
         const recording = Promise.withResolvers<void>();
@@ -63,7 +67,7 @@ describe("the queue", () => {
     const done: string[] = [];
     const ids = Array.from({ length: 12 }, create);
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now, onFault },
+      ...{ fetch, recordings, priorityOf, now, onFault },
       slots: 5,
       process: async (id) => {
         running += 1;
@@ -85,6 +89,7 @@ describe("the queue", () => {
     recordings.claim(ids[1] ?? "");
     const order: string[] = [];
     const queue = new RecordingQueue({
+      fetch,
       recordings,
       priorityOf,
       now,
@@ -105,6 +110,7 @@ describe("the queue", () => {
     const id = create();
     const seen: string[] = [];
     const queue = new RecordingQueue({
+      fetch,
       recordings,
       priorityOf,
       now,
@@ -127,7 +133,7 @@ describe("the queue", () => {
     const waits: number[] = [];
     let isFull = true;
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now, onFault },
+      ...{ fetch, recordings, priorityOf, now, onFault },
       slots: 1,
       retryMilliseconds: (tries) => {
         waits.push(tries);
@@ -156,7 +162,7 @@ describe("the queue", () => {
     const ends = Promise.withResolvers<null>();
     let [tries, minutes] = [0, 0];
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, onFault },
+      ...{ fetch, recordings, priorityOf, onFault },
       now: () => now() + minutes * 60_000,
       slots: 1,
       retryMilliseconds: () => 1,
@@ -176,7 +182,7 @@ describe("the queue", () => {
     const running = new Map<string, PromiseWithResolvers<null>>();
     let [isFull, minutes] = [true, 0];
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, onFault },
+      ...{ fetch, recordings, priorityOf, onFault },
       now: () => now() + minutes * 60_000,
       slots: 1,
       retryMilliseconds: () => 1,
@@ -208,7 +214,7 @@ describe("the queue", () => {
     const faults: unknown[] = [];
     let tries = 0;
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now },
+      ...{ fetch, recordings, priorityOf, now },
       slots: 1,
       retryMilliseconds: () => 1,
       onFault: (recordingId, error) => faults.push([recordingId, error]),
@@ -231,7 +237,7 @@ describe("the queue", () => {
     create();
     let tries = 0;
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now, onFault },
+      ...{ fetch, recordings, priorityOf, now, onFault },
       slots: 1,
       retryMilliseconds: () => 5,
       process: async () => {
@@ -252,7 +258,7 @@ describe("the queue", () => {
     const seen: string[] = [];
     let ended = false;
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now, onFault },
+      ...{ fetch, recordings, priorityOf, now, onFault },
       slots: 1,
       process: async (id, signal) => {
         seen.push(id);
@@ -274,7 +280,7 @@ describe("the queue", () => {
     const left = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
     const queue = new RecordingQueue({
-      ...{ recordings, priorityOf, now },
+      ...{ fetch, recordings, priorityOf, now },
       slots: 1,
       stopMilliseconds: 20,
       onFault: (id, error) => reasons.push(id, error),
@@ -298,7 +304,7 @@ describe("the queue", () => {
     const finished = new Set<string>();
     const reasons: Record<string, string> = {};
     const queue = new RecordingQueue({
-      ...{ recordings, now, slots, onFault },
+      ...{ fetch, recordings, now, slots, onFault },
       priorityOf: (account) => priorities[account] ?? 0,
       watchMilliseconds: 5,
       process: async (id, signal) => {

@@ -1,0 +1,115 @@
+import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
+import { machineTrouble } from "../storage/index.ts";
+import { Checkpoints, type Failure, isOpen, isServiceFault } from "../transcriptions/index.ts";
+import { messageOf } from "../wording/index.ts";
+import { removeWork } from "./complete.ts";
+import { mayWait } from "./may-wait.ts";
+import type { Outcome } from "./outcome.ts";
+import type { PipelineServices } from "./services.ts";
+import { RecordingFailure } from "./step.ts";
+
+/**
+ * Runs one attempt at a recording and turns what it throws into an outcome: the recording fails; or it is parked and left as
+ * it is, because the signal was aborted while it is open; or it waits, because the machine can't work now.
+ * @param work the attempt; resolves with null when the recording has ended
+ * @throws what is neither the recording's fault nor the machine's
+ */
+export async function attempt(
+  services: PipelineServices,
+  id: string,
+  signal: AbortSignal,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    const outcome = await run(services, id, signal, work);
+    if (outcome === null) await tidy(services, id);
+    return outcome;
+  } catch (error) {
+    const trouble = machineTrouble(error);
+    if (trouble === null) throw error;
+    forgetTries(services, id);
+    services.log.warn({ event: "recording.waits", recordingId: id, trouble: trouble.kind, detail: trouble.detail });
+    return { waitsFor: trouble.kind };
+  }
+}
+
+async function run(
+  services: PipelineServices,
+  id: string,
+  signal: AbortSignal,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { recordings, usage, log, now } = services;
+  const startedAt = now();
+  try {
+    return await work();
+  } catch (error) {
+    const left = recordings.get(id);
+    const milliseconds = now() - startedAt;
+    if (signal.aborted && left !== null && isOpen(left.status)) {
+      log.info({ event: "recording.parked", recordingId: id, milliseconds });
+      return { waitsFor: "slot" };
+    }
+    const trouble = services.waitsForMachine ? machineTrouble(error) : null;
+    if (trouble !== null && (await mayWait(services, id, trouble))) throw error;
+    const failure = failureOf(error);
+    const failed = recordings.fail(id, failure, () => {
+      if (isServiceFault(failure)) usage.refundAudio(id);
+    });
+    // A command that ends a recording has written its failure already.
+    if (failed) {
+      log.info({ event: "recording.failed", recordingId: id, milliseconds, ...failure, detail: messageOf(error) });
+      countEnd(services, id, startedAt, failure);
+    } else {
+      log.info({ event: "recording.cancelled", recordingId: id, milliseconds });
+    }
+    return null;
+  }
+}
+
+/** What it was at did the worker no harm. Where not even that can be written down, it can't be begun either. */
+function forgetTries({ store }: PipelineServices, id: string): void {
+  try {
+    new Checkpoints(store, id).clear("tries");
+  } catch (error) {
+    if (machineTrouble(error) === null) throw error;
+  }
+}
+
+/** Counts a recording that has ended in the metrics. @param failure null: it is completed */
+export function countEnd(services: PipelineServices, id: string, startedAt: number, failure: Failure | null): void {
+  const { recordings, metrics, now } = services;
+  const recording = recordings.get(id);
+  metrics.recordings.ended({
+    status: failure === null ? "completed" : "failed",
+    reason: failure?.reason ?? "",
+    cause: failure?.reason === "internal" ? failure.cause : "",
+    language: recording?.language ?? "",
+    audioSeconds: recording?.durationSeconds ?? 0,
+    processingSeconds: (now() - startedAt) / 1000,
+  });
+}
+
+/**
+ * Removes the files of a recording that has ended and what the steps have found, and has the models freed that it alone
+ * needed. Who deletes one removes its files, but not what is written after that.
+ */
+async function tidy(services: PipelineServices, id: string): Promise<void> {
+  const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;
+  await dataDirectory.removeWorkAside(id);
+  workRoom.ended(id);
+  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.removeRecordingAside(id);
+  await removeWork(recordings, id);
+  models.recordingEnded();
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof RecordingFailure) return error.failure;
+  if (error instanceof EngineStalledError) return { reason: "internal", cause: "engine_stalled" };
+  if (error instanceof EngineCrashError) return { reason: "internal", cause: "engine_crashed" };
+  const trouble = machineTrouble(error)?.kind;
+  if (trouble === "no_room" || trouble === "disk_full" || trouble === "read_only") {
+    return { reason: "internal", cause: "disk_full" };
+  }
+  return { reason: "internal", cause: "unexpected" };
+}

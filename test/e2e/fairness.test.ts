@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { available, samplePath } from "../support/checkout.ts";
+import { bodyOf, spokenText } from "../support/client.ts";
+import { transcriptionContract } from "../support/contract.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
+
+const jfk = samplePath("jfk.mp3");
+const ready = available("e2e tests of fairness between accounts", jfk, ...recordingOfChunksNeeds);
+
+/** A host on loopback that answers every request with a body that never ends, some bytes at a time. */
+class DrippingHost implements AsyncDisposable {
+  /** Bodies that are being sent. */
+  open = 0;
+  readonly #server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: () => {
+      let timer: Timer | undefined;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          this.open += 1;
+          timer = setInterval(() => controller.enqueue(new Uint8Array(1024).fill(7)), 100);
+        },
+        cancel: () => {
+          this.open -= 1;
+          clearInterval(timer);
+        },
+      });
+      return new Response(body);
+    },
+  });
+
+  get link(): string {
+    return `http://127.0.0.1:${this.#server.port}/recording`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop(true);
+  }
+}
+
+describe.if(ready)("one account's recordings don't stop another's", () => {
+  const server = new TestServer({ TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32", TRANSCRIBE_QUEUE_SLOTS: "2" });
+  const directory = temporaryDirectory();
+  let long = "";
+
+  beforeAll(async () => {
+    long = await makeRecordingOfChunks(directory.path, 6);
+    await server.start();
+  }, startTimeout);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+
+  const eventsOf = (id: string) => server.log.filter(({ recordingId }) => recordingId === id).map(({ event }) => event);
+
+  test(
+    "five links that drip hold no slot: two are downloaded, three wait, and another account's upload completes",
+    server.showing(async () => {
+      await using host = new DrippingHost();
+      const slow = server.client("slow");
+      const ids: string[] = [];
+      for (let count = 0; count < 5; count++) {
+        const body = new FormData();
+        body.set("url", host.link);
+        const created = await slow.fetch("/transcriptions", { method: "POST", body });
+        ids.push((await bodyOf(created, 201, transcriptionContract)).id);
+      }
+      await server.until(() => host.open === 2);
+      const other = server.client("other");
+      const { id } = await other.create(jfk, { language: "en" });
+      expect((await other.waitUntilEnded(id)).status).toBe("completed");
+      const links = await Promise.all(ids.map((link) => slow.get(link)));
+      expect(links.map(({ status }) => status)).toEqual(ids.map(() => "queued"));
+      expect(links.map(({ progress }) => progress.step).toSorted()).toEqual(["fetch", "fetch", null, null, null]);
+      expect(host.open).toBe(2);
+      // A download that a command ends leaves its place to the next.
+      const downloading = links.find(({ progress }) => progress.step === "fetch")?.id ?? "";
+      expect((await server.cli("recordings", "cancel", downloading)).exitCode).toBe(0);
+      await server.until(async () => {
+        const left = await Promise.all(ids.map((link) => slow.get(link)));
+        return left.filter(({ progress }) => progress.step === "fetch").length === 2 && host.open === 2;
+      });
+      for (const link of ids) await server.cli("recordings", "cancel", link);
+      await server.until(() => host.open === 0);
+    }),
+    180_000,
+  );
+
+  test(
+    "long recordings that hold all slots leave one to another account's, and the parked one loses no chunk",
+    server.showing(async () => {
+      const many = server.client("many");
+      const [first, second] = [
+        await many.create(long, { language: "en" }),
+        await many.create(long, { language: "en" }),
+      ];
+      await server.until(async () => {
+        const both = await Promise.all([first, second].map(({ id }) => many.get(id)));
+        return both.every(({ progress }) => progress.step === "transcribe");
+      });
+      const few = server.client("few");
+      const { id } = await few.create(jfk, { language: "en" });
+      expect((await few.waitUntilEnded(id)).status).toBe("completed");
+      expect(spokenText(await few.segments(id))).toContain("ask not what your country can do for you");
+      const parked = server.log.findIndex(({ event }) => event === "recording.parked");
+      const started = server.log.findIndex(
+        ({ event, recordingId }) => event === "recording.started" && recordingId === id,
+      );
+      expect(parked).toBeGreaterThan(0);
+      expect(started).toBeGreaterThan(parked);
+      expect(server.log[parked]?.recordingId).toBe(second.id);
+      const ended = [await many.waitUntilEnded(first.id), await many.waitUntilEnded(second.id)];
+      expect(ended.map(({ status }) => status)).toEqual(["completed", "completed"]);
+      expect(await many.segments(second.id)).toEqual(await many.segments(first.id));
+      const parts = server.log.filter(
+        ({ event, recordingId, step }) =>
+          event === "recording.part_finished" && recordingId === second.id && step === "transcribe",
+      );
+      expect(parts.map(({ part }) => part).toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(eventsOf(first.id)).not.toContain("recording.parked");
+    }),
+    300_000,
+  );
+});

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createAccount } from "../../src/accounts/index.ts";
+import { EngineOperationError } from "../../src/engine/index.ts";
+import { parseAllowList } from "../../src/media/index.ts";
+import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
+import { available, ffmpegPath } from "../support/checkout.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { quietServices, unused } from "./services.ts";
+
+describe.if(available("tests of the allowance", ffmpegPath))("the daily allowance", () => {
+  let parent: ReturnType<typeof temporaryDirectory>;
+  let store: Store;
+  let recordings: Recordings;
+  let accountId: string;
+  let services: PipelineServices;
+  /** What the engine does when it is asked for a block. */
+  let detects: () => unknown;
+  let allowanceSeconds: number;
+  let maxSeconds: number;
+
+  beforeEach(() => {
+    parent = temporaryDirectory();
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, Date.now);
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    detects = () => ({});
+    [allowanceSeconds, maxSeconds] = [1200, 3600];
+    // Whatever it answers, nobody speaks: planChunks finds no chunk.
+    const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects());
+    const room = new DiskRoom(parent.path, () => 0);
+    const dataDirectory = new DataDirectory(parent.path);
+    const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
+    services = {
+      ...quiet,
+      audioAllowanceSeconds: () => allowanceSeconds,
+      decodeOptions: () => ({ ffmpegPath, maxSeconds }),
+      fetchOptions: () => ({ ...quiet.fetchOptions(), allow: parseAllowList(["127.0.0.1"]), stallSeconds: 0.3 }),
+    };
+  });
+  afterEach(() => {
+    store.$client.close();
+    parent[Symbol.dispose]();
+  });
+
+  const never = new AbortController().signal;
+  const upload = (path: string): string => {
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    symlinkSync(path, services.dataDirectory.uploadPath(id));
+    return id;
+  };
+  const link = (port: number | undefined): string =>
+    recordings.create(
+      newRecording(Bun.randomUUIDv7(), accountId, { sourceUrl: `http://127.0.0.1:${port}/a`, sizeBytes: null }),
+    ).id;
+  const process = (id: string) => processRecording(services, id, never);
+  const ended = (id: string) => {
+    const { failureReason, failureCause } = recordings.get(id) ?? unused();
+    return failureCause ?? failureReason;
+  };
+  const charged = () => services.usage.audioSeconds(accountId, Date.now());
+  const silence = async (seconds: number) => {
+    const path = join(parent.path, `${seconds}.wav`);
+    const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: seconds * 32_000 });
+    await Bun.write(path, Buffer.concat([header, Buffer.alloc(seconds * 32_000)]));
+    return path;
+  };
+  /** A file whose container claims another length. */
+  const claiming = async (claimedSeconds: number, seconds: number) => {
+    const path = join(parent.path, `${seconds}.flac`);
+    makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
+    const bytes = Buffer.from(await Bun.file(path).bytes());
+    // The number of samples, in the stream's information.
+    bytes.writeUInt32BE(claimedSeconds * 16_000, 22);
+    await Bun.write(path, bytes);
+    return path;
+  };
+  /** A file that does not say how long it is. */
+  const unknown = (seconds: number) => {
+    const path = join(parent.path, `${seconds}.aac`);
+    makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), "-f", "adts", path);
+    return path;
+  };
+
+  test.each([
+    ["whose containers say it", (seconds: number) => claiming(seconds, seconds)],
+    ["whose containers say that they are short", (seconds: number) => claiming(10, seconds)],
+    ["whose containers don't say it", async (seconds: number) => unknown(seconds)],
+  ])(
+    "five recordings of almost a day's allowance each, %s, don't all pass at once",
+    async (_, make) => {
+      allowanceSeconds = 200;
+      const path = await make(180);
+      const ids = Array.from({ length: 5 }, () => upload(path));
+      await Promise.all(ids.map(process));
+      expect(ids.map(ended).toSorted()).toEqual([
+        ...["no_speech", "no_speech", "quota_exceeded", "quota_exceeded", "quota_exceeded"],
+      ]);
+      expect(Math.round(charged() / 10)).toBe(36);
+    },
+    60_000,
+  );
+
+  test("is charged when processing begins, and corrected by the decoded length", async () => {
+    const seen: number[] = [];
+    const { workRoom } = services;
+    const promise = workRoom.promise.bind(workRoom);
+    workRoom.promise = (id, bytes) => {
+      seen.push(charged());
+      promise(id, bytes);
+    };
+    await process(upload(await claiming(400, 100)));
+    expect(seen).toEqual([400]);
+    expect(charged()).toBe(100);
+  });
+
+  test("is refunded after a fault of the service", async () => {
+    detects = () => {
+      throw new EngineOperationError("a block is damaged");
+    };
+    const id = upload(await silence(100));
+    await process(id);
+    expect([ended(id), charged()]).toEqual(["unexpected", 0]);
+  });
+
+  test("pays for what was decoded of recordings that turn out to be too long, so they can't be sent for ever", async () => {
+    [allowanceSeconds, maxSeconds] = [120, 50];
+    const path = await claiming(10, 100);
+    const ends: unknown[] = [];
+    for (let count = 0; count < 4; count++) {
+      const id = upload(path);
+      await process(id);
+      ends.push(ended(id));
+    }
+    expect(ends).toEqual(["recording_too_long", "recording_too_long", "recording_too_long", "quota_exceeded"]);
+    expect(charged()).toBe(150);
+  });
+
+  test("is charged nothing for a link that was too slow, whose create stays spent, and no link is downloaded when it is spent", async () => {
+    let requests = 0;
+    using host = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => {
+        requests += 1;
+        return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }));
+      },
+    });
+    await process(upload(await silence(100)));
+    const creates = () => services.usage.creates(accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now());
+    services.usage.spendCreate(store, accountId, Date.now());
+    const slow = link(host.port);
+    expect(await fetchLink(services, slow, never)).toBeNull();
+    expect([ended(slow), charged(), requests]).toEqual(["fetch_too_slow", 100, 1]);
+    expect(creates().remaining).toBe(8);
+    allowanceSeconds = 100;
+    const refused = link(host.port);
+    expect(await fetchLink(services, refused, never)).toBeNull();
+    expect([ended(refused), charged(), requests]).toEqual(["quota_exceeded", 100, 1]);
+  });
+});
