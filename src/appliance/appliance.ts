@@ -3,6 +3,7 @@ import { getAccount, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { Trial } from "../engine/index.ts";
+import { ExportAnswers } from "../http/index.ts";
 import { ListeningCopies } from "../listening/index.ts";
 import { fetchLink, type Outcome, processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
@@ -129,11 +130,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const readiness = new ServerReadiness({ room, queue, trial });
   const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
   const creator = transcriptionCreator(creating);
+  const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
   const console = new ConsoleSwitch(
     () => running.values.console.enabled,
     () =>
       createConsole({
-        ...{ store, recordings, dataDirectory, creator, queue, usage, modelInUse, metrics, disk, log, now },
+        ...{ store, recordings, dataDirectory, creator, exports, queue, usage, modelInUse, metrics, disk, log, now },
         settings: () => running.values,
         worker: () => workerStanding(engine),
         trouble: () => readiness.known(),
@@ -147,7 +149,16 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   );
   console.follow();
   const { beside } = console;
-  const server = serveApi({ ...creating, address: settings.server, certificate, creator, beside, lastUse, log });
+  const server = serveApi({
+    ...creating,
+    address: settings.server,
+    certificate,
+    creator,
+    exports,
+    beside,
+    lastUse,
+    log,
+  });
   taken.defer(() => endServer(server));
   // Some of its answers have no end of their own: they would hold up the server's.
   taken.defer(() => console.close());

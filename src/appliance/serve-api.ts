@@ -4,6 +4,7 @@ import type { Language } from "../engine/index.ts";
 import {
   type Beside,
   createApp,
+  type ExportAnswers,
   type HttpServer,
   startServer,
   TranscriptionCreator,
@@ -39,6 +40,7 @@ export interface ServedParts extends CreatingParts {
   readonly address: Pick<Settings["server"], "host" | "port">;
   readonly certificate: ServerCertificate | null;
   readonly creator: TranscriptionCreator;
+  readonly exports: ExportAnswers;
   /** What is served beside the API. */
   readonly beside: Beside;
   readonly lastUse: LastUse;
@@ -66,10 +68,10 @@ const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id)
 
 /** Serves the HTTP API. @throws {StartError} where it can't listen */
 export function serveApi(parts: ServedParts): HttpServer {
-  const { store, recordings, dataDirectory, creator, beside, metrics, log, now, running } = parts;
+  const { store, recordings, dataDirectory, creator, exports, beside, metrics, log, now, running } = parts;
   const { readiness, modelInUse, certificate } = parts;
   const app = createApp({
-    ...{ store, recordings, dataDirectory, creator, metrics, log, now },
+    ...{ store, recordings, dataDirectory, creator, exports, metrics, log, now },
     limits: () => running.values.limits,
     toTranscription: toTranscriptionOf(parts),
     lastUse: parts.lastUse,

@@ -1,5 +1,5 @@
 import { statSync, symlinkSync } from "node:fs";
-import { basename, extname, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 import type { Engine, Language } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { type SegmentResource, toSegment } from "../http/index.ts";
@@ -83,8 +83,11 @@ export async function transcribeHere(
   return {
     recording,
     segments: readSegments(store, id, 0, Number.MAX_SAFE_INTEGER).map(toSegment),
-    export: (format) =>
-      exportTranscript(format, recordingDocument(store, recording), { workDirectory: dataDirectory.incoming }),
+    async export(format) {
+      const path = join(dataDirectory.incoming, `export-${id}`);
+      using made = await exportTranscript(format, recordingDocument(store, recording), { path });
+      return await made.content.bytes();
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
-import type { TranscriptionCreator } from "../http/index.ts";
+import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
 import type { ListeningCopies } from "../listening/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
 import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
@@ -29,6 +29,7 @@ export interface ConsoleServices {
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
   readonly creator: Pick<TranscriptionCreator, "createFor">;
+  readonly exports: ExportAnswers;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;

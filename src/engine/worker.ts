@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
-import { yieldProcessor } from "../program/index.ts";
+import { dieWithParent, yieldProcessor } from "../program/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { GpuError } from "./gpu-error.ts";
-import { dieWithParent } from "./parent-death.ts";
 import {
   type FromWorker,
   type OperationName,

@@ -1,7 +1,4 @@
-import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
-import { resolve } from "node:path";
-import PQueue from "p-queue";
 import { ownCommand } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
 import type { ExportDocument, ExportHead } from "./document.ts";
@@ -19,27 +16,24 @@ const usualMostBytes = 512 * 1024 * 1024;
 
 const linesPerWrite = 500;
 
-/** More at once would take the memory and cores that recordings are processed with. */
-const children = new PQueue({ concurrency: 2 });
-
-/** Makes a PDF or DOCX in a child process of this program. @throws ExportError, ExportTooLargeError; the signal's reason after an abort */
+/**
+ * Writes a PDF or DOCX in a child process of this program.
+ * @param path of the file; its input is next to it until the child has ended
+ * @throws {ExportError} @throws {ExportTooLargeError} @throws the signal's reason after an abort
+ */
 export async function runExportChild(
   format: ExportFormat,
   document: ExportDocument,
-  { workDirectory, signal, mostChildBytes = usualMostBytes }: ExportOptions,
-): Promise<Uint8Array> {
-  const files = resolve(workDirectory, `export-${randomUUID()}`);
-  const [input, output] = [`${files}.jsonl`, `${files}.${format}`];
-  // The queue isn't told of the signal: it would let go of a child that is still writing.
-  return await children.add(async () => {
-    try {
-      await writeInput(input, document, signal);
-      await runToEnd([format, input, output], mostChildBytes, signal);
-      return await Bun.file(output).bytes();
-    } finally {
-      await Promise.all([input, output].map((path) => rm(path, { force: true })));
-    }
-  });
+  path: string,
+  { signal, mostChildBytes = usualMostBytes }: ExportOptions,
+): Promise<void> {
+  const input = `${path}.jsonl`;
+  try {
+    await writeInput(input, document, signal);
+    await runToEnd([format, input, path], mostChildBytes, signal);
+  } finally {
+    await rm(input, { force: true });
+  }
 }
 
 /** One JSON line for the head, one for each segment, without the words: nothing made in a child is split by them. */

@@ -1,5 +1,6 @@
 import { open, writeFile } from "node:fs/promises";
 import { Value } from "@sinclair/typebox/value";
+import { dieWithParent } from "../program/index.ts";
 import { type ExportSegment, exportHeadSchema, exportSegmentSchema } from "./document.ts";
 
 /** Loaded when they are needed: fonts and their engine take time and memory. */
@@ -13,6 +14,8 @@ const writers = {
  * on standard error when something fails.
  */
 export async function runExport(args: readonly string[]): Promise<void> {
+  // A server that is started after a crash removes what the crash left behind; this must not write a file after that.
+  dieWithParent();
   const [format, input, output] = args;
   if ((format !== "pdf" && format !== "docx") || input === undefined || output === undefined) {
     throw new Error("usage: FORMAT INPUT OUTPUT");

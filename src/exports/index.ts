@@ -3,6 +3,7 @@ export type {
   ExportSegment,
 } from "./document.ts";
 export { ExportError, ExportTooLargeError } from "./export-error.ts";
-export { type ExportOptions, exportTranscript } from "./export-transcript.ts";
+export { ExportQueue } from "./export-queue.ts";
+export { type ExportOptions, exportTranscript, type MadeExport } from "./export-transcript.ts";
 export { type ExportFormat, exportFormatSchema, exportFormats } from "./formats.ts";
 export { recordingDocument } from "./recording-document.ts";

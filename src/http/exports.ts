@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { Elysia } from "elysia";
-import { type ExportFormat, exportFormats, exportTranscript, recordingDocument } from "../exports/index.ts";
+import type { ExportFormat } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
 import type { Recording } from "../transcriptions/index.ts";
 import { requireScope } from "./access.ts";
-import { contentDisposition } from "./content-disposition.ts";
 import { exportQuery, readQuery } from "./query.ts";
+import { callerOf } from "./request-context.ts";
 import { requireCompleted, requireRecording, type TranscriptionServices } from "./transcriptions.ts";
 
 /** GET /transcriptions/{id}/export: the transcript as a file. */
-export function exportRoutes({ store, recordings, dataDirectory }: TranscriptionServices) {
-  return new Elysia({ name: "exports" }).get("/transcriptions/:id/export", async ({ request, params }) => {
+export function exportRoutes({ recordings, exports }: TranscriptionServices) {
+  return new Elysia({ name: "exports" }).get("/transcriptions/:id/export", ({ request, params }) => {
     requireScope(request, "transcriptions:read");
     const recording = requireRecording(recordings, request, params.id);
     const { format } = readQuery(request, exportQuery);
@@ -18,19 +18,7 @@ export function exportRoutes({ store, recordings, dataDirectory }: Transcription
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
     if (matches(request.headers.get("if-none-match"), headers.ETag))
       return new Response(null, { status: 304, headers });
-    const document = recordingDocument(store, recording);
-    const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
-    const bytes = await exportTranscript(format, document, options);
-    // Of one that was deleted meanwhile it is not whole.
-    requireRecording(recordings, request, recording.id);
-    const { mediaType, extension } = exportFormats[format];
-    return new Response(new Uint8Array(bytes), {
-      headers: {
-        ...headers,
-        "Content-Type": mediaType,
-        "Content-Disposition": contentDisposition(recording.sourceName ?? "transcript", extension),
-      },
-    });
+    return exports.answer({ request, owner: callerOf(request).account.id, recording, format, headers });
   });
 }
 

@@ -6,6 +6,7 @@ export { type Sender, TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { toApiError } from "./error-envelope.ts";
 export { ApiError, errorCodes, noRoom } from "./errors.ts";
+export { ExportAnswers } from "./export-answers.ts";
 export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
 export { refuseOtherMethods } from "./methods.ts";
 export { parseStatuses, readQuery } from "./query.ts";

@@ -9,12 +9,22 @@ export interface Caller {
   readonly account: Account;
 }
 
+/** The connection on which a request came and its answer is sent. */
+export interface Connection {
+  /** Whether the answer is not sent to its end yet, and the client not known to be gone. */
+  isOpen(): boolean;
+  /** Ends the connection within seconds if its client does not read. */
+  cut(): void;
+}
+
 /** What is known of a request beside the request itself. */
 export interface RequestContext {
   /** The client's `X-Request-Id`, or ours. */
   readonly requestId: string;
   /** Where it comes from. */
   client: Client;
+  /** Without a socket, as in some tests, the answer counts as never ended. */
+  connection: Connection;
   /** Where the client knows this server to be, e.g. `https://transcribe.example.org`; empty where there is no socket. */
   origin: string;
   /** What the request was refused with; null when it was not. */
@@ -37,6 +47,7 @@ export function contextOf(request: Request): RequestContext {
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
     client: { address: "", forwarded: false, scheme: null },
+    connection: { isOpen: () => true, cut() {} },
     origin: "",
     refusal: null,
     caller: null,

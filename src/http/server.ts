@@ -5,7 +5,7 @@ import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
-import { contextOf, type RequestContext, shareContext } from "./request-context.ts";
+import { type Connection, contextOf, type RequestContext, shareContext } from "./request-context.ts";
 
 /** What is served beside the API on the same address; null: nothing is, at that path. */
 export type Beside = (path: string) => ((request: Request) => Promise<Response>) | null;
@@ -80,6 +80,7 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
   const startedAt = now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
+  context.connection = connectionOf(request, server);
   // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
   // that falls silent is ended by the upload's own watch.
   server.timeout(request, 0);
@@ -108,6 +109,11 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
   });
   server.timeout(request, idleSeconds);
   return response;
+}
+
+/** Bun forgets a request's address when its answer has ended, and applies a timeout to an answer that is being sent, too. */
+function connectionOf(request: Request, server: Server<undefined>): Connection {
+  return { isOpen: () => server.requestIP(request) !== null, cut: () => server.timeout(request, 1) };
 }
 
 /**
@@ -149,5 +155,6 @@ function handlerOf({ pathname }: URL, { app, beside }: ServerOptions): Handler {
 /** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */
 function answer(handle: Handler, request: Request): Promise<Response> {
   if (request.method !== "HEAD") return handle(request);
-  return handle(shareContext(new Request(request.url, { method: "GET", headers: request.headers }), request));
+  const { url, headers, signal } = request;
+  return handle(shareContext(new Request(url, { method: "GET", headers, signal }), request));
 }

@@ -5,6 +5,7 @@ import { requireScope } from "./access.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { ApiError, notFound } from "./errors.ts";
+import type { ExportAnswers } from "./export-answers.ts";
 import { listQuery, parseStatuses, parseTime, readQuery, segmentQuery } from "./query.ts";
 import { callerOf } from "./request-context.ts";
 import {
@@ -20,6 +21,7 @@ export interface TranscriptionServices {
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
   readonly creator: TranscriptionCreator;
+  readonly exports: ExportAnswers;
   readonly toTranscription: ToTranscription;
 }
 
@@ -28,7 +30,7 @@ const segmentIndex = /^(0|[1-9]\d{0,8})$/;
 
 /** /transcriptions: create and list; one recording: read, delete, its segments. Exports have a file of their own. */
 export function transcriptionRoutes(services: TranscriptionServices) {
-  const { store, recordings, dataDirectory, creator, toTranscription } = services;
+  const { store, recordings, dataDirectory, creator, exports, toTranscription } = services;
   return new Elysia({ name: "transcriptions", prefix: "/transcriptions" })
     .post(
       "",
@@ -77,6 +79,7 @@ export function transcriptionRoutes(services: TranscriptionServices) {
       requireScope(request, "transcriptions:delete");
       const { id } = requireRecording(recordings, request, params.id);
       if (!recordings.delete(id)) throw undeletable(recordings, id);
+      exports.removeFiles(id);
       await dataDirectory.removeRecordingAside(id);
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);

@@ -9,6 +9,7 @@ export { isCompiled } from "./is-compiled.ts";
 export { type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { type Notice, notices } from "./notices.ts";
 export { ownCommand } from "./own-command.ts";
+export { dieWithParent } from "./parent-death.ts";
 export { programFile } from "./program-file.ts";
 export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFiles } from "./program-files.ts";
 export { renewal } from "./renewal.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import {
   ExportError,
   type ExportFormat,
@@ -8,8 +9,9 @@ import {
   exportFormats,
   exportTranscript,
 } from "../../src/exports/index.ts";
+import { MachineError } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { samples, segment, transcript } from "./transcripts.ts";
+import { exportedBytes, samples, segment, transcript } from "./transcripts.ts";
 
 const formats = Object.keys(exportFormats) as ExportFormat[];
 const signatures: Record<ExportFormat, string> = {
@@ -20,43 +22,84 @@ const signatures: Record<ExportFormat, string> = {
   docx: "PK",
 };
 const document = transcript(Object.values(samples).flat());
+const sentences = (count: number, padding = "") =>
+  transcript([], {
+    segments: Array.from({ length: count }, (_, index) =>
+      segment(`Sentence ${index}${padding}.`, index * 2, index * 2 + 1),
+    ),
+  });
+/** 4 MB of text. */
+const long = sentences(10_000, ", and so on".repeat(35));
 
-test.each(formats)("%s: the same record gives the same bytes, and no file stays behind", async (format) => {
-  using directory = temporaryDirectory();
-  const options = { workDirectory: directory.path };
-  const first = Buffer.from(await exportTranscript(format, document, options));
+test.each(formats)("%s: the same record gives the same bytes", async (format) => {
+  const first = Buffer.from(await exportedBytes(format, document));
   expect(first.toString("latin1")).toStartWith(signatures[format]);
-  expect(first.equals(await exportTranscript(format, document, options))).toBe(true);
+  expect(first.equals(await exportedBytes(format, document))).toBe(true);
+});
+
+test.each([
+  ["pdf", document],
+  ["docx", document],
+  ["srt", long],
+] as const)("%s: a long one is in a file, which is gone with it", async (format, made) => {
+  using directory = temporaryDirectory();
+  {
+    using file = await exportTranscript(format, made, { path: join(directory.path, "export") });
+    expect(readdirSync(directory.path)).toEqual([`export.${format}`]);
+    expect(file.content.size).toBeGreaterThan(1000);
+  }
+  expect(readdirSync(directory.path)).toEqual([]);
+});
+
+test("a text in a file is the same, to the byte, as its parts in memory", async () => {
+  const segments = long.segments as ExportSegment[];
+  const parts = [segments.slice(0, 1), segments.slice(0, 5000), segments];
+  const [head, half, whole] = await Promise.all(
+    parts.map(async (some) => Buffer.from(await exportedBytes("txt", { ...long, segments: some })).toString()),
+  );
+  expect(whole?.startsWith(half?.trimEnd() ?? "none")).toBe(true);
+  expect(half?.startsWith(head?.trimEnd() ?? "none")).toBe(true);
+  expect(segments.filter(({ text }) => !whole?.includes(text))).toEqual([]);
+});
+
+test("a short text needs neither a file nor disk space", async () => {
+  const reserve = () => {
+    throw new MachineError("NO_ROOM", "the disk is full");
+  };
+  using file = await exportTranscript("txt", document, { path: "/nowhere/export", reserve });
+  expect(await file.content.text()).toContain("Xin chào");
+});
+
+test.each(["pdf", "docx", "srt"] as const)("%s: without disk space for its file nothing is written", async (format) => {
+  using directory = temporaryDirectory();
+  const reserve = () => {
+    throw new MachineError("NO_ROOM", "the disk is full");
+  };
+  const failure = exportTranscript(format, long, { path: join(directory.path, "export"), reserve });
+  await expect(failure).rejects.toThrow("the disk is full");
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
 test("segments may come piece by piece, from where they are stored", async () => {
-  using directory = temporaryDirectory();
   async function* stored(): AsyncGenerator<ExportSegment> {
     for (const part of document.segments as ExportSegment[]) yield part;
   }
-  const options = { workDirectory: directory.path };
-  const whole = Buffer.from(await exportTranscript("srt", document, options));
-  expect(whole.equals(await exportTranscript("srt", { ...document, segments: stored() }, options))).toBe(true);
+  const whole = Buffer.from(await exportedBytes("srt", document));
+  expect(whole.equals(await exportedBytes("srt", { ...document, segments: stored() }))).toBe(true);
 });
 
 test("others get their turn while a long transcript is written", async () => {
-  using directory = temporaryDirectory();
-  const segments = Array.from({ length: 3000 }, (_, index) => segment(`Sentence ${index}.`, index * 2, index * 2 + 1));
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
-  await exportTranscript("srt", transcript([], { segments }), { workDirectory: directory.path });
+  await exportedBytes("srt", sentences(3000));
   clearInterval(timer);
   expect(turns).toBeGreaterThan(0);
 });
 
 test("one that takes more memory than it may is too large, and nothing of it is left", async () => {
   using directory = temporaryDirectory();
-  const segments = Array.from({ length: 20_000 }, (_, index) =>
-    segment(`Sentence ${index}.`, index * 2, index * 2 + 1),
-  );
-  const options = { workDirectory: directory.path, mostChildBytes: 1024 * 1024 };
-  const failure = exportTranscript("pdf", transcript([], { segments }), options);
+  const options = { path: join(directory.path, "export"), mostChildBytes: 1024 * 1024 };
+  const failure = exportTranscript("pdf", sentences(20_000), options);
   await expect(failure).rejects.toBeInstanceOf(ExportTooLargeError);
   await expect(failure).rejects.toThrow("too much memory");
   expect(readdirSync(directory.path)).toEqual([]);
@@ -65,7 +108,7 @@ test("one that takes more memory than it may is too large, and nothing of it is 
 test("a child that fails says why, and leaves nothing behind", async () => {
   using directory = temporaryDirectory();
   const broken = transcript([], { segments: [{ ...segment("x", 0, 1), speaker: -1 }] });
-  const failure = exportTranscript("pdf", broken, { workDirectory: directory.path });
+  const failure = exportTranscript("pdf", broken, { path: join(directory.path, "export") });
   await expect(failure).rejects.toBeInstanceOf(ExportError);
   await expect(failure).rejects.toThrow("ended with 1");
   expect(readdirSync(directory.path)).toEqual([]);
@@ -74,22 +117,11 @@ test("a child that fails says why, and leaves nothing behind", async () => {
 test.each(formats)("%s: an abort ends it with the caller's reason", async (format) => {
   using directory = temporaryDirectory();
   const controller = new AbortController();
-  const segments = Array.from({ length: 5000 }, (_, index) => segment(`Sentence ${index}.`, index * 2, index * 2 + 1));
-  const failure = exportTranscript(format, transcript([], { segments }), {
-    workDirectory: directory.path,
+  const failure = exportTranscript(format, sentences(5000), {
+    path: join(directory.path, "export"),
     signal: controller.signal,
   });
   setImmediate(() => controller.abort(new Error("the client is gone")));
   await expect(failure).rejects.toThrow("the client is gone");
   expect(readdirSync(directory.path)).toEqual([]);
-});
-
-test("more exports than children at once all end", async () => {
-  using directory = temporaryDirectory();
-  const all = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      exportTranscript("docx", transcript(["Hello."]), { workDirectory: directory.path }),
-    ),
-  );
-  expect(new Set(all.map((bytes) => bytes.length)).size).toBe(1);
 });

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type ExportDocument, type ExportFormat, exportTranscript } from "../../src/exports/index.ts";
+import type { ExportDocument, ExportFormat } from "../../src/exports/index.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { hostileTexts, samples, transcript } from "./transcripts.ts";
+import { exportedBytes, hostileTexts, samples, transcript } from "./transcripts.ts";
 
 async function exported(format: ExportFormat, document: ExportDocument): Promise<string> {
-  using directory = temporaryDirectory();
-  return new TextDecoder().decode(await exportTranscript(format, document, { workDirectory: directory.path }));
+  return new TextDecoder().decode(await exportedBytes(format, document));
 }
 
 const two = transcript(["Good morning, everybody.", "Hello <i>there</i> & welcome --> in."]);

@@ -1,4 +1,11 @@
-import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
+import { join } from "node:path";
+import {
+  type ExportDocument,
+  type ExportFormat,
+  type ExportSegment,
+  exportTranscript,
+} from "../../src/exports/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Somebody says the text in so many seconds; every word takes time by its length. */
 export function segment(text: string, startSeconds: number, endSeconds: number, speaker = 0): ExportSegment {
@@ -25,6 +32,13 @@ export function transcript(texts: readonly string[], head: Partial<ExportDocumen
     segments: texts.map((text, index) => segment(text, index * 4, index * 4 + 4, index % 2)),
     ...head,
   };
+}
+
+/** The bytes of a file that is made of a document. */
+export async function exportedBytes(format: ExportFormat, document: ExportDocument): Promise<Uint8Array> {
+  using directory = temporaryDirectory();
+  using made = await exportTranscript(format, document, { path: join(directory.path, "export") });
+  return await made.content.bytes();
 }
 
 /** Short sentences in every script that Whisper writes, by language. */

@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
-import { type ExportDocument, type ExportSegment, exportTranscript } from "../../src/exports/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { segment, transcript } from "./transcripts.ts";
+import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
+import { exportedBytes, segment, transcript } from "./transcripts.ts";
 
 async function exported(document: ExportDocument): Promise<string> {
-  using directory = temporaryDirectory();
-  return new TextDecoder().decode(await exportTranscript("txt", document, { workDirectory: directory.path }));
+  return new TextDecoder().decode(await exportedBytes("txt", document));
 }
 
 /** What stands below title and facts. */

@@ -19,6 +19,7 @@ import {
   type AppOptions,
   type Beside,
   createApp,
+  ExportAnswers,
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
@@ -253,10 +254,12 @@ export class ApiServer implements Disposable {
     const usage = new Usage(store);
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
+    const room = new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
+    const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
     const creator = new TranscriptionCreator({
       ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
-      room: new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look),
+      room,
       speechModel: () => this.speechModel,
       metrics,
       answers: new KeptAnswers(store),
@@ -272,7 +275,7 @@ export class ApiServer implements Disposable {
       refusal: () => this.trouble,
     });
     this.appOptions = {
-      ...{ store, recordings, dataDirectory, creator, toTranscription, limits, log, metrics, now },
+      ...{ store, recordings, dataDirectory, creator, exports, toTranscription, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
       metricsRemote: () => false,
       lastUse: new LastUse(store),

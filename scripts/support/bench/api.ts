@@ -12,6 +12,7 @@ import { createMetrics } from "../../../src/appliance/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
 import {
   createApp,
+  ExportAnswers,
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
@@ -113,10 +114,11 @@ const metrics = createMetrics({
   certificateEndsAt: () => null,
   stalled: () => [],
 });
+const room = new DiskRoom(dataDirectory.root, () => 0);
 const creator = new TranscriptionCreator({
   ...common,
   metrics,
-  room: new DiskRoom(dataDirectory.root, () => 0),
+  room,
   answers: new KeptAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
@@ -131,6 +133,7 @@ const log = createLogger("silent");
 const lastUse = new LastUse(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },
+  exports: new ExportAnswers({ ...common, store, room }),
   languages: () => [],
   metricsRemote: () => false,
   readiness: () => null,

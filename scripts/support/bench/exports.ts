@@ -74,7 +74,8 @@ async function measure(format: ExportFormat, language: string, segments: readonl
     language,
     speakers: ["A", "B", "C"],
   };
-  const bytes = await exportTranscript(format, { ...head, segments }, { workDirectory });
+  using made = await exportTranscript(format, { ...head, segments }, { path: join(workDirectory, "export") });
+  const { size } = made.content;
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   clearInterval(watch);
@@ -82,7 +83,7 @@ async function measure(format: ExportFormat, language: string, segments: readonl
   const own = `${((user + system) / 1e6).toFixed(2)} s of this process`;
   const child = peak === 0 ? "" : `, child ${peak} MB`;
   console.log(
-    `${language} ${format.padEnd(4)} ${seconds.toFixed(2)} s (${own}), ${(bytes.length / 1e6).toFixed(2)} MB${child}`,
+    `${language} ${format.padEnd(4)} ${seconds.toFixed(2)} s (${own}), ${(size / 1e6).toFixed(2)} MB${child}`,
   );
 }
 

@@ -15,7 +15,7 @@ import { consoleAuditor } from "../signed-in.ts";
 
 /** Recordings: the list and the search, one, a new one, and its end. @param isPartial whether some can't be searched yet */
 export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts, isPartial: () => boolean) {
-  const { recordings, dataDirectory, now } = services;
+  const { recordings, dataDirectory, exports, now } = services;
   return new Elysia({ name: "console-recordings", prefix: "/recordings" })
     .get(
       "",
@@ -49,6 +49,7 @@ export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts
           ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has ended.`)
           : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
       }
+      exports.removeFiles(id);
       await dataDirectory.removeRecordingAside(id);
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);

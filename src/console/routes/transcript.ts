@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { type ExportFormat, exportFormats, exportTranscript, recordingDocument } from "../../exports/index.ts";
-import { contentDisposition, readQuery } from "../../http/index.ts";
+import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { readQuery } from "../../http/index.ts";
 import {
   readSomeWholeSegments,
   readSpeakerNames,
@@ -19,7 +19,7 @@ import type { ConsoleServices } from "../services.ts";
 import { showSegment } from "../show-segment.ts";
 
 /** A transcript: its segments and what is found in them, its speakers' names, and the files that are made of both. */
-export function transcriptRoutes({ store, recordings, dataDirectory }: ConsoleServices, facts: RecordingFacts) {
+export function transcriptRoutes({ store, recordings, exports }: ConsoleServices, facts: RecordingFacts) {
   return new Elysia({ name: "console-transcript", prefix: "/recordings/:id" })
     .get(
       "/segments",
@@ -66,21 +66,12 @@ export function transcriptRoutes({ store, recordings, dataDirectory }: ConsoleSe
       },
       { parse: "none", response: { 200: recordingSchema } },
     )
-    .get("/exports/:format", async ({ request, params }) => {
+    .get("/exports/:format", ({ request, params }) => {
       const recording = requireCompleted(recordings, params.id);
-      if (!isFormat(params.format)) throw new ConsoleError("not_found", "There is no export of that kind.");
-      const { mediaType, extension } = exportFormats[params.format];
-      const document = recordingDocument(store, recording, readSpeakerNames(store, recording.id));
-      const options = { workDirectory: dataDirectory.incoming, signal: request.signal };
-      const bytes = await exportTranscript(params.format, document, options);
-      // Of one that was deleted meanwhile it is not whole.
-      requireCompleted(recordings, recording.id);
-      return new Response(new Uint8Array(bytes), {
-        headers: {
-          "Content-Type": mediaType,
-          "Content-Disposition": contentDisposition(recording.sourceName ?? "transcript", extension),
-        },
-      });
+      const { format } = params;
+      if (!isFormat(format)) throw new ConsoleError("not_found", "There is no export of that kind.");
+      const speakerNames = readSpeakerNames(store, recording.id);
+      return exports.answer({ request, owner: "console", recording, format, speakerNames });
     });
 }
 
