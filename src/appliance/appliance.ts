@@ -131,6 +131,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
   const creator = transcriptionCreator(creating);
   const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
+  taken.defer(() => exports.close());
   const console = new ConsoleSwitch(
     () => running.values.console.enabled,
     () =>

@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly requestId: string;
   /** Where it comes from. */
   client: Client;
-  /** Without a socket, as in some tests, the answer counts as never ended. */
+  /** Without a socket, as in some tests, an answer counts as sent at once. */
   connection: Connection;
   /** Where the client knows this server to be, e.g. `https://transcribe.example.org`; empty where there is no socket. */
   origin: string;
@@ -47,7 +47,7 @@ export function contextOf(request: Request): RequestContext {
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
     client: { address: "", forwarded: false, scheme: null },
-    connection: { isOpen: () => true, cut() {} },
+    connection: { isOpen: () => false, cut() {} },
     origin: "",
     refusal: null,
     caller: null,

@@ -6,8 +6,9 @@ import type { TranscriptionCreator } from "./create-transcription.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { ApiError, notFound } from "./errors.ts";
 import type { ExportAnswers } from "./export-answers.ts";
+import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { listQuery, parseStatuses, parseTime, readQuery, segmentQuery } from "./query.ts";
-import { callerOf } from "./request-context.ts";
+import { callerOf, contextOf } from "./request-context.ts";
 import {
   segmentPageSchema,
   type ToTranscription,
@@ -23,14 +24,20 @@ export interface TranscriptionServices {
   readonly creator: TranscriptionCreator;
   readonly exports: ExportAnswers;
   readonly toTranscription: ToTranscription;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const segmentIndex = /^(0|[1-9]\d{0,8})$/;
 
+/** More than a page of 1,000 segments has. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
 /** /transcriptions: create and list; one recording: read, delete, its segments. Exports have a file of their own. */
 export function transcriptionRoutes(services: TranscriptionServices) {
-  const { store, recordings, dataDirectory, creator, exports, toTranscription } = services;
+  const { store, recordings, dataDirectory, creator, exports, toTranscription, now } = services;
+  const pages = new OpenAnswers(MAX_OPEN_ANSWERS, "pages of segments of this account", now);
   return new Elysia({ name: "transcriptions", prefix: "/transcriptions" })
     .post(
       "",
@@ -79,7 +86,7 @@ export function transcriptionRoutes(services: TranscriptionServices) {
       requireScope(request, "transcriptions:delete");
       const { id } = requireRecording(recordings, request, params.id);
       if (!recordings.delete(id)) throw undeletable(recordings, id);
-      exports.removeFiles(id);
+      exports.removeDeleted();
       await dataDirectory.removeRecordingAside(id);
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);
@@ -93,6 +100,7 @@ export function transcriptionRoutes(services: TranscriptionServices) {
         const { limit, cursor } = readQuery(request, segmentQuery);
         const from = Number(decodeCursor("i", segmentIndex, cursor) ?? 0);
         requireCompleted(recording);
+        pages.open(callerOf(request).account.id, contextOf(request).connection).send(MAX_PAGE_BYTES);
         const rows = readSegments(store, recording.id, from, limit + 1);
         const hasMore = rows.length > limit;
         return {

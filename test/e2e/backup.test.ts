@@ -95,7 +95,8 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
       expect(
         (await errorOf(await new TestClient(restored.baseUrl, `${key}x`).fetch("/transcriptions"), 401)).error,
       ).toBe("invalid_api_key");
-      expect(readdirSync(join(restored.dataDirectory, "incoming"))).toEqual([]);
+      // Exports' files go in the moments after their answers.
+      await restored.until(() => readdirSync(join(restored.dataDirectory, "incoming")).length === 0);
       await restored.untilTidy();
       expect(readdirSync(join(restored.dataDirectory, "uploads")).toSorted()).toEqual([done, ...open].toSorted());
     }),

@@ -214,6 +214,7 @@ export class ApiServer implements Disposable {
 
   [Symbol.dispose](): void {
     void this.#parts.server.stop(true);
+    this.appOptions.exports.close();
     this.store.$client.close();
     this.#directory[Symbol.dispose]();
   }

@@ -49,7 +49,7 @@ export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts
           ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has ended.`)
           : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
       }
-      exports.removeFiles(id);
+      exports.removeDeleted();
       await dataDirectory.removeRecordingAside(id);
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);

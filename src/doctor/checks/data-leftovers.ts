@@ -8,7 +8,7 @@ export const dataLeftovers: Check = {
   id: "data.leftovers",
   title: "Left-over files",
   explanation:
-    "An upload that a crash or a power cut interrupted leaves its file in `incoming`. The server removes such files when it starts; while it is down they take room.",
+    "An upload or an export that a crash or a power cut interrupted leaves its file in `incoming`. The server removes such files when it starts; while it is down they take room.",
   run({ data, paths, server }) {
     if (data !== "there" || !existsSync(paths.incoming)) return skipped("there is nothing that could be left over");
     if (server !== null)

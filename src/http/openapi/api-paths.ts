@@ -80,7 +80,8 @@ const exportFile = operation({
   summary: "Download the transcript",
   description:
     "The transcript as a file; texts are in UTF-8. The same recording gives the same bytes, so keep the `ETag` and ask with " +
-    "`If-None-Match`. Only of a completed recording.",
+    "`If-None-Match`. Only of a completed recording. Exports of different accounts are made in turns, those of one account one after " +
+    "the other. Read an answer as it comes: one that takes longer than a minute and 16 KiB a second is cut.",
   scope: "transcriptions:read",
   parameters: [...queryParameters(exportQuery, refer), parameter("IfNoneMatch")],
   success: {

@@ -122,7 +122,7 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
     message: "The link leads to a playlist. Send a link to one recording.",
   },
   rate_limited: {
-    meaning: "A rate limit is spent.",
+    meaning: "A rate limit is spent, or too many exports or pages of the account are still being made or sent.",
     advice: "Wait `Retry-After` seconds.",
     message: "This key may make 120 requests a minute.",
   },

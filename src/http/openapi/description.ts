@@ -1,5 +1,6 @@
 import type { Settings } from "../../config/index.ts";
 import { errorCodes, statusOf } from "../errors.ts";
+import { MAX_OPEN_ANSWERS } from "../open-answers.ts";
 import { catalogue } from "./catalogue.ts";
 
 type Limits = Settings["limits"];
@@ -35,6 +36,8 @@ function limitsText(limits: Limits): string {
       number(limits.recordings_per_account),
       "409 `concurrency_limit`",
     ],
+    ["Exports of an account that are being made or sent", number(MAX_OPEN_ANSWERS), "429"],
+    ["Pages of segments of an account that are being sent", number(MAX_OPEN_ANSWERS), "429"],
     [
       "Audio of an account",
       `${number(limits.audio_minutes_per_day)} minutes a day (UTC)`,

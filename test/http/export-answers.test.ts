@@ -1,0 +1,170 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readlinkSync, statfsSync } from "node:fs";
+import { errorOf } from "../support/client.ts";
+import { longSegments } from "../support/long-text.ts";
+import { UnreadAnswer } from "../support/unread-answer.ts";
+import { ApiServer, type KeyClient } from "./support.ts";
+
+const mostOpen = 16;
+
+/** Enters a recording whose text has so many megabytes. @returns its id */
+function enterLong(server: ApiServer, accountId: string, megabytes: number): string {
+  const id = server.enterProcessing(accountId);
+  server.recordings.complete(id, longSegments(megabytes * 1000));
+  return id;
+}
+
+const exportPath = (id: string, format: string) => `/transcriptions/${id}/export?format=${format}`;
+const filesOf = (server: ApiServer) => server.filesIn("incoming").filter((name) => name.startsWith("export-"));
+/** Paths of the files that this process has open. */
+const openFiles = () =>
+  readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return [];
+    }
+  });
+const untilNoFiles = async (server: ApiServer) => {
+  while (server.filesIn("incoming").length > 0) await Bun.sleep(5);
+};
+
+describe("an export that is not read", () => {
+  const server = new ApiServer();
+  const client = server.client("acme");
+  const id = enterLong(server, client.accountId, 8);
+  const unread = (path = exportPath(id, "txt")) => UnreadAnswer.of(client.baseUrl + path, client.key);
+  afterAll(() => server[Symbol.dispose]());
+
+  test("is a file, and is removed when its client has read it, or is gone", async () => {
+    using read = await unread();
+    using left = await unread();
+    expect([read.status, left.status, filesOf(server).length]).toEqual([200, 200, 2]);
+    const length = Number(read.header("content-length")) + read.head.length + 4;
+    expect(length).toBeGreaterThan(8_000_000);
+    expect(await read.readOn(length)).toBe(length);
+    while (filesOf(server).length > 1) await Bun.sleep(5);
+    left[Symbol.dispose]();
+    await untilNoFiles(server);
+  });
+
+  test("is ended at its deadline, and its file is removed", async () => {
+    using answer = await unread();
+    const length = Number(answer.header("content-length"));
+    server.advance(60_000 + Math.ceil((length / 16 / 1024) * 1000));
+    await untilNoFiles(server);
+    while (openFiles().some((path) => path.includes("export-"))) await Bun.sleep(20);
+    server.now = Date.now;
+    expect(await answer.readOn()).toBeLessThan(length);
+  }, 30_000);
+
+  test("is of a recording that is deleted: its file is gone with the recording", async () => {
+    const deleted = enterLong(server, client.accountId, 8);
+    using answer = await unread(exportPath(deleted, "txt"));
+    expect([answer.status, filesOf(server).length]).toEqual([200, 1]);
+    expect((await client.fetch(`/transcriptions/${deleted}`, { method: "DELETE" })).status).toBe(204);
+    expect(filesOf(server)).toEqual([]);
+  });
+
+  test("takes one of 16 places of its account, and of no other's", async () => {
+    const other = server.client("other");
+    const othersId = server.enterCompleted(other.accountId, 3);
+    const answers = await Promise.all(Array.from({ length: mostOpen }, () => unread()));
+    for (const format of ["txt", "pdf"]) {
+      const refused = await client.fetch(exportPath(id, format));
+      expect((await errorOf(refused, 429)).error).toBe("rate_limited");
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(60);
+    }
+    for (const format of ["txt", "pdf"]) expect((await other.fetch(exportPath(othersId, format))).status).toBe(200);
+    for (const answer of answers.splice(0, 1)) answer[Symbol.dispose]();
+    while (filesOf(server).length >= mostOpen) await Bun.sleep(5);
+    expect((await client.fetch(exportPath(id, "txt"), { method: "HEAD" })).status).toBe(200);
+    for (const answer of answers) answer[Symbol.dispose]();
+    await untilNoFiles(server);
+  }, 60_000);
+});
+
+describe("exports of one account", () => {
+  const server = new ApiServer();
+  const [first, second] = [server.client("first"), server.client("second")];
+  const ids = [first, second].map(({ accountId }) => enterLong(server, accountId, 0.3));
+  afterAll(() => server[Symbol.dispose]());
+
+  test("do not delay those of another: six PDFs are queued, and the other's DOCX is made before the last of them", async () => {
+    const made: string[] = [];
+    const download = async (client: KeyClient, name: string, id: string | undefined) => {
+      const answer = await client.fetch(exportPath(id ?? "", name.split(" ")[0] ?? ""));
+      made.push(name);
+      expect([answer.status, (await answer.bytes()).length > 1000]).toEqual([200, true]);
+    };
+    const all = Array.from({ length: 6 }, (_, index) => download(first, `pdf ${index}`, ids[0]));
+    while (server.filesIn("incoming").length === 0) await Bun.sleep(1);
+    await Promise.all([...all, download(second, "docx", ids[1])]);
+    expect(made.length).toBe(7);
+    expect(made.indexOf("docx")).toBeLessThan(3);
+  }, 120_000);
+
+  test("that wait are forgotten as soon as their clients are gone", async () => {
+    const controller = new AbortController();
+    const path = exportPath(ids[0] ?? "", "pdf");
+    const some = Array.from({ length: mostOpen }, () => first.fetch(path, { signal: controller.signal }));
+    while (server.filesIn("incoming").length === 0) await Bun.sleep(1);
+    controller.abort();
+    expect((await Promise.allSettled(some)).map(({ status }) => status)).toEqual(some.map(() => "rejected"));
+    await untilNoFiles(server);
+    expect((await first.fetch(exportPath(ids[0] ?? "", "docx"), { method: "HEAD" })).status).toBe(200);
+    expect(server.log.filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
+  }, 60_000);
+});
+
+describe("an export", () => {
+  let freeBytes = 1e12;
+  const disk = { look: () => ({ ...statfsSync("/"), bsize: 1, bavail: freeBytes }), reserveBytes: 1e9 };
+  const server = new ApiServer({ disk });
+  const client = server.client("acme");
+  const id = enterLong(server, client.accountId, 0.3);
+  const short = server.enterCompleted(client.accountId, 3);
+  afterAll(() => server[Symbol.dispose]());
+
+  test.each(["txt", "pdf"])(
+    "as %s tells its length to HEAD, and leaves no file",
+    async (format) => {
+      const head = await client.fetch(exportPath(id, format), { method: "HEAD" });
+      const get = await client.fetch(exportPath(id, format));
+      const bytes = await get.bytes();
+      for (const name of ["content-length", "content-type", "content-disposition", "etag", "cache-control"]) {
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+      }
+      expect(get.headers.get("content-length")).toBe(String(bytes.length));
+      await untilNoFiles(server);
+    },
+    60_000,
+  );
+
+  test("that the client has already is not made again", async () => {
+    const { headers } = await client.fetch(exportPath(short, "pdf"), { method: "HEAD" });
+    const unchanged = { "if-none-match": headers.get("etag") ?? "none" };
+    freeBytes = 0;
+    expect((await client.fetch(exportPath(short, "pdf"), { headers: unchanged })).status).toBe(304);
+    freeBytes = 1e12;
+    await untilNoFiles(server);
+  });
+
+  test("that needs a file is refused with 503 when there is no disk space for it; a short text needs none", async () => {
+    // A sixteenth of the reserve is left to what is here already.
+    freeBytes = 1e9 / 16 + 1e6;
+    for (const [of, format] of [
+      [id, "txt"],
+      [id, "pdf"],
+      [short, "docx"],
+    ] as const) {
+      const refused = await client.fetch(exportPath(of, format));
+      expect((await errorOf(refused, 503)).error).toBe("service_unavailable");
+      expect(refused.headers.get("retry-after")).toBe("60");
+    }
+    expect((await client.fetch(exportPath(short, "srt"))).status).toBe(200);
+    expect(server.filesIn("incoming")).toEqual([]);
+    freeBytes = 1e9 / 16 + 1e8;
+    expect((await client.fetch(exportPath(short, "docx"))).status).toBe(200);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/http/errors.ts";
+import { OpenAnswers } from "../../src/http/open-answers.ts";
+
+/** A connection that is closed by hand, or cut. */
+class TestConnection {
+  cuts = 0;
+  #isOpen = true;
+
+  isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  cut(): void {
+    this.cuts++;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+}
+
+/** Two answers an owner, on a clock that stands still until it is set. */
+function opened() {
+  const clock = { now: 1_000_000 };
+  const answers = new OpenAnswers(2, "answers of this account", () => clock.now);
+  const open = (owner = "acme", ending: Parameters<typeof answers.open>[2] = {}) => {
+    const connection = new TestConnection();
+    return { connection, answer: answers.open(owner, connection, ending) };
+  };
+  return { clock, answers, open, [Symbol.dispose]: () => answers.close() };
+}
+
+/** Seconds after which a retry passes. */
+function retryAfter(act: () => unknown): number {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "rate_limited")
+      return Number(error.details.headers?.["Retry-After"]);
+    throw error;
+  }
+  return 0;
+}
+
+describe("large answers", () => {
+  test("of one owner are bounded, and leave another's alone", () => {
+    using all = opened();
+    all.open();
+    all.open();
+    expect([retryAfter(() => all.open()), retryAfter(() => all.open("other"))]).toEqual([60, 0]);
+  });
+
+  test.each([
+    ["its answer has ended", ({ connection }) => connection.close()],
+    ["there is no answer", ({ answer }) => answer.close()],
+  ] satisfies [string, (one: ReturnType<ReturnType<typeof opened>["open"]>) => void][])(
+    "free their place as soon as %s",
+    (_, end) => {
+      using all = opened();
+      const first = all.open();
+      all.open();
+      end(first);
+      expect([retryAfter(() => all.open()), retryAfter(() => all.open())]).toEqual([0, 60]);
+    },
+  );
+
+  test("are cut when they take longer than a minute and 16 KiB a second, and a retry passes when it was told to", () => {
+    using all = opened();
+    const ended: string[] = [];
+    const small = all.open("acme", { onEnd: () => ended.push("small") });
+    const large = all.open("acme", { onEnd: () => ended.push("large") });
+    small.answer.send(16 * 1024);
+    large.answer.send(1024 * 1024);
+    const seconds = retryAfter(() => all.open());
+    expect(seconds).toBe(61);
+    all.clock.now += seconds * 1000 - 1;
+    all.answers.check();
+    expect([ended, small.connection.cuts]).toEqual([[], 0]);
+    all.clock.now += 1;
+    expect(retryAfter(() => all.open())).toBe(0);
+    expect([ended, small.connection.cuts, large.connection.cuts]).toEqual([["small"], 1, 0]);
+    all.clock.now += 63_000;
+    all.answers.check();
+    expect([ended, large.connection.cuts]).toEqual([["small", "large"], 1]);
+  });
+
+  test.each([
+    ["sent are cut", true, 1],
+    ["prepared end, without a cut,", false, 0],
+  ])("that are being %s when they are no longer wanted", (_, isSent, cuts) => {
+    using all = opened();
+    let isWanted = true;
+    let ends = 0;
+    const { connection, answer } = all.open("acme", { isWanted: () => isWanted, onEnd: () => ends++ });
+    if (isSent) answer.send(1);
+    all.answers.check();
+    expect([ends, connection.cuts]).toEqual([0, 0]);
+    isWanted = false;
+    all.answers.check();
+    all.answers.check();
+    answer.close();
+    expect([ends, connection.cuts]).toEqual([1, cuts]);
+  });
+
+  test("that are prepared for a client that is gone end at once", () => {
+    using all = opened();
+    let ends = 0;
+    const { connection } = all.open("acme", { onEnd: () => ends++ });
+    connection.close();
+    all.answers.check();
+    expect(ends).toBe(1);
+  });
+});
