@@ -3,22 +3,14 @@ import { join } from "node:path";
 import {
   dropCacheEntry,
   makeCacheEntry,
-  requireAnswer,
   runCommand,
   unpackWheel,
   type Wheel,
   withTemporaryFolder,
 } from "../../src/models/index.ts";
-import { digestFile } from "../../src/program/index.ts";
+import { digestFile, pinnedFfmpegDigests } from "../../src/program/index.ts";
 import { messageOf } from "../../src/wording/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
-
-const FFMPEG_STATIC = "ffmpeg-static@5.3.0";
-/** Where the package's install script downloads from, unless the user names a mirror in the variable that it reads. */
-const FFMPEG_STATIC_DOWNLOADS =
-  process.env.FFMPEG_BINARIES_URL ?? "https://github.com/eugeneware/ffmpeg-static/releases/download";
-/** The install script tries again and again where a server accepts a connection and then says nothing. */
-const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor, with pip's. */
 const IMAGEIO_WHEELS: Readonly<Record<string, Wheel>> = {
@@ -36,18 +28,15 @@ const IMAGEIO_WHEELS: Readonly<Record<string, Wheel>> = {
   },
 };
 
-/** Puts an ffmpeg into a temporary folder and returns its path there. */
-type FetchFfmpeg = (temporary: string) => Promise<string>;
-
 /**
- * Links an ffmpeg that runs into build/ffmpeg: one that the cache has, else a static build from ffmpeg-static's download
- * or from imageio-ffmpeg, else the system's. Cached ones lie under their SHA-256 and are checked against it.
+ * Links an ffmpeg that runs into build/ffmpeg: the pinned build, from the cache or from PyPI, else the system's. A checkout
+ * runs with the system's; scripts/build carries none but the pinned one.
  */
 export async function setUpFfmpeg(context: SetupContext): Promise<void> {
   const path =
-    (await findCached(context, "ffmpeg")) ??
+    (await usable(context, cachedFfmpeg(context, process.arch))) ??
     (await findLinked()) ??
-    (await fetchStatic(context)) ??
+    (await usable(context, fetchedFfmpeg(context, process.arch))) ??
     (await findSystem(context));
   if (!path) throw new Error("ffmpeg can't be had from any source; install it (on Debian: apt install ffmpeg)");
   await makeBuildFolder("ffmpeg");
@@ -55,28 +44,46 @@ export async function setUpFfmpeg(context: SetupContext): Promise<void> {
   context.log(`ffmpeg: ${await versionOf(path)}`);
 }
 
-/** The static build for another kind of machine, by Node's name of it: from the cache, else from imageio-ffmpeg. */
-export async function foreignFfmpeg(context: SetupContext, architecture: string): Promise<string> {
-  const folder = `ffmpeg-${architecture}`;
-  const cached = await findCached(context, folder);
+/** The pinned build where there is one that runs here; logs why not. */
+async function usable({ log }: SetupContext, pinned: Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    const path = await pinned;
+    if (path !== undefined) await versionOf(path);
+    return path;
+  } catch (error) {
+    log(`ffmpeg: the pinned build can't be used: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/**
+ * Returns the pinned build for an architecture, by Node's name: from the cache, else from PyPI.
+ * @throws Error where there is none for it, or what PyPI brings is another
+ */
+export async function fetchedFfmpeg(context: SetupContext, architecture: string): Promise<string> {
+  const cached = await cachedFfmpeg(context, architecture);
   if (cached) return cached;
   context.log(`ffmpeg: fetching the one for ${architecture}`);
   return await withTemporaryFolder(context.cacheRoot, async (temporary) => {
     const fetched = await fromImageio(temporary, architecture);
     await chmod(fetched, 0o755);
-    return await keep(context, folder, fetched);
+    return await store(context, architecture, fetched);
   });
 }
 
-async function findCached({ cacheRoot, log }: SetupContext, folder: string): Promise<string | undefined> {
-  const names: string[] = await readdir(join(cacheRoot, folder)).catch(() => []);
-  for (const sha256 of names.sort()) {
-    const path = join(cacheRoot, folder, sha256, "ffmpeg");
-    const found = await digestFile(path, "sha256").catch(() => undefined);
-    if (found === sha256) return path;
-    log("ffmpeg: the copy in the cache is damaged, it is thrown away");
-    await dropCacheEntry(cacheRoot, join(folder, sha256));
-  }
+/** Returns the cache's copy of the pinned build. Entries with other digests may come from anywhere and are not looked at. */
+export async function cachedFfmpeg(
+  { cacheRoot, log }: SetupContext,
+  architecture: string,
+): Promise<string | undefined> {
+  const pinned = pinnedFfmpegDigests[architecture];
+  if (pinned === undefined) return undefined;
+  const path = join(cacheRoot, entryOf(pinned), "ffmpeg");
+  const found = await digestFile(path, "sha256").catch(() => undefined);
+  if (found === pinned) return path;
+  if (found === undefined) return undefined;
+  log("ffmpeg: the copy in the cache is damaged and is removed");
+  await dropCacheEntry(cacheRoot, entryOf(pinned));
   return undefined;
 }
 
@@ -89,43 +96,17 @@ async function findLinked(): Promise<string | undefined> {
   return linked;
 }
 
-async function fetchStatic(context: SetupContext): Promise<string | undefined> {
-  const { cacheRoot, log } = context;
-  const sources: [string, FetchFfmpeg][] = [
-    [`the npm package ${FFMPEG_STATIC}`, fromFfmpegStatic],
-    ["the Python wheel imageio-ffmpeg", (temporary) => fromImageio(temporary, process.arch)],
-  ];
-  for (const [name, fetchFfmpeg] of sources) {
-    try {
-      const path = await withTemporaryFolder(cacheRoot, async (temporary) => {
-        const fetched = await fetchFfmpeg(temporary);
-        await chmod(fetched, 0o755);
-        await versionOf(fetched);
-        return await keep(context, "ffmpeg", fetched);
-      });
-      log(`ffmpeg: from ${name}`);
-      return path;
-    } catch (error) {
-      log(`ffmpeg: not from ${name}: ${messageOf(error)}`);
-    }
+async function store({ cacheRoot }: SetupContext, architecture: string, fetched: string): Promise<string> {
+  const sha256 = await digestFile(fetched, "sha256");
+  if (sha256 !== pinnedFfmpegDigests[architecture]) {
+    throw new Error(`the wheel's ffmpeg has the SHA-256 ${sha256}, not the pinned one`);
   }
-  return undefined;
+  const entry = await makeCacheEntry(cacheRoot, entryOf(sha256), (path) => rename(fetched, join(path, "ffmpeg")));
+  return join(entry, "ffmpeg");
 }
 
-async function keep({ cacheRoot }: SetupContext, folder: string, fetched: string): Promise<string> {
-  const entry = join(folder, await digestFile(fetched, "sha256"));
-  return join(await makeCacheEntry(cacheRoot, entry, (path) => rename(fetched, join(path, "ffmpeg"))), "ffmpeg");
-}
-
-async function fromFfmpegStatic(temporary: string): Promise<string> {
-  await requireAnswer(FFMPEG_STATIC_DOWNLOADS);
-  await runCommand([
-    ...["npm", "install", "--prefix", temporary, "--ignore-scripts", "--no-save", "--no-package-lock"],
-    ...["--no-audit", "--no-fund", "--loglevel=error", FFMPEG_STATIC],
-  ]);
-  const folder = join(temporary, "node_modules/ffmpeg-static");
-  await runCommand(["node", "install.js"], { cwd: folder, timeoutMs: INSTALL_TIMEOUT_MS });
-  return join(folder, "ffmpeg");
+function entryOf(sha256: string): string {
+  return join("ffmpeg", sha256);
 }
 
 async function fromImageio(temporary: string, architecture: string): Promise<string> {
@@ -145,7 +126,7 @@ async function findSystem({ log }: SetupContext): Promise<string | undefined> {
   const path = Bun.which("ffmpeg");
   if (!path) return undefined;
   await versionOf(path);
-  log(`ffmpeg: the system's, ${path}`);
+  log(`ffmpeg: the system's, ${path}; scripts/build can't carry it`);
   return await realpath(path);
 }
 

@@ -12,7 +12,6 @@ export {
   type Wheel,
 } from "./catalogue.ts";
 export { assembleOnnx, ConversionError, convertCtranslate2 } from "./convert/index.ts";
-export { requireAnswer } from "./download.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
 export { LibraryError } from "./library-error.ts";

@@ -5,6 +5,7 @@ import { builtInModels } from "./built-in-models.ts";
 import { checkout } from "./checkout.ts";
 import { checkoutFiles } from "./checkout-files.ts";
 import { describeCheckout, type ForeignParts, whisperCppSource } from "./describe-checkout.ts";
+import { digestFile } from "./digest-file.ts";
 import { ffmpegNotice } from "./ffmpeg-notice.ts";
 import { askFfmpeg } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
@@ -18,10 +19,16 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
     whisperCppNotice(build),
     vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
-    ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(checkoutFiles.ffmpeg))),
+    await ffmpegNoticeOf(build, foreign),
     ...modelNotices(build),
     ...packageNotices(),
   ];
+}
+
+async function ffmpegNoticeOf(build: BuildInfo, foreign: ForeignParts | undefined): Promise<Notice> {
+  const path = foreign?.ffmpegPath ?? checkoutFiles.ffmpeg;
+  const sha256 = await digestFile(path, "sha256").catch(() => "unknown");
+  return ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(path)), sha256);
 }
 
 /** Bun's packages for npm bring no licence; its documentation, which the types' package brings, has it. */

@@ -13,6 +13,7 @@ export interface ForeignParts {
   /** e.g. `linux-arm64` */
   readonly target: string;
   readonly ffmpeg: FfmpegWords;
+  readonly ffmpegPath: string;
 }
 
 /** Describes what a checkout that scripts/setup was run in is made of; `unknown` is what it has not. */

@@ -5,18 +5,43 @@ import { checkout } from "./checkout.ts";
 import type { FfmpegWords } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
 
-/** The notice of an ffmpeg: how it was built, its licence by its own word, and its source. */
-export function ffmpegNotice({ ffmpeg }: BuildInfo, { made, licence }: FfmpegWords): Notice {
+/**
+ * SHA-256 of the ffmpeg that a compiled program carries, by Node's name of the architecture: BtbN's static builds, as the
+ * wheels of imageio-ffmpeg 0.8.1 bring them. scripts/support/ffmpeg.ts pins the wheels.
+ */
+export const pinnedFfmpegDigests: Readonly<Record<string, string>> = {
+  x64: "0d709a0bed1a43f24cd2c420878c63afea4580671b6949ad19ed124572f3bc3d",
+  arm64: "0b0b5ac30495b4e07ce1321b8d58200f901f57782884a8b6b264c7528c2c9e77",
+};
+
+/**
+ * The notice of an ffmpeg: how it was built and its licence, both as it reports them, and where it comes from.
+ * @param sha256 of the program; the origin of any but a pinned one is unknown here, and the notice claims none
+ */
+export function ffmpegNotice({ ffmpeg }: BuildInfo, { made, licence }: FfmpegWords, sha256: string): Notice {
+  const isPinned = Object.values(pinnedFfmpegDigests).includes(sha256);
   const gpl = licence?.includes("version 3") === true;
-  const revision = ffmpeg.match(/-g([0-9a-f]+)/)?.[1];
-  const text = `ffmpeg is a program of its own that this product starts; it is not linked with it. This copy says of itself:
+  const text = `ffmpeg is a program of its own that this product starts; it is not linked with it. This copy has the SHA-256
+${sha256} and reports of itself:
 
 ${made}
 
 ${licence}
 
-Its source
-  FFmpeg: https://github.com/FFmpeg/FFmpeg${revision === undefined ? `, release ${ffmpeg}` : `, commit ${revision}`}
+${isPinned ? originOf(ffmpeg) : "It is no build that this product brings: its origin, its licence and its source are for whoever installed it to tell."}`;
+  return {
+    name: "ffmpeg",
+    version: ffmpeg,
+    licence: isPinned && gpl ? "GPL-3.0-or-later" : "as it reports below",
+    source: isPinned ? "https://github.com/FFmpeg/FFmpeg, https://github.com/BtbN/FFmpeg-Builds" : "unknown",
+    text,
+  };
+}
+
+function originOf(version: string): string {
+  const revision = version.match(/-g([0-9a-f]+)/)?.[1];
+  return `Its source
+  FFmpeg: https://github.com/FFmpeg/FFmpeg${revision === undefined ? `, release ${version}` : `, commit ${revision}`}
   The scripts that build it, with the sources of the libraries in it: https://github.com/BtbN/FFmpeg-Builds
   What it was taken from: the PyPI package imageio-ffmpeg (https://github.com/imageio/imageio-ffmpeg)
 
@@ -25,11 +50,4 @@ Whoever passes this product on passes ffmpeg on in object form and owes its comp
 product. Ask whom you have it from.
 
 ${readFileSync(join(checkout, "licences/gpl-3.0.txt"), "utf8")}`;
-  return {
-    name: "ffmpeg",
-    version: ffmpeg,
-    licence: gpl ? "GPL-3.0-or-later" : "see its own word below",
-    source: "https://github.com/FFmpeg/FFmpeg, https://github.com/BtbN/FFmpeg-Builds",
-    text,
-  };
 }

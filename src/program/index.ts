@@ -4,6 +4,7 @@ export { checkoutNotices } from "./checkout-notices.ts";
 export { describeCheckout } from "./describe-checkout.ts";
 export { digestFile } from "./digest-file.ts";
 export type { Embedded, EmbeddedPart } from "./embedded.ts";
+export { pinnedFfmpegDigests } from "./ffmpeg-notice.ts";
 export type { FfmpegWords } from "./ffmpeg-words.ts";
 export { isCompiled } from "./is-compiled.ts";
 export { type ProgramFiles, unpackedLayout } from "./layout.ts";

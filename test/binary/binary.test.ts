@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
-import { builtInModels, digestFile, programVersion } from "../../src/program/index.ts";
+import { builtInModels, digestFile, pinnedFfmpegDigests, programVersion } from "../../src/program/index.ts";
 import { available, root, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";
@@ -64,7 +64,9 @@ describe.if(ready)("the program in one file", () => {
     if (!Value.Check(Type.Array(notice), list)) throw new Error("a notice has no name, licence or text");
     const names = list.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["Bun", "ONNX Runtime", "ffmpeg", "whisper.cpp and ggml", "elysia"]));
-    expect(list.find(({ name }) => name === "ffmpeg")?.text).toMatch(
+    const ffmpeg = list.find(({ name }) => name === "ffmpeg");
+    expect(ffmpeg?.text).toContain(pinnedFfmpegDigests[process.arch] ?? "no digest");
+    expect(ffmpeg?.text).toMatch(
       /configuration: .*https:\/\/github\.com\/FFmpeg\/FFmpeg, (commit|release) \S+.*GNU GENERAL PUBLIC LICENSE/s,
     );
     const { stdout } = await transcribe("licenses");

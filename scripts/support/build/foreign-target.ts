@@ -4,7 +4,7 @@ import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
 import { runCommand } from "../../../src/models/index.ts";
 import { type FfmpegWords, type ProgramFiles, programFiles } from "../../../src/program/index.ts";
 import { root, type SetupContext } from "../checkout.ts";
-import { foreignFfmpeg } from "../ffmpeg.ts";
+import { fetchedFfmpeg } from "../ffmpeg.ts";
 import { readFfmpeg } from "./read-ffmpeg.ts";
 
 /** What the program is made of where it is built for another kind of machine than this one. */
@@ -23,7 +23,7 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   const files = await programFiles("");
   // Where the compiler is missing, it is said before anything is fetched.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
-  const ffmpeg = await foreignFfmpeg(context, architecture);
+  const ffmpeg = await fetchedFfmpeg(context, architecture);
   const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
   const fetchBun = join(root, "scripts/support/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);

@@ -31,14 +31,14 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   // What is missing for it is said before anything else is made.
   const cudaDirectory = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
-  const words = foreign && { target, ffmpeg: foreign.ffmpeg };
+  const words = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
   const made = await describeCheckout(words);
   const name = `transcribe-${target}`;
   const outfile = join(dist, name);
   console.log(`build: ${name} ${made.version}, commit ${made.commit}`);
 
   const parts = [];
-  for (const source of await partSources(cacheRoot, foreign?.files)) parts.push(await packPart(source, cacheRoot));
+  for (const source of await partSources(architecture, foreign?.files)) parts.push(await packPart(source, cacheRoot));
   const notices = await checkoutNotices(words);
   await compile({
     embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot) },

@@ -1,6 +1,12 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ProgramFiles, programFiles, unpackedLayout } from "../../../src/program/index.ts";
+import {
+  digestFile,
+  type ProgramFiles,
+  pinnedFfmpegDigests,
+  programFiles,
+  unpackedLayout,
+} from "../../../src/program/index.ts";
 
 /** A file of the checkout that the program carries and unpacks. */
 export interface PartSource {
@@ -12,15 +18,17 @@ export interface PartSource {
 
 /**
  * Everything that the program carries beside code, ordered by path.
- * @param cacheRoot where setup keeps what it fetched
+ * @param architecture that the parts are for, by Node's name
  * @param files the parts; this machine's by default
- * @throws Error where the checkout uses the system's ffmpeg, which needs the system's libraries
+ * @throws Error where ffmpeg is no build with a pinned digest: what it is and under which licence is not known
  */
-export async function partSources(cacheRoot: string, files?: ProgramFiles): Promise<PartSource[]> {
+export async function partSources(architecture: string, files?: ProgramFiles): Promise<PartSource[]> {
   const { nativeDirectory: native, onnxBinding: onnx, ...single } = files ?? (await programFiles(""));
-  if (!realpathSync(single.ffmpeg).startsWith(join(realpathSync(cacheRoot), "ffmpeg"))) {
+  const sha256 = await digestFile(single.ffmpeg, "sha256");
+  if (sha256 !== pinnedFfmpegDigests[architecture]) {
     throw new Error(
-      "the program can't carry the system's ffmpeg: run scripts/setup where it can fetch the static build",
+      `the program can't carry the ffmpeg of this checkout, SHA-256 ${sha256}: it is not the pinned build for ` +
+        `${architecture}; run scripts/setup where it can fetch that one`,
     );
   }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
@@ -38,5 +46,9 @@ function directoryParts(source: string, target: string): PartSource[] {
 }
 
 function part(source: string, path: string): PartSource {
-  return { path, source: realpathSync(source), executable: /^ffmpeg$|\.(node|so)(\.\d+)*$/.test(basename(path)) };
+  return {
+    path,
+    source: realpathSync(source),
+    executable: /^ffmpeg$|\.(node|so)(\.\d+)*$/.test(basename(path)),
+  };
 }
