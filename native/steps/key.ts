@@ -12,29 +12,32 @@ interface KeyOptions {
   architecture: string;
 }
 
-/** Folders of native/ that are built on their own. */
-export const backendFolders = ["vulkan", "cuda"] as const;
-export type BackendFolder = (typeof backendFolders)[number];
+/** Folders of native/ that are built on their own: the GPU backends, and the program that confines ffmpeg. */
+export const separateFolders = ["vulkan", "cuda", "confine"] as const;
+export type SeparateFolder = (typeof separateFolders)[number];
 
 /**
  * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
  * makes another one.
  *
- * Part of it are the files of native/ but for these scripts, which decide on no flag, and for the GPU backends', the version of
- * the package that brings whisper.cpp, the compiler and the kind of machine that is compiled for.
+ * Part of it are the files of native/ but for these scripts, which decide on no flag, and for the folders that are built on
+ * their own, the version of the package that brings whisper.cpp, the compiler and the kind of machine that is compiled for.
  */
 export async function nativeKey(options: KeyOptions): Promise<string> {
   const { nativeDirectory } = options;
-  const backends = backendFolders.map((folder) => join(nativeDirectory, folder) + sep);
+  const separate = separateFolders.map((folder) => join(nativeDirectory, folder) + sep);
   const files = (await filesBelow(nativeDirectory)).filter(
-    (file) => !backends.some((folder) => file.startsWith(folder)),
+    (file) => !separate.some((folder) => file.startsWith(folder)),
   );
   return await digest(options, files, []);
 }
 
-/** The same for a GPU backend. @param files of native/ outside its folder, such as patches @param more what else shapes it */
+/**
+ * The same for a folder that is built on its own.
+ * @param files of native/ outside its folder, such as patches @param more what else shapes it
+ */
 export async function backendKey(
-  options: KeyOptions & { folder: BackendFolder; files: readonly string[]; more: unknown },
+  options: KeyOptions & { folder: SeparateFolder; files: readonly string[]; more: unknown },
 ): Promise<string> {
   const own = await filesBelow(join(options.nativeDirectory, options.folder));
   return await digest(options, [...new Set([...own, ...options.files])], options.more);

@@ -17,6 +17,8 @@ try {
   await setUpSamples(context);
   await setUpModels(context);
   // Imported only here: by now the packages that it builds from are known to be installed.
+  const { buildConfine } = await import("../../native/build-confine.ts");
+  await linkIntoBuild("ffmpeg/confine", await buildConfine(context));
   const { buildNativeWithGpu } = await import("../../native/build-vulkan.ts");
   const native = await buildNativeWithGpu({ cacheRoot, log: context.log });
   await linkIntoBuild("native", native);

@@ -22,14 +22,15 @@ export interface DecodeOutput {
 
 /** How a plan is run, but for who reads what ffmpeg says of its progress. */
 export function decodeRun(plan: DecodePlan): FfmpegRun {
-  const { ffmpegPath, maxSeconds, signal } = plan;
+  const { ffmpegPath, inputPath, maxSeconds, signal } = plan;
   const timeoutSeconds = decodeTimeoutSeconds(maxSeconds);
   const limits = {
     memoryBytes: MEMORY_LIMIT_BYTES,
     cpuSeconds: timeoutSeconds,
     outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
   };
-  return { ffmpegPath, arguments: decodeArguments(plan), limits, timeoutSeconds, signal };
+  const outputPaths = plan.outputs.flatMap(({ path }) => path ?? []);
+  return { ffmpegPath, inputPath, outputPaths, arguments: decodeArguments(plan), limits, timeoutSeconds, signal };
 }
 
 function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodePlan): string[] {

@@ -1,4 +1,4 @@
-export { findConfinementTools } from "./confinement.ts";
+export { type Confinement, parseConfinement } from "./confinement.ts";
 export { type DecodeRequest, decodeRecording } from "./decode.ts";
 export type { DecodeRoom } from "./decode-room.ts";
 export {

@@ -121,7 +121,7 @@ async function describe(
 ): Promise<{ end: FfmpegEnd; header: string }> {
   let header = "";
   const end = await runFfmpeg({
-    ffmpegPath,
+    ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
     arguments: [...inputArguments(filePath), "-map", map, "-c", "copy", "-frames:a", "0", "-f", "framecrc", "pipe:1"],
     limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds, outputBytes: 0 },
     timeoutSeconds,

@@ -2,12 +2,12 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
-import { confinedCommand, findConfinementTools, type ResourceLimits } from "./confinement.ts";
+import { confinedCommand, confiningProgram, type OpenFiles, type ResourceLimits } from "./confinement.ts";
 import { guardGroup } from "./guard-group.ts";
 import { MediaError } from "./media-error.ts";
 
 /** One run of ffmpeg. */
-export interface FfmpegRun {
+export interface FfmpegRun extends OpenFiles {
   readonly ffmpegPath: string;
   readonly arguments: readonly string[];
   readonly limits: ResourceLimits;
@@ -49,34 +49,32 @@ const ASIDE_NICENESS = 19;
 const PIPE_GRACE_MILLISECONDS = 5000;
 
 /**
- * Runs ffmpeg confined (see confinement.ts) and waits for its end.
+ * Runs ffmpeg confined (native/confine) and waits for its end.
  *
  * An abort, a timeout or a flood of output kills it and all that it started at once with SIGKILL. Throws the signal's reason after an abort,
  * MediaError `ffmpeg_timed_out` or `ffmpeg_unusable`; how any other end is to be read is the caller's business.
  */
 export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   run.signal?.throwIfAborted();
-  try {
-    await access(run.ffmpegPath, constants.X_OK);
-  } catch (cause) {
-    throw new MediaError("ffmpeg_unusable", "ffmpeg is missing or not executable", { cause });
-  }
-  const command = [run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments];
-  const tools = await findConfinementTools();
+  await requireProgram(run.ffmpegPath, "ffmpeg");
+  await requireProgram(confiningProgram(run.ffmpegPath), "the program that confines ffmpeg");
   run.signal?.throwIfAborted();
 
-  const child = Bun.spawn(confinedCommand(command, run.limits, tools), {
-    // For the line that starts it.
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-    // Nothing of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena keeps the
-    // address space, which the memory limit counts, near what is used.
-    env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
-    cwd: "/",
-    // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
-    detached: true,
-  });
+  const child = Bun.spawn(
+    confinedCommand([run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments], run.limits, run),
+    {
+      // For the line that starts it.
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+      // Nothing of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena keeps the
+      // address space, which the memory limit counts, near what is used.
+      env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
+      cwd: "/",
+      // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
+      detached: true,
+    },
+  );
   using _ = guarded(child.pid);
   yieldProcessor(child.pid, run.isAside === true ? ASIDE_NICENESS : undefined);
   void begin(child.stdin);
@@ -125,6 +123,14 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     throw new MediaError("ffmpeg_unusable", `ffmpeg can't be used: ${messages.slice(-500).trim()}`);
   }
   return { exitCode, signalName: child.signalCode === null ? null : String(child.signalCode), messages, flooded };
+}
+
+async function requireProgram(path: string, name: string): Promise<void> {
+  try {
+    await access(path, constants.X_OK);
+  } catch (cause) {
+    throw new MediaError("ffmpeg_unusable", `${name} is missing or not executable`, { cause });
+  }
 }
 
 function guarded(leader: number): Disposable {

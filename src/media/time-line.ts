@@ -43,7 +43,7 @@ async function firstPacket(
   let listing = "";
   try {
     const { messages } = await runFfmpeg({
-      ffmpegPath,
+      ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
       arguments: [
         ...["-copyts", ...inputArguments(filePath), "-map", track],
         ...["-c", "copy", "-frames", "1", "-f", "framecrc", "pipe:1"],

@@ -10,6 +10,7 @@ export const checkoutFiles: ProgramFiles = below(checkout, {
     `${process.platform}/${process.arch}/onnxruntime_binding.node`,
   ),
   ffmpeg: "build/ffmpeg/ffmpeg",
+  confine: "build/ffmpeg/confine",
   whisperModel: join("build", unpackedLayout.whisperModel),
   segmentationModel: join("build", unpackedLayout.segmentationModel),
   embeddingModel: join("build", unpackedLayout.embeddingModel),

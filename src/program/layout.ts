@@ -8,6 +8,8 @@ export interface ProgramFiles {
   /** ONNX Runtime's addon; its library lies beside it. */
   readonly onnxBinding: string;
   readonly ffmpeg: string;
+  /** The program that starts ffmpeg confined; it lies next to ffmpeg (src/media/confinement.ts). */
+  readonly confine: string;
   readonly whisperModel: string;
   readonly segmentationModel: string;
   readonly embeddingModel: string;
@@ -20,6 +22,7 @@ export const unpackedLayout: ProgramFiles = {
   nativeDirectory: "native",
   onnxBinding: "onnxruntime/onnxruntime_binding.node",
   ffmpeg: "ffmpeg/ffmpeg",
+  confine: "ffmpeg/confine",
   whisperModel: `models/${builtInModels.speech.file}`,
   segmentationModel: `models/${builtInModels.segmentation.file}`,
   embeddingModel: `models/${builtInModels.embedding.file}`,
@@ -32,6 +35,7 @@ export function below(root: string, layout: ProgramFiles): ProgramFiles {
     nativeDirectory: join(root, layout.nativeDirectory),
     onnxBinding: join(root, layout.onnxBinding),
     ffmpeg: join(root, layout.ffmpeg),
+    confine: join(root, layout.confine),
     whisperModel: join(root, layout.whisperModel),
     segmentationModel: join(root, layout.segmentationModel),
     embeddingModel: join(root, layout.embeddingModel),

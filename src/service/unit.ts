@@ -72,15 +72,15 @@ KeyringMode=private
 RemoveIPC=yes
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
-# ffmpeg gets a network namespace of its own, without a network, by way of a user namespace.
+# ffmpeg gets a network namespace of its own, without a network, and a limit of threads, by way of a user namespace.
 RestrictNamespaces=user net
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
 SystemCallArchitectures=native
 # @resources stays: inference says where its threads and memory lie.
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @keyring
-# setpriv sets capabilities anew, to fewer, before it runs ffmpeg.
-SystemCallFilter=capset
+# ffmpeg is confined by its own filter of system calls and by Landlock, without capabilities.
+SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
 # Nothing that the service can write can be run.
 NoExecPaths=${dataDirectory} /tmp /var/tmp /dev/shm

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Status } from "../../src/doctor/index.ts";
+import type { Confinement } from "../../src/media/index.ts";
+import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { contextOf, type FakeMachine, look } from "./support.ts";
 
@@ -34,6 +36,10 @@ const unifiedGroup = (files: Record<string, string>) => ({
   "/proc/self/cgroup": "0::/system.slice/transcribe.service\n",
   ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`/sys/fs/cgroup${name}`, text])),
 });
+
+const confine = join(root, "build/ffmpeg/confine");
+const confinement = (inactive: Partial<Confinement>) =>
+  JSON.stringify({ landlock: 7, seccomp: true, networkNamespace: true, threadLimit: true, ...inactive });
 
 const cases: readonly Case[] = [
   {
@@ -413,6 +419,55 @@ const cases: readonly Case[] = [
     flags: { "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem" },
     status: "problem",
     says: /can't read \/c\.pem/,
+  },
+  {
+    name: "all that confines ffmpeg",
+    check: "ffmpeg.confinement",
+    machine: { programs: { [confine]: said(confinement({})) } },
+    status: "ok",
+    says: /its own files alone.*no sockets and no new processes.*at most 64 threads/s,
+    never: /not active/,
+  },
+  {
+    name: "no user namespaces, as in a container",
+    check: "ffmpeg.confinement",
+    machine: {
+      programs: { [confine]: said(confinement({ networkNamespace: false, threadLimit: false })) },
+      files: { "/proc/sys/user/max_user_namespaces": "0\n" },
+    },
+    status: "ok",
+    says: /not active: an empty network namespace; seccomp refuses sockets.*user\.max_user_namespaces is 0/s,
+  },
+  {
+    name: "a kernel without Landlock",
+    check: "ffmpeg.confinement",
+    machine: {
+      programs: { [confine]: said(confinement({ landlock: 0 })) },
+      files: { "/sys/kernel/security/lsm": "lockdown,yama,apparmor\n" },
+    },
+    status: "warning",
+    says: /in part.*not active: its own files alone.*can open what its user can.*lsm=/s,
+  },
+  {
+    name: "no seccomp",
+    check: "ffmpeg.confinement",
+    machine: { programs: { [confine]: said(confinement({ seccomp: false })) } },
+    status: "warning",
+    says: /not active: no sockets and no new processes/,
+  },
+  {
+    name: "a confining program that does not run",
+    check: "ffmpeg.confinement",
+    machine: { programs: { [confine]: said("Illegal instruction\n", 132) } },
+    status: "problem",
+    says: /no recording can be read.*Illegal instruction/s,
+  },
+  {
+    name: "no confining program",
+    check: "ffmpeg.confinement",
+    machine: {},
+    status: "problem",
+    says: /can't be started/,
   },
 ];
 

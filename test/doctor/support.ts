@@ -60,6 +60,7 @@ export function contextOf(
       nativeDirectory: join(root, "build/native"),
       onnxBinding: join(root, "package.json"),
       ffmpeg: ffmpegPath,
+      confine: join(root, "build/ffmpeg/confine"),
       whisperModel: join(root, "package.json"),
       segmentationModel: checkoutFiles.segmentationModel,
       embeddingModel: checkoutFiles.embeddingModel,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -68,10 +68,26 @@ export function waveHeader(format: { channels: number; rateHz: number; claimedBy
   return header;
 }
 
-/** A script that stands where ffmpeg should, to play a fault that the real one can't be made to show. */
+/**
+ * A script that stands where ffmpeg should, to play a fault that the real one can't be made to show. The confinement would
+ * not let it start a program, so another stands in its place, which starts it with a limit of processor time alone.
+ */
 export async function fakeFfmpeg(folder: string, script: string): Promise<string> {
   const path = join(folder, "fake-ffmpeg");
-  await Bun.write(path, `#!/bin/sh\n${script}\n`);
-  Bun.spawnSync(["chmod", "+x", path]);
+  await writeProgram(path, script);
+  await withoutConfinement(folder);
   return path;
+}
+
+/** Puts a program into a folder that starts what lies there without confining it, but for its processor time. */
+export async function withoutConfinement(folder: string): Promise<void> {
+  await writeProgram(
+    join(folder, "confine"),
+    'read -r _ || exit 126\nexec </dev/null\nwhile [ "$1" != -- ]; do [ "$1" != --cpu ] || ulimit -t "$2"; shift 2; done\nshift\nexec "$@"',
+  );
+}
+
+async function writeProgram(path: string, script: string): Promise<void> {
+  await Bun.write(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
 }

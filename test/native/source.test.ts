@@ -47,7 +47,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);
     expect(await keyOf("one", "arm64")).not.toBe(key);
-    // A GPU backend is built on its own: neither has the other built again.
+    // A GPU backend and the program that confines ffmpeg are built on their own: none has another built again.
     const vulkanKey = async (more: unknown = 1) =>
       backendKey({
         ...{ nativeDirectory: copy, repository: root, tools, architecture: "x64", folder: "vulkan", more },
@@ -58,6 +58,8 @@ describe.skipIf(!canBuild)("the native source", () => {
     writeFileSync(join(copy, "vulkan", "CMakeLists.txt"), "changed");
     expect(await keyOf("one")).toBe(key);
     expect(await vulkanKey()).not.toBe(vulkan);
+    writeFileSync(join(copy, "confine", "confine.cpp"), "changed");
+    expect(await keyOf("one")).toBe(key);
     const changed = await vulkanKey();
     writeFileSync(join(copy, "src", "addon.cpp"), "changed");
     expect(await keyOf("one")).not.toBe(key);

@@ -69,4 +69,13 @@ describe("the one file", () => {
     // The right one for another architecture is wrong, too.
     await expect(partSources(process.arch === "x64" ? "arm64" : "x64", files)).rejects.toThrow("not the pinned build");
   });
+
+  test.if(built)("carries the pinned ffmpeg with the program that confines it, both executable", async () => {
+    const parts = await partSources(process.arch);
+    const executable = parts.filter(({ path }) => path.startsWith("ffmpeg/"));
+    expect(executable.map(({ path, executable }) => [path, executable])).toEqual([
+      ["ffmpeg/confine", true],
+      ["ffmpeg/ffmpeg", true],
+    ]);
+  });
 });

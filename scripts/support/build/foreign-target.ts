@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { targetMachine } from "../../../native/build.ts";
+import { buildConfine } from "../../../native/build-confine.ts";
 import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
 import { runCommand } from "../../../src/models/index.ts";
 import { type FfmpegWords, type ProgramFiles, programFiles } from "../../../src/program/index.ts";
@@ -23,12 +24,13 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   const files = await programFiles("");
   // Where the compiler is missing, it is said before anything is fetched.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
+  const confine = await buildConfine(context, architecture);
   const ffmpeg = await fetchedFfmpeg(context, architecture);
   const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
   const fetchBun = join(root, "scripts/support/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
   return {
-    files: { ...files, nativeDirectory, onnxBinding, ffmpeg },
+    files: { ...files, nativeDirectory, onnxBinding, ffmpeg, confine },
     bun: bun.trim(),
     ffmpeg: await readFfmpeg(ffmpeg),
   };

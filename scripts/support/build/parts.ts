@@ -32,7 +32,7 @@ export async function partSources(architecture: string, files?: ProgramFiles): P
     );
   }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
-  const names = ["ffmpeg", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
+  const names = ["ffmpeg", "confine", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
   const parts = [
     ...directoryParts(native, nativeDirectory),
     ...directoryParts(dirname(onnx), dirname(onnxBinding)),
@@ -49,6 +49,6 @@ function part(source: string, path: string): PartSource {
   return {
     path,
     source: realpathSync(source),
-    executable: /^ffmpeg$|\.(node|so)(\.\d+)*$/.test(basename(path)),
+    executable: /^(ffmpeg|confine)$|\.(node|so)(\.\d+)*$/.test(basename(path)),
   };
 }

@@ -1,23 +1,19 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Programs that the server starts to confine ffmpeg: see src/media/confinement.ts. */
-const confinementPrograms: Readonly<Record<string, string>> = {
-  "bin/sh": "/bin/dash",
-  "usr/bin/unshare": "/usr/bin/unshare",
-  "usr/bin/setpriv": "/usr/bin/setpriv",
-};
+/** The shell, by which ffmpeg ends with the server: see src/media/guard-group.ts. */
+const systemPrograms: Readonly<Record<string, string>> = { "bin/sh": "/bin/dash" };
 
 /** A file of the image: where it belongs, and where it is here. */
 export type RootFiles = ReadonlyMap<string, string>;
 
 /**
- * Everything of this machine that the program needs: the tools of the confinement, the libraries that all of them are linked
+ * Everything of this machine that the program needs: the shell, the libraries that all of them are linked
  * with, and the terms of the packages that they are from.
  * @param linked programs and libraries whose own libraries are needed
  */
 export async function systemFiles(linked: readonly string[]): Promise<RootFiles> {
-  const files = new Map(Object.entries(confinementPrograms));
+  const files = new Map(Object.entries(systemPrograms));
   for (const path of [...linked, ...files.values()]) {
     for (const library of await librariesOf(path)) files.set(library.slice(1), realpathSync(library));
   }

@@ -94,7 +94,7 @@ async function encode(
     channels === 2 ? ["aformat=channel_layouts=stereo", ...timeLine("stereo")] : [...heard, ...timeLine("mono")];
   await rm(audioPath, { force: true });
   const end = await runFfmpeg({
-    ffmpegPath,
+    ...{ ffmpegPath, inputPath, outputPaths: [audioPath] },
     arguments: [
       ...["-loglevel", "error", "-nostats", ...openArguments(inputPath)],
       ...[...output([...heard, ...timeLine("mono")], 1), ...OPUS, ...WEBM, "-y", `file:${audioPath}`],

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { withoutConfinement } from "../support.ts";
 
 /** Whether system calls can be traced here. */
 export const canTrace =
@@ -22,6 +23,8 @@ export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<T
   const script = `exec strace -f -qq -s 4096 -e ${calls} -o '${pipe}' '${ffmpegPath}' "$@"`;
   await Bun.write(path, `#!/bin/sh\n${script}\n`);
   Bun.spawnSync(["chmod", "+x", path]);
+  // It shows what ffmpeg does by itself: the confinement would refuse other files, and would not have it traced.
+  await withoutConfinement(folder);
   Bun.spawnSync(["mkfifo", pipe]);
   // Held open for writing too, so that it does not end with the first that writes.
   const reader = Bun.spawn(["/bin/sh", "-c", `exec cat <> '${pipe}' > '${log}'`], { stdin: "ignore" });

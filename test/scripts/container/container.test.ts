@@ -64,15 +64,13 @@ describe.skipIf(!onDebian)("the image", () => {
   writeFileSync(program, "a program", { mode: 0o700 });
   const layer = join(directory.path, "layer.tar");
 
-  test("holds what confines ffmpeg, every library of what it holds, and their terms", async () => {
+  test("holds a shell, every library of what it holds, and their terms", async () => {
     const files = await systemFiles(["/usr/bin/tar"]);
     const paths = [...files.keys()];
-    expect(paths).toEqual(expect.arrayContaining(["bin/sh", "usr/bin/unshare", "usr/bin/setpriv"]));
-    expect(paths.filter((path) => /\/lib(?:c\.so\.6|cap-ng\.so\.0|acl\.so\.1)$/.test(path))).toHaveLength(3);
+    expect(paths).toContain("bin/sh");
+    expect(paths.filter((path) => /\/lib(?:c\.so\.6|acl\.so\.1)$/.test(path))).toHaveLength(2);
     expect(paths.filter((path) => /ld-linux/.test(path))).toHaveLength(1);
-    expect(paths.filter((path) => /^usr\/share\/doc\/(?:dash|libc6|util-linux)\/copyright$/.test(path))).toHaveLength(
-      3,
-    );
+    expect(paths.filter((path) => /^usr\/share\/doc\/(?:dash|libc6)\/copyright$/.test(path))).toHaveLength(2);
   });
 
   test("its tree is root's, but for the data; packed again it is the same", async () => {

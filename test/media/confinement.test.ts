@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { join } from "node:path";
+import { getuid } from "node:process";
+import { confinedCommand, parseConfinement } from "../../src/media/confinement.ts";
+import { runFfmpeg } from "../../src/media/run-ffmpeg.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg } from "./support.ts";
+
+const compiler = Bun.which("c++");
+const confine = join(FFMPEG, "../confine");
+const ready = available(confine, "tests of ffmpeg's confinement") && compiler !== null;
+if (compiler === null) console.warn("skipped: tests of ffmpeg's confinement (there is no C++ compiler)");
+
+const limits = { memoryBytes: 1 << 30, cpuSeconds: 10, outputBytes: 1_000_000 };
+const nobody = 65_534;
+const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--"];
+const isRoot = getuid?.() === 0;
+/** Root and all others are confined in different ways. */
+const users: readonly (readonly [string, readonly string[]])[] = isRoot
+  ? [
+      ["root", []],
+      ["another user than root", asNobody],
+    ]
+  : [["this user", []]];
+
+/** An attempt, what it takes to refuse it, and whether it succeeds without confinement: then the attempt is a real one. */
+interface Attempt {
+  readonly attempt: string;
+  readonly refusedBy: "landlock" | "seccomp" | "either";
+  readonly succeedsOtherwise: boolean;
+}
+
+describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,", (_, prefix) => {
+  using place = temporaryDirectory();
+  const path = (name: string) => join(place.path, name);
+  let victim: Bun.Subprocess;
+
+  beforeAll(() => {
+    mkdirSync(place.path, { recursive: true });
+    chmodSync(place.path, 0o777);
+    const source = join(import.meta.dir, "trespasser.cpp");
+    const compiled = Bun.spawnSync([compiler ?? "", "-std=c++17", "-static", "-pthread", "-o", path("ffmpeg"), source]);
+    expect(compiled.stderr.toString()).toBe("");
+    copyFileSync(confine, path("confine"));
+    for (const name of ["input", "database"]) {
+      writeFileSync(path(name), name);
+      if (prefix.length > 0) chownSync(path(name), nobody, nobody);
+      chmodSync(path(name), 0o600);
+    }
+    victim = Bun.spawn([...prefix, "/bin/sleep", "600"]);
+  });
+  afterAll(async () => {
+    victim.kill();
+    await victim.exited;
+    place[Symbol.dispose]();
+  });
+
+  const linesOf = async (command: readonly string[]) => {
+    const child = Bun.spawn([...prefix, ...command], { stdin: Buffer.from("\n"), stderr: "pipe", env: {}, cwd: "/" });
+    const text = await new Response(child.stdout).text();
+    await child.exited;
+    return text.trim().split("\n");
+  };
+  const confined = (...attempts: string[]) =>
+    linesOf(
+      confinedCommand([path("ffmpeg"), ...attempts], limits, {
+        inputPath: path("input"),
+        outputPaths: [path("output")],
+      }),
+    );
+  const active = async () => {
+    const [report = ""] = await linesOf([path("confine"), "--report"]);
+    const confinement = parseConfinement(report);
+    if (confinement === null) throw new Error(`no report: ${report}`);
+    return confinement;
+  };
+
+  const onFiles = (names: readonly string[], refusedBy: Attempt["refusedBy"]): Attempt[] =>
+    names.map((name) => ({ attempt: `${name}=${path("database")}`, refusedBy, succeedsOtherwise: true }));
+  const onProcess = (names: readonly string[]): Attempt[] =>
+    names.map((name) => ({ attempt: `${name}=VICTIM`, refusedBy: "seccomp", succeedsOtherwise: true }));
+  const attempts: readonly Attempt[] = [
+    ...onFiles(["read", "write"], "landlock"),
+    ...onFiles(["chmod", "truncate"], "seccomp"),
+    { attempt: `create=${path("new")}`, refusedBy: "landlock", succeedsOtherwise: true },
+    { attempt: `link=${path("link")}`, refusedBy: "either", succeedsOtherwise: true },
+    { attempt: `list=${place.path}`, refusedBy: "either", succeedsOtherwise: true },
+    { attempt: "list=/proc", refusedBy: "either", succeedsOtherwise: true },
+    { attempt: "read=/etc/passwd", refusedBy: "landlock", succeedsOtherwise: true },
+    { attempt: "read=/proc/self/environ", refusedBy: "landlock", succeedsOtherwise: true },
+    ...onProcess(["kill", "signal-thread", "signal-from-descriptor", "limit"]),
+    { attempt: "trace=VICTIM", refusedBy: "either", succeedsOtherwise: false },
+    { attempt: "read-memory=VICTIM", refusedBy: "either", succeedsOtherwise: false },
+    ...["socket", "unix-socket", "fork", "leave-group"].map(
+      (attempt): Attempt => ({ attempt, refusedBy: "seccomp", succeedsOtherwise: true }),
+    ),
+    ...["mount", "namespace", "bpf", "io-uring"].map(
+      (attempt): Attempt => ({ attempt, refusedBy: "seccomp", succeedsOtherwise: false }),
+    ),
+    { attempt: "run=/bin/true", refusedBy: "landlock", succeedsOtherwise: false },
+    { attempt: `remove=${path("database")}`, refusedBy: "either", succeedsOtherwise: true },
+  ];
+
+  test("can do none of these, of which each that needs no privilege can be done without the confinement", async () => {
+    const { landlock, seccomp } = await active();
+    const holds = { landlock: landlock > 0, seccomp, either: landlock > 0 || seccomp };
+    const refused = attempts.filter(({ refusedBy }) => holds[refusedBy]);
+    if (refused.length < attempts.length) {
+      console.warn(`skipped: ${attempts.length - refused.length} attempts that this kernel can't refuse`);
+    }
+    const named = (all: readonly Attempt[]) => all.map(({ attempt }) => attempt.replace("VICTIM", String(victim.pid)));
+    const denied = await confined(...named(refused));
+    expect(denied.map((line) => line.split(" ")[0])).toEqual(refused.map(({ attempt }) => attempt.split("=")[0]));
+    expect(denied.filter((line) => line.endsWith(" done"))).toEqual([]);
+    const possible = attempts.filter(({ succeedsOtherwise }) => succeedsOtherwise);
+    const done = await linesOf([path("ffmpeg"), ...named(possible)]);
+    expect(done.filter((line) => !line.endsWith(" done"))).toEqual([]);
+    for (const name of ["database", "input"]) writeFileSync(path(name), name);
+  });
+
+  test("has its input to read, its output to read and write, and nothing that the server had open", async () => {
+    const descriptors = Array.from({ length: 20 }, (_unused, index) => `inherited=${index + 3}`);
+    const [input, read, write, ...inherited] = await confined(
+      ...[`read=${path("input")}`, `read=${path("output")}`, `write=${path("output")}`, ...descriptors],
+    );
+    expect([input, read, write]).toEqual(["read done", "read done", "write done"]);
+    expect(inherited.filter((line) => line.endsWith("done"))).toEqual([]);
+    expect(inherited).toHaveLength(descriptors.length);
+  });
+
+  test("has its limits, and as many threads as it may where they can be counted", async () => {
+    const [threads = "", ...rest] = await confined("threads", "limits");
+    expect(rest).toEqual([
+      "limit memory 1073741824",
+      "limit cpu 10",
+      "limit file 1000000",
+      "limit open 64",
+      "limit core 0",
+    ]);
+    const count = Number(threads.split(" ")[1]);
+    expect(count).toBeGreaterThan(16);
+    if ((await active()).threadLimit) expect(count).toBe(63);
+    else console.warn("skipped: the limit of threads is not active here");
+  });
+
+  test("has no capability to gain, and a namespace without a network where there is one", async () => {
+    const { seccomp, networkNamespace } = await active();
+    const command = confinedCommand([path("ffmpeg"), "process", "wait"], limits, {
+      inputPath: path("input"),
+      outputPaths: [],
+    });
+    const child = Bun.spawn([...prefix, ...command], { stdin: Buffer.from("\n"), stdout: "pipe", env: {} });
+    try {
+      const { value } = await child.stdout.getReader().read();
+      const status = readFileSync(`/proc/${/\d+/.exec(new TextDecoder().decode(value))?.[0]}/status`, "utf8");
+      const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
+      expect(field("NoNewPrivs")).toBe("1");
+      expect(field("Seccomp")).toBe(seccomp ? "2" : "0");
+      // Root keeps CAP_DAC_OVERRIDE: what it decodes belongs to the service's user.
+      for (const set of ["CapEff", "CapPrm"]) {
+        expect(Number.parseInt(field(set) ?? "", 16) & ~(prefix.length === 0 && isRoot ? 2 : 0)).toBe(0);
+      }
+      if (networkNamespace) {
+        expect(readFileSync(`/proc/${child.pid}/net/dev`, "utf8").match(/^ *\S+:/gm)).toEqual(["    lo:"]);
+      }
+    } finally {
+      child.kill("SIGKILL");
+    }
+    await child.exited;
+  });
+
+  test("starts only when it is told to, and ends where the server is gone before", async () => {
+    const command = confinedCommand([path("ffmpeg"), "process"], limits, {
+      inputPath: path("input"),
+      outputPaths: [path("never")],
+    });
+    const child = Bun.spawn([...prefix, ...command], { stdin: Buffer.from(""), stdout: "pipe" });
+    expect(await new Response(child.stdout).text()).toBe("");
+    expect(await child.exited).toBe(126);
+    expect(existsSync(path("never"))).toBe(false);
+  });
+});
+
+describe.if(ready)("a run of ffmpeg", () => {
+  test("is confined, told nothing of the server's environment, and yields the processor", async () => {
+    await inFolder(async (folder) => {
+      const source = join(import.meta.dir, "trespasser.cpp");
+      Bun.spawnSync([compiler ?? "", "-std=c++17", "-static", "-pthread", "-o", join(folder, "ffmpeg"), source]);
+      copyFileSync(confine, join(folder, "confine"));
+      await Bun.write(join(folder, "input"), "sound");
+      process.env.TRANSCRIBE_TEST_SECRET = "s3cret";
+      const controller = new AbortController();
+      let printed = "";
+      let priority: number | null = null;
+      const running = runFfmpeg({
+        ffmpegPath: join(folder, "ffmpeg"),
+        arguments: ["environment", "limits", "process", "wait"],
+        ...{ inputPath: join(folder, "input"), outputPaths: [], limits, timeoutSeconds: 60 },
+        signal: controller.signal,
+        onStdout: (text) => {
+          printed += text;
+          const id = /^process (\d+)\n/m.exec(printed)?.[1];
+          if (id === undefined) return;
+          priority = getPriority(Number(id));
+          controller.abort(new Error("seen"));
+        },
+      });
+      await expect(running).rejects.toThrow("seen");
+      delete process.env.TRANSCRIBE_TEST_SECRET;
+      expect(printed.match(/^environment .*/gm)).toEqual(["environment LC_ALL=C", "environment MALLOC_ARENA_MAX=1"]);
+      expect(printed).toContain("limit memory 1073741824\n");
+      expect<number | null>(priority).toBe(Math.min(19, getPriority() + 10));
+    });
+  });
+
+  test("that prints without end is stopped", async () => {
+    await inFolder(async (folder) => {
+      await Bun.write(join(folder, "input"), "sound");
+      const end = await runFfmpeg({
+        ffmpegPath: await fakeFfmpeg(folder, "exec yes >&2"),
+        arguments: [],
+        ...{ inputPath: join(folder, "input"), outputPaths: [], limits, timeoutSeconds: 60 },
+      });
+      expect(end.flooded).toBe(true);
+    });
+  });
+
+  const confinement = parseConfinement(Bun.spawnSync([confine, "--report"]).stdout.toString());
+  const canConfine = confinement !== null && confinement.landlock > 0 && confinement.seccomp;
+  if (!canConfine) console.warn("skipped: what ffmpeg itself can open, this kernel does not confine it whole");
+
+  test.if(canConfine)("can't be made to read another recording or an address, nor to write another file", async () => {
+    await inFolder(async (folder) => {
+      const [input, other, output] = ["input.wav", "other.wav", "output.wav"].map((name) => join(folder, name));
+      for (const path of [input, other]) makeWithFfmpeg(...lavfi("sine=duration=1"), path ?? "");
+      let connections = 0;
+      using listener = Bun.listen({
+        hostname: "127.0.0.1",
+        port: 0,
+        socket: { open: () => void connections++, data() {} },
+      });
+      const endOf = async (source: string, target: string) =>
+        (
+          await runFfmpeg({
+            ffmpegPath: FFMPEG,
+            arguments: ["-loglevel", "error", "-i", source, "-y", target],
+            ...{ inputPath: input ?? "", outputPaths: [output ?? ""], limits, timeoutSeconds: 60 },
+          })
+        ).messages;
+      expect(await endOf(`file:${input}`, `file:${output}`)).toBe("");
+      expect(await endOf(`file:${other}`, `file:${output}`)).toContain("Permission denied");
+      expect(await endOf(`file:${input}`, `file:${join(folder, "made.wav")}`)).toContain("Permission denied");
+      expect(await endOf(`file:${input}`, `file:${other}`)).toContain("Permission denied");
+      expect(await endOf(`tcp://127.0.0.1:${listener.port}`, `file:${output}`)).not.toBe("");
+      expect(connections).toBe(0);
+      expect(existsSync(join(folder, "made.wav"))).toBe(false);
+    });
+  });
+
+  test("without the program that confines it fails", async () => {
+    await inFolder(async (folder) => {
+      copyFileSync(FFMPEG, join(folder, "ffmpeg"));
+      const run = runFfmpeg({
+        ffmpegPath: join(folder, "ffmpeg"),
+        arguments: ["-version"],
+        ...{ inputPath: FFMPEG, outputPaths: [], limits, timeoutSeconds: 60 },
+      });
+      await expect(run).rejects.toMatchObject({ fault: "ffmpeg_unusable" });
+    });
+  });
+});
