@@ -22,6 +22,7 @@ export interface Block {
 
 const names = [
   "README.md",
+  "SECURITY.md",
   ...readdirSync(join(root, "docs"))
     .filter((name) => name.endsWith(".md"))
     .sort()
