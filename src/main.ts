@@ -4,6 +4,7 @@ const args = process.argv.slice(2);
 if (args[0] === "__worker") (await import("./engine/worker.ts")).runWorker();
 else if (args[0] === "__selftest") await (await import("./engine/devices/index.ts")).runSelfTest(args.slice(1));
 else if (args[0] === "__unpack") await (await import("./program/unpack-child.ts")).runUnpack(args.slice(1));
+else if (args[0] === "__publish") await (await import("./storage/new-file.ts")).runPublish(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));
 else {
   // A server hears SIGHUP from its first moment; until it has read its settings there is nothing to be read again.

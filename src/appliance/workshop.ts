@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { readModelLanguages } from "../engine/index.ts";
-import { programFiles } from "../program/index.ts";
+import type { SpeechModel } from "../models/index.ts";
+import { isAdministrator, passagesTo, programFiles, strangerAt } from "../program/index.ts";
 import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Recordings } from "../transcriptions/index.ts";
@@ -11,7 +12,7 @@ import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { speechModelsFor } from "./speech-models-for.ts";
-import { orStartError } from "./start-error.ts";
+import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeHere } from "./transcribe-here.ts";
 import { userCache } from "./user-cache.ts";
@@ -39,8 +40,10 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const store = openDatabase(dataDirectory.databasePath);
   stack.defer(() => store.$client.close());
   const recordings = new Recordings(store, now);
-  const speech = speechModelsFor(settings, { files, dataDirectory: new DataPaths(settings.storage.data_dir), store });
+  const installed = new DataPaths(settings.storage.data_dir);
+  const speech = speechModelsFor(settings, { files, dataDirectory: installed, store });
   const model = speech.current();
+  if (model.path.startsWith(`${installed.models}/`)) requireOwnModel(model);
   const languages = orStartError(model.path, () => readModelLanguages(model.path));
   const metrics = createMetrics({
     ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now },
@@ -73,4 +76,17 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     transcribe: (transcription) => transcribeHere(parts, transcription),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/**
+ * Keeps root from loading a model of a data directory that another user may change: this command works for its caller, so it
+ * does not become that user.
+ */
+function requireOwnModel({ id, path }: SpeechModel): void {
+  if (process.geteuid?.() !== 0) return;
+  const theirs = passagesTo(path).find((passage) => strangerAt(passage, isAdministrator) !== null);
+  if (theirs === undefined) return;
+  throw new StartError(
+    `${id} is installed in a data directory that root does not rule alone (${theirs.path}), and root loads no model from there: be another user, or name a file of root's with --model`,
+  );
 }

@@ -1,20 +1,19 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Command } from "commander";
 import {
-  copyDatabase,
+  BackupError,
   DataPaths,
   databaseFacts,
-  foreignPlace,
+  NewFile,
   newBackupPath,
-  ownAs,
-  type WrittenBackup,
   writeBackup,
+  writeDatabaseBackup,
 } from "../storage/index.ts";
-import { count, size } from "../wording/index.ts";
+import { count, messageOf, size } from "../wording/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { addSettingsOptions, dataSettingsOf, dataSettingsWith } from "./settings-options.ts";
 
 /** transcribe backup [FILE] */
 export function backupCommand(): Command {
@@ -23,27 +22,15 @@ export function backupCommand(): Command {
     .argument("[file]", "where to; it must not be there yet (default: a new name in backups/ of the data directory)")
     .option("--database-only", "copy the database alone, without the recordings")
     .option("--json", "print what was copied as JSON")
-    .action((file: string | undefined, options: { json?: boolean; databaseOnly?: boolean }, command: Command) => {
-      const root = resolve(settingsOf(command).storage.data_dir);
-      const databasePath = join(root, "transcribe.db");
-      if (!existsSync(databasePath))
-        throw new CommandError(
-          `there is no database in ${root}, or you may not look there; name it with --data-dir, and be its user`,
-        );
-      const paths = new DataPaths(root);
-      const foreign = foreignPlace(paths, process.geteuid?.() ?? 0);
-      if (foreign !== null) throw new CommandError(`${root} is not to be worked in: ${foreign}`);
-      const { version } = databaseFacts(databasePath);
+    .action(async (file: string | undefined, options: BackupOptions, command: Command) => {
       const alone = options.databaseOnly === true;
-      const target =
-        file === undefined
-          ? newBackupPath(databasePath, "backup", version, Date.now(), alone ? "db" : "tar")
-          : resolve(file);
-      const { sizeBytes, database, uploads } = alone ? copyAlone(databasePath, target) : writeBackup(paths, target);
-      if (file === undefined) ownAs(root, target);
-      print(options.json === true, { file: target, ...database, bytes: sizeBytes, uploads }, () =>
+      const { target, paths } = file === undefined ? ownTarget(command, alone) : namedTarget(file, command);
+      using _target = target;
+      const { sizeBytes, database, uploads } = alone ? writeDatabaseBackup(paths, target) : writeBackup(paths, target);
+      await target.publish().catch((error: unknown) => refuse(target.path, error));
+      print(options.json === true, { file: target.path, ...database, bytes: sizeBytes, uploads }, () =>
         [
-          `${target}: ${size(sizeBytes)}, accounts: ${database.accounts}, recordings: ${database.recordings} (not ended: ${database.open}), of transcribe ${database.version}`,
+          `${target.path}: ${size(sizeBytes)}, accounts: ${database.accounts}, recordings: ${database.recordings} (not ended: ${database.open}), of transcribe ${database.version}`,
           alone
             ? "Not in it: audio, models, the settings file."
             : `With the audio of ${count(uploads.files, "recording")}, ${size(uploads.bytes)}. Not in it: models, the settings file.`,
@@ -52,8 +39,52 @@ export function backupCommand(): Command {
     });
 }
 
-function copyAlone(databasePath: string, target: string): WrittenBackup {
-  copyDatabase(databasePath, target);
-  const database = databaseFacts(target);
-  return { sizeBytes: database.bytes, database, uploads: { files: 0, bytes: 0 } };
+interface BackupOptions {
+  readonly json?: boolean;
+  readonly databaseOnly?: boolean;
+}
+
+interface Target {
+  readonly target: NewFile;
+  readonly paths: DataPaths;
+}
+
+/** A new name in the data directory. */
+function ownTarget(command: Command, alone: boolean): Target {
+  const paths = requireDatabase(dataSettingsOf(command).storage.data_dir);
+  const { version } = databaseFacts(paths.databasePath);
+  const path = newBackupPath(paths.databasePath, "backup", version, Date.now(), alone ? "db" : "tar");
+  return { target: openTarget(path, false), paths };
+}
+
+function namedTarget(file: string, command: Command): Target {
+  const path = resolve(file);
+  const { settings, opened } = dataSettingsWith(command, path, (givesUpRights) => openTarget(path, givesUpRights));
+  try {
+    return { target: opened, paths: requireDatabase(settings.storage.data_dir) };
+  } catch (error) {
+    opened[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function requireDatabase(dataDirectory: string): DataPaths {
+  const paths = new DataPaths(dataDirectory);
+  if (existsSync(paths.databasePath)) return paths;
+  throw new CommandError(
+    `there is no database in ${paths.root}, or you may not look there; name it with --data-dir, and be its user`,
+  );
+}
+
+function openTarget(path: string, givesUpRights: boolean): NewFile {
+  if (existsSync(path)) throw new BackupError(`there is a file ${path} already`);
+  try {
+    return new NewFile(path, { givesUpRights });
+  } catch (error) {
+    return refuse(path, error);
+  }
+}
+
+function refuse(path: string, error: unknown): never {
+  throw new BackupError(`can't write the backup ${path}: ${messageOf(error)}`, { cause: error });
 }

@@ -4,7 +4,7 @@ import { messageOf, size } from "../wording/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError, InterruptedError } from "./command-error.ts";
 import { print, table } from "./output.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { addSettingsOptions, dataSettingsOf } from "./settings-options.ts";
 import { howMany } from "./whole-number.ts";
 
 const [defaultSeconds, mostSeconds] = [60, 3600];
@@ -16,7 +16,7 @@ export function benchCommand(): Command {
     .option("--seconds <number>", `about how long to measure (default: ${defaultSeconds})`, secondsOf)
     .option("--json", "print the figures as JSON")
     .action(async (options: { seconds?: number; json?: true }, command: Command) => {
-      const settings = settingsOf(command);
+      const settings = dataSettingsOf(command);
       const progress = process.stderr.isTTY === true;
       const onStep = (step: string) => {
         if (progress) process.stderr.write(`\r\x1b[K${step} …`);

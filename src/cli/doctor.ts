@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../config/index.ts";
 import { checks, openContext, type Result, runChecks } from "../doctor/index.ts";
 import { programVersion } from "../program/index.ts";
+import { becomeOwner } from "../storage/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
@@ -47,8 +48,10 @@ export function doctorCommand(): Command {
 }
 
 async function examine(options: DoctorOptions, command: Command, signal: AbortSignal): Promise<Result[]> {
+  const { settings, settingsError } = readableSettings(command);
+  becomeOwner(settings.storage.data_dir);
   const context = await openContext({
-    ...readableSettings(command),
+    ...{ settings, settingsError },
     configFile: settingsFileOf(command) ?? null,
     all: options.all === true,
     signal,

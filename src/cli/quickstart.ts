@@ -5,7 +5,7 @@ import { authenticate, createAccount, createKey, listAccounts } from "../account
 import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
-import { DataDirectory, type Store } from "../storage/index.ts";
+import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";
 import { ApiClient } from "./client/api-client.ts";
@@ -28,10 +28,13 @@ export function quickstartCommand(): Command {
     .action(async (recording: string | undefined, options: { language?: string }, command: Command) => {
       const settings = settingsOf(command);
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
-      const directory = new DataDirectory(settings.storage.data_dir);
-      if (statSync(directory.root).uid !== process.geteuid?.()) {
-        throw new CommandError(`${directory.root} belongs to another user; name a place of your own with --data-dir`);
+      const root = resolve(settings.storage.data_dir);
+      const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
+      if (owner !== process.geteuid?.()) {
+        throw new CommandError(`${root} belongs to another user; name a place of your own with --data-dir`);
       }
+      becomeOwner(root);
+      const directory = new DataDirectory(root);
       if (recording === undefined) {
         await serveInForeground(servingSettings(command), directory);
         return;

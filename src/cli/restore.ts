@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import {
+  BackupFile,
   DataDirectory,
   DataDirectoryInUseError,
   DataPaths,
@@ -13,7 +13,7 @@ import { count } from "../wording/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
 import { printable } from "./printable.ts";
-import { addSettingsOptions, settingsOf } from "./settings-options.ts";
+import { addSettingsOptions, dataSettingsWith } from "./settings-options.ts";
 
 /** transcribe restore FILE */
 export function restoreCommand(): Command {
@@ -25,12 +25,13 @@ export function restoreCommand(): Command {
     .option("--replace", "replace what the data directory holds; its database is kept in backups/")
     .option("--json", "print what was restored as JSON")
     .action((file: string, options: { json?: boolean; replace?: boolean }, command: Command) => {
-      if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
-      const root = settingsOf(command).storage.data_dir;
+      const { settings, opened } = dataSettingsWith(command, file, () => new BackupFile(resolve(file)));
+      using backup = opened;
+      const root = settings.storage.data_dir;
       if (options.replace !== true) requireEmpty(new DataPaths(root));
       const directory = new DataDirectory(root);
       using _lock = takeLock(directory);
-      const { replaced, uploads } = restoreBackup(directory, resolve(file), Date.now());
+      const { replaced, uploads } = restoreBackup(directory, backup, Date.now());
       const facts = databaseFacts(directory.databasePath);
       print(options.json === true, { database: directory.databasePath, ...facts, uploads, replaced }, () =>
         [

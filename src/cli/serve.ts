@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
+import { becomeOwner } from "../storage/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";
@@ -19,6 +20,7 @@ export function serveCommand(): Command {
       const hangups = new Hangups();
       const readSettings = servingSettings(command);
       const settings = readSettings();
+      becomeOwner(settings.storage.data_dir);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);

@@ -8,7 +8,14 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
-import { becomeOwner, DataDirectory, openDatabaseOf, type Store, type Upgrade } from "../storage/index.ts";
+import {
+  becomeOwner,
+  becomeOwnerWith,
+  DataDirectory,
+  openDatabaseOf,
+  type Store,
+  type Upgrade,
+} from "../storage/index.ts";
 
 const flagged = settingEntries.filter((entry) => entry.flag !== null);
 
@@ -77,18 +84,34 @@ export function settingsFileOf(command: Command): string | undefined {
   });
 }
 
-export function dataDirectoryOf(command: Command): DataDirectory {
-  return new DataDirectory(settingsOf(command).storage.data_dir);
+/**
+ * The settings of a command that works in the data directory. Root reads them, and is the directory's owner from here on, so
+ * a command calls this before it looks at anything in there.
+ * @throws {SettingsError} @throws {DataDirectoryError} where root may not become the owner
+ */
+export function dataSettingsOf(command: Command): Settings {
+  const settings = settingsOf(command);
+  becomeOwner(settings.storage.data_dir);
+  return settings;
 }
 
-/**
- * The database of a command that works on nothing else, with the server up or down. Root is the data directory's owner from
- * here on.
- */
+/** The same for a command that also opens a file which the caller named, with the caller's rights. See becomeOwnerWith. */
+export function dataSettingsWith<T extends Disposable | null>(
+  command: Command,
+  path: string,
+  open: (givesUpRights: boolean) => T,
+): { readonly settings: Settings; readonly opened: T } {
+  const settings = settingsOf(command);
+  return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open) };
+}
+
+export function dataDirectoryOf(command: Command): DataDirectory {
+  return new DataDirectory(dataSettingsOf(command).storage.data_dir);
+}
+
+/** The database of a command that works on nothing else, with the server up or down. */
 export function openStoreOf(command: Command): Store {
-  const directory = dataDirectoryOf(command);
-  becomeOwner(directory);
-  return openStoreIn(directory);
+  return openStoreIn(dataDirectoryOf(command));
 }
 
 export function openStoreIn(directory: DataDirectory): Store {

@@ -3,7 +3,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  lchownSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -20,14 +19,12 @@ export interface DataEntry {
   readonly stats: Stats;
   /** Takes the rights of the group and of others. */
   close(): void;
-  /** Gives it to another user. */
-  give(userId: number, groupId: number): void;
 }
 
 /**
  * Lets `look` see the data directory, what lies in it and what lies in its own directories; the recordings' files are as
- * many as recordings. Root mends here what a service's user may change at the same time, so directories are held open and
- * never reached through a link, and a file of several names, which may be another's, is left alone.
+ * many as recordings. Directories are held open and never reached through a link, and a file of several names, which may be
+ * another's, is left alone.
  */
 export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly DataEntry[]) => T): T {
   const held: number[] = [];
@@ -39,9 +36,6 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
         path: paths.root,
         stats: fstatSync(root),
         close: () => fchmodSync(root, fstatSync(root).mode & 0o700),
-        give: () => {
-          throw new Error("the directory's owner is who the others are given to");
-        },
       },
       ...entriesIn(root, paths.root),
     ];
@@ -89,9 +83,7 @@ function entriesIn(directory: number, path: string): DataEntry[] {
     const place = through(directory, name);
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined || (stats.isFile() && stats.nlink > 1)) return [];
-    return [
-      { path: join(path, name), stats, close: () => closeToOthers(place), give: (...to) => lchownSync(place, ...to) },
-    ];
+    return [{ path: join(path, name), stats, close: () => closeToOthers(place) }];
   });
 }
 

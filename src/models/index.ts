@@ -1,6 +1,7 @@
 export { builtInPath } from "./built-in.ts";
 export { writeBundle } from "./bundle/index.ts";
 export { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
+export { CarriedModel } from "./carried-model.ts";
 export {
   findModel,
   findModelOrNull,

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { lockFile, ownAs, syncDirectory } from "../storage/index.ts";
+import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
@@ -51,7 +51,6 @@ export class ModelLibrary {
   async downloads(): Promise<string> {
     const folder = join(this.#root, "downloads");
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    this.#ownAll(folder);
     return folder;
   }
 
@@ -86,7 +85,6 @@ export class ModelLibrary {
     const path = join(await withFiles(() => this.downloads()), `${id}.lock`);
     const giveBack = this.#lockFile(path);
     if (giveBack === null) throw new LibraryError(`another command is at work with ${id}; wait until it is done`);
-    this.#ownAll(path);
     return { [Symbol.dispose]: giveBack };
   }
 
@@ -112,8 +110,6 @@ export class ModelLibrary {
       await rename(file, join(folder, modelFile));
       await syncDirectory(folder);
     });
-    const folder = join(this.#root, "installed", note.id);
-    this.#ownAll(folder, join(folder, noteFile), join(folder, modelFile));
     await syncDirectory(join(this.#root, "installed"));
     const installed = this.find(note.id);
     if (installed?.sha256 === note.sha256) return installed;
@@ -131,16 +127,9 @@ export class ModelLibrary {
     }
   }
 
-  /** What root installs is the server's, which runs as a user of its own, as the data directory is. */
-  #ownAll(...paths: readonly string[]): void {
-    const dataDirectory = dirname(this.#root);
-    for (const path of [this.#root, join(this.#root, "installed"), join(this.#root, "tmp"), ...paths]) {
-      if (existsSync(path)) ownAs(dataDirectory, path);
-    }
-  }
-
   /** Removes a model: at once for those who look for it, then from disk. */
   async remove(id: string): Promise<void> {
+    if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
     await withFiles(() => dropCacheEntry(this.#root, join("installed", id)));
   }
 }

@@ -1,9 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { digestFile, renewal } from "../program/index.ts";
 import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel } from "./built-in.ts";
+import { modelIdSchema } from "./catalogue.ts";
 import type { ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 
@@ -59,7 +61,8 @@ export class SpeechModels {
   chosen(): string | null {
     const { chosenModels } = tables;
     const row = this.#options.store.select().from(chosenModels).where(eq(chosenModels.kind, "speech")).get();
-    return row?.model ?? null;
+    // Only the settings may name a model by its path.
+    return Value.Check(modelIdSchema, row?.model) ? row.model : null;
   }
 
   /** A model by its id or its absolute path; null where it is not there. */

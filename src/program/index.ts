@@ -16,4 +16,5 @@ export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFile
 export { renewal } from "./renewal.ts";
 export { UnpackError } from "./unpack-error.ts";
 export { programVersion } from "./version.ts";
+export { isAdministrator, type Passage, passagesTo, strangerAt } from "./way.ts";
 export { yieldProcessor } from "./yield-processor.ts";

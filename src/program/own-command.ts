@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { checkout } from "./checkout.ts";
 import { embedded } from "./embedded.ts";
@@ -7,6 +8,16 @@ import { embedded } from "./embedded.ts";
  * and the entry has to be passed; `process.argv[1]` would be a test runner's.
  */
 export function ownCommand(...args: string[]): string[] {
-  if (embedded !== null) return [process.execPath, ...args];
-  return [process.execPath, join(checkout, "src/main.ts"), ...args];
+  if (embedded !== null) return [ownExecutable(), ...args];
+  return [ownExecutable(), join(checkout, "src/main.ts"), ...args];
+}
+
+/** A process that gave up root's rights may not reach its own file by its path any more, but still through the kernel's link. */
+function ownExecutable(): string {
+  try {
+    accessSync(process.execPath, constants.X_OK);
+    return process.execPath;
+  } catch {
+    return "/proc/self/exe";
+  }
 }

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UnpackError } from "./unpack-error.ts";
+import { isAdministrator, passagesTo, strangerAt } from "./way.ts";
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 
@@ -23,27 +24,20 @@ export function requirePrivate(directory: string): void {
 const overflowUserId = 65_534;
 
 /**
- * Who owns a directory or a link on the way may put another in the place of what is below, even while it is used.
+ * Requires that nobody else can put another directory in the place of this one: neither by owning a directory or a link on
+ * the way to it nor by having write access to one.
  * @param directory absolute; it may not be there yet
- * @throws {UnpackError} when one belongs to a stranger: not to this user, nor root, nor the owner of the program's own file,
- * nor whoever became root by sudo for this, who all decide what runs here anyway
+ * @throws {UnpackError} when a stranger can: not this user, nor root, nor the owner of the program's own file, nor whoever
+ * became root by sudo for this, who all decide what runs here anyway
  */
 export function requirePrivateWay(directory: string): void {
   const me = process.getuid?.() ?? 0;
-  const invoker = me === 0 && process.env.SUDO_UID ? Number(process.env.SUDO_UID) : me;
-  const known = [me, 0, overflowUserId, invoker, statSync(process.execPath).uid];
-  const there = waysUp(dirname(directory)).filter((path) => existsSync(path));
-  for (const path of [...there, ...waysUp(realpathSync(there[0] ?? "/"))]) {
-    const { uid } = lstatSync(path);
-    if (!known.includes(uid)) {
-      throw new UnpackError(`${path}, on the way to ${directory}, belongs to another user (uid ${uid}); ${advice}`);
-    }
+  const known = [me, overflowUserId, statSync("/proc/self/exe").uid];
+  const isTrusted = (userId: number) => known.includes(userId) || isAdministrator(userId);
+  for (const passage of passagesTo(dirname(directory))) {
+    const fault = strangerAt(passage, isTrusted);
+    if (fault !== null) throw new UnpackError(`${passage.path}, on the way to ${directory}, ${fault}; ${advice}`);
   }
-}
-
-/** A directory and those that it lies in. */
-function waysUp(path: string): string[] {
-  return path === dirname(path) ? [path] : [path, ...waysUp(dirname(path))];
 }
 
 /** @throws {UnpackError} where the kernel lets nothing be run from there */

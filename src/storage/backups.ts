@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ownAs } from "./own-as.ts";
 
 /** How many of the copies that upgrades made are kept. */
 const kept = 3;
@@ -22,10 +21,10 @@ export function newBackupPath(
   kind: "transcribe" | "backup" | "replaced",
   version: string,
   now: number,
-  ending: "db" | "tar" = "db",
+  ending: "db" | "tar" | "database" = "db",
 ) {
   const directory = backupDirectory(databasePath);
-  if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) ownAs(dirname(databasePath), directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const time = new Date(now).toISOString().replace(/[-:.]/g, "");
   return join(directory, `${kind}-${version}-${time}.${ending}`);
 }

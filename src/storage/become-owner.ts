@@ -1,20 +1,95 @@
-import { statSync } from "node:fs";
-import type { DataPaths } from "./data-paths.ts";
+import { isAdministrator, type Passage, passagesTo, strangerAt } from "../program/index.ts";
+import { messageOf } from "../wording/index.ts";
+import { DataDirectoryError } from "./data-directory.ts";
+
+/** The user and the group that a data directory belongs to. */
+interface Owner {
+  readonly userId: number;
+  readonly groupId: number;
+}
 
 /**
- * Makes root the owner of a data directory for the rest of this process: what the command makes is the server's then, and a
- * link that the server's user puts there while it works leads nowhere that this user couldn't go. Does nothing for others,
- * and for a root that has no such right, as in a closed container.
+ * Makes root the owner of a data directory for the rest of this process, with all its threads and children. Whatever the
+ * command then opens, makes or loads, it does so with the rights of that user, so that no link, model or database of the
+ * user leads root anywhere. A directory that does not exist yet belongs to the owner of the directory that it will lie in.
+ * Does nothing for other users than root, and for a directory of root.
+ * @throws {DataDirectoryError} where root may not become the owner, or strangers could exchange the directory
  */
-export function becomeOwner({ root }: DataPaths): void {
-  if (process.geteuid?.() !== 0) return;
-  const { uid, gid } = statSync(root);
-  if (uid === 0) return;
+export function becomeOwner(root: string): void {
+  const owner = ownerToBecome(root);
+  if (owner === null) return;
   try {
-    process.setgroups?.([gid]);
-    process.setgid?.(gid);
-    process.setuid?.(uid);
+    takeGroups(owner);
+    process.setgid?.(owner.groupId);
+    process.setuid?.(owner.userId);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) throw error;
+    throw new DataDirectoryError(
+      `${root} belongs to another user (uid ${owner.userId}), and this root has no right to become that user (${messageOf(error)}): run the command as that user (sudo -u USER; in a container: --user ${owner.userId}:${owner.groupId}), or allow CAP_SETUID and CAP_SETGID`,
+      { cause: error },
+    );
   }
+}
+
+/**
+ * Becomes the owner of a data directory and opens a file that the caller named on the command line. The file is opened
+ * with the caller's rights, before those are given up; but with the owner's where the owner could put another in its place.
+ * @param open gets whether it still has rights that the process is about to give up
+ */
+export function becomeOwnerWith<T extends Disposable | null>(
+  root: string,
+  path: string,
+  open: (givesUpRights: boolean) => T,
+): T {
+  const owner = ownerToBecome(root);
+  if (owner === null || passagesTo(path).some((passage) => isOpenTo(owner, passage))) {
+    becomeOwner(root);
+    return open(false);
+  }
+  const opened = open(true);
+  try {
+    becomeOwner(root);
+    return opened;
+  } catch (error) {
+    opened?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** @returns null where the process stays what it is */
+function ownerToBecome(root: string): Owner | null {
+  if (process.geteuid?.() !== 0) return null;
+  const way = passagesTo(root);
+  const { uid: userId, gid: groupId } = (way.at(-1) ?? missingRoot()).stats;
+  const isTrusted = (user: number) => user === userId || isAdministrator(user);
+  for (const passage of way.slice(0, -1)) {
+    const fault = strangerAt(passage, isTrusted);
+    if (fault === null) continue;
+    throw new DataDirectoryError(
+      `root does not work in ${root}, which others could exchange for another directory: ${passage.path} ${fault}; run the command as the user that the server runs as`,
+    );
+  }
+  return userId === 0 ? null : { userId, groupId };
+}
+
+function missingRoot(): never {
+  throw new RangeError("every way begins at the root directory");
+}
+
+/** The groups that the owner is in on this machine; a user without a name is in none but the directory's. */
+function takeGroups({ userId, groupId }: Owner): void {
+  try {
+    // Bun has it as Node does, and its types leave it out.
+    if (!("initgroups" in process) || typeof process.initgroups !== "function") throw new Error("no initgroups");
+    process.initgroups(userId, groupId);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_UNKNOWN_CREDENTIAL")) throw error;
+    process.setgroups?.([groupId]);
+  }
+}
+
+/** Returns whether a user could put another file in the place of a passage or of what lies below it. */
+function isOpenTo({ userId, groupId }: Owner, { stats }: Passage): boolean {
+  if (stats.uid === userId) return true;
+  if (!stats.isDirectory() || (stats.mode & 0o1000) !== 0) return false;
+  return (stats.mode & 0o002) !== 0 || ((stats.mode & 0o020) !== 0 && stats.gid === groupId);
 }

@@ -1,11 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../wording/index.ts";
-import { DataPaths } from "./data-paths.ts";
-import { foreignPlace } from "./foreign-place.ts";
+import { DataPaths, requireRecordingId } from "./data-paths.ts";
 import { lockFile } from "./lock-file.ts";
-import { ownAs } from "./own-as.ts";
 
 /** The data directory can't be used; the message says why and what to do. */
 export class DataDirectoryError extends Error {
@@ -32,7 +30,7 @@ export class DataDirectoryInUseError extends DataDirectoryError {
  */
 export class DataDirectory extends DataPaths {
   /**
-   * Makes what is missing, readable by its owner alone.
+   * Makes what is missing, readable by its owner alone. Root becomes the owner first: see becomeOwner.
    * @throws {DataDirectoryError} where this user can't
    */
   constructor(root: string) {
@@ -40,23 +38,17 @@ export class DataDirectory extends DataPaths {
     try {
       const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
       if (fresh) chmodSync(this.root, 0o700);
-      const foreign = foreignPlace(this, process.geteuid?.() ?? 0);
-      if (foreign !== null) throw new Error(foreign);
+      requireOwn(this.root);
       for (const directory of [this.incoming, this.uploads, this.work, this.listening, this.state]) {
-        const made = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
-        if (made) ownAs(this.root, directory);
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
       }
     } catch (error) {
       throw this.#unusable(error);
     }
   }
 
-  uploadPath(recordingId: string): string {
-    return join(this.uploads, recordingId);
-  }
-
   workDirectory(recordingId: string): string {
-    return join(this.work, recordingId);
+    return join(this.work, requireRecordingId(recordingId));
   }
 
   /** Removes the step files of a recording that reached its end. */
@@ -71,12 +63,12 @@ export class DataDirectory extends DataPaths {
 
   /** Where the copy of a recording lies that is to be listened to: whole, or not there. */
   listeningDirectory(recordingId: string): string {
-    return join(this.listening, recordingId);
+    return join(this.listening, requireRecordingId(recordingId));
   }
 
   /** Where that copy is being made. */
   listeningDraft(recordingId: string): string {
-    return join(this.listening, `${recordingId}.part`);
+    return join(this.listening, `${requireRecordingId(recordingId)}.part`);
   }
 
   /** Removes every file of a recording. */
@@ -104,6 +96,13 @@ export class DataDirectory extends DataPaths {
     for (const path of this.#listeningPlaces(recordingId)) await rm(path, { recursive: true, force: true });
   }
 
+  /** Removes what was made of the recordings of a database that another one replaced. */
+  removeDerived(): void {
+    for (const directory of [this.work, this.listening]) {
+      for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
+    }
+  }
+
   /**
    * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
    * @param areOpen says of those ids that there are records of whether these are queued or processing
@@ -112,10 +111,12 @@ export class DataDirectory extends DataPaths {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
     const worked = readdirSync(this.work);
     const open = areOpen(worked);
-    for (const id of worked) if (open.get(id) !== true) this.removeWork(id);
+    for (const name of worked) {
+      if (open.get(name) !== true) rmSync(join(this.work, name), { recursive: true, force: true });
+    }
     const uploaded = readdirSync(this.uploads);
     const known = areOpen(uploaded);
-    for (const id of uploaded) if (!known.has(id)) rmSync(this.uploadPath(id), { force: true });
+    for (const name of uploaded) if (!known.has(name)) rmSync(join(this.uploads, name), { force: true });
     const kept = new Set(uploaded.filter((id) => known.has(id)));
     for (const name of readdirSync(this.listening)) {
       if (!kept.has(name)) rmSync(join(this.listening, name), { recursive: true, force: true });
@@ -139,7 +140,6 @@ export class DataDirectory extends DataPaths {
         `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
       );
     }
-    ownAs(this.root, this.lockPath);
     return giveBack;
   }
 
@@ -154,4 +154,16 @@ export class DataDirectory extends DataPaths {
       { cause: error },
     );
   }
+}
+
+/**
+ * Refuses a directory whose owner could lead this user elsewhere.
+ * @throws {Error} for root in another user's directory, and for a stranger's directory that is open to all
+ */
+function requireOwn(root: string): void {
+  const { uid, mode } = statSync(root);
+  const userId = process.geteuid?.() ?? uid;
+  if (uid === userId || uid === 0) return;
+  if (userId === 0) throw new Error(`it belongs to another user (uid ${uid}), with whose rights root works there`);
+  if ((mode & 0o002) !== 0) throw new Error(`it belongs to another user (uid ${uid}) and is open to all`);
 }

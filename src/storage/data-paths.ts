@@ -28,8 +28,24 @@ export class DataPaths {
     this.state = join(this.root, "state");
   }
 
+  /** The recording as it was sent. @throws {RangeError} as requireRecordingId */
+  uploadPath(recordingId: string): string {
+    return join(this.uploads, requireRecordingId(recordingId));
+  }
+
   /** The verdicts of the self-tests on this machine. */
   get verdicts(): string {
     return join(this.state, "devices.json");
   }
+}
+
+const recordingIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Returns an id that is about to become part of a path, wherever it came from.
+ * @throws {RangeError} for what is no UUID, which could lead elsewhere
+ */
+export function requireRecordingId(id: string): string {
+  if (!recordingIdForm.test(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
+  return id;
 }

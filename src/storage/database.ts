@@ -9,7 +9,6 @@ import { copyDatabase } from "./copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
 import { databaseTrouble } from "./database-trouble.ts";
 import { databaseState, MigrationError, migrate, NewerDatabaseError, pendingMigrations } from "./migrate.ts";
-import { ownAs } from "./own-as.ts";
 import * as schema from "./schema.ts";
 
 export type Store = BunSQLiteDatabase<typeof schema> & { readonly $client: Database };
@@ -103,7 +102,6 @@ function makeFile(path: string): void {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
     throw error;
   }
-  ownAs(dirname(path), path);
 }
 
 const asStore = (client: Database): Store => drizzle({ client, schema, casing: "snake_case" });
@@ -118,7 +116,6 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
   try {
     backup = newBackupPath(path, "transcribe", fromVersion, Date.now());
     copyDatabase(path, backup);
-    ownAs(dirname(path), backup);
   } catch (error) {
     const why = messageOf(error);
     throw new MigrationError(

@@ -6,9 +6,11 @@ export {
   unpackBackup,
   type WrittenBackup,
   writeBackup,
+  writeDatabaseBackup,
 } from "./archive/index.ts";
+export { BackupFile } from "./backup-file.ts";
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
-export { becomeOwner } from "./become-owner.ts";
+export { becomeOwner, becomeOwnerWith } from "./become-owner.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
 export { cutLog } from "./cut-log.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
@@ -19,7 +21,6 @@ export { databaseTrouble } from "./database-trouble.ts";
 export { isDiskFull } from "./disk-full.ts";
 export { DiskRoom, type RoomClaim, type RoomUse } from "./disk-room.ts";
 export { DiskUsage } from "./disk-usage.ts";
-export { foreignPlace } from "./foreign-place.ts";
 export { inTheWayOfRestore } from "./in-the-way.ts";
 export { lockFile } from "./lock-file.ts";
 export {
@@ -30,7 +31,7 @@ export {
   machineTroubles,
 } from "./machine-trouble.ts";
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
-export { ownAs } from "./own-as.ts";
+export { NewFile, runPublish } from "./new-file.ts";
 export { readDatabase } from "./read-database.ts";
 export { restoreBackup } from "./restore-backup.ts";
 export { restoreDatabase } from "./restore-database.ts";

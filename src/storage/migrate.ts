@@ -128,8 +128,10 @@ export interface MigrateOptions {
   readonly beforeUpgrade?: (fromVersion: string) => void;
 }
 
+/** A table of rows: neither a view nor a virtual table, of which SQLite runs code when it is read. */
 function hasTable(database: Database, name: string): boolean {
-  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
+  const found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?";
+  return database.query(found).get(name) !== null;
 }
 
 function digest({ sql }: Migration): string {

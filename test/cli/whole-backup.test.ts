@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import { BackupError, DataDirectory, openDatabase, restoreBackup, tarHeader } from "../../src/storage/index.ts";
+import {
+  BackupError,
+  BackupFile,
+  DataDirectory,
+  openDatabase,
+  restoreBackup,
+  tarHeader,
+} from "../../src/storage/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { programCommand } from "../support/program.ts";
@@ -30,6 +37,11 @@ function filled(path: string, count: number, bytes: number) {
   // Statements that nobody holds any more keep the file open until they are collected.
   Bun.gc(true);
   return { directory, ids };
+}
+
+function restoredFrom(directory: DataDirectory, path: string) {
+  using backup = new BackupFile(path);
+  return restoreBackup(directory, backup, Date.now());
 }
 
 const contentsOf = (directory: DataDirectory) =>
@@ -83,12 +95,12 @@ describe("transcribe backup", () => {
       await child.exited;
       if (!existsSync(target)) continue;
       const killed = new DataDirectory(join(parent.path, `killed-${delay}`));
-      expect(restoreBackup(killed, target, Date.now()).uploads).toBe(4);
+      expect(restoredFrom(killed, target).uploads).toBe(4);
       rmSync(target);
     }
     await new Commands(directory.root).json(anything, "backup", target);
     const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
-    expect(restoreBackup(elsewhere, target, Date.now()).uploads).toBe(4);
+    expect(restoredFrom(elsewhere, target).uploads).toBe(4);
     expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);
   });
 
@@ -147,7 +159,7 @@ describe("transcribe restore", () => {
     await new Commands(directory.root).json(anything, "backup", target);
     writeFileSync(target, harm(readFileSync(target)));
     const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
-    expect(() => restoreBackup(elsewhere, target, Date.now())).toThrow(BackupError);
+    expect(() => restoredFrom(elsewhere, target)).toThrow(BackupError);
     expect(readdirSync(elsewhere.root, { recursive: true }).toSorted()).toEqual([
       "incoming",
       "listening",

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importModels, LibraryError, writeBundle } from "../../src/models/index.ts";
+import { importModels, LibraryError } from "../../src/models/index.ts";
 import { tarHeader, tarPadding } from "../../src/storage/index.ts";
-import { hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
+import { bundleAt, hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);
@@ -13,7 +13,7 @@ async function bundleOfTwo(made: TestLibrary): Promise<string> {
   await importModels(made.file("small.bin", SMALL), importOptions(made));
   await importModels(made.file("own.bin", OWN), importOptions(made));
   const path = join(made.path, "bundle.tar");
-  await writeBundle(made.library.list(), path, () => {});
+  await bundleAt(made.library.list(), path);
   return path;
 }
 
@@ -45,7 +45,7 @@ describe("a bundle", () => {
     const bytes = readFileSync(path);
     const listed = Bun.spawnSync(["tar", "tf", path]);
     expect(listed.stdout.toString()).toBe("manifest.json\nown.bin\nwhisper-small.bin\n");
-    await writeBundle(made.library.list(), path, () => {});
+    await bundleAt(made.library.list(), path);
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
@@ -55,7 +55,7 @@ describe("a bundle", () => {
     const before = readFileSync(path);
     const [model] = made.library.list();
     writeFileSync(model?.path ?? "", new Uint8Array(OWN.length));
-    await expect(writeBundle(made.library.list(), path, () => {})).rejects.toThrow("own is damaged");
+    await expect(bundleAt(made.library.list(), path)).rejects.toThrow("own is damaged");
     expect(readFileSync(path).equals(before)).toBe(true);
     expect([...new Bun.Glob("*.part*").scanSync({ cwd: made.path })]).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { importModels, ModelLibrary, pullModel, writeBundle } from "../../src/models/index.ts";
-import { officialEntry, TestLibrary } from "./support.ts";
+import { importModels, ModelLibrary, pullModel } from "../../src/models/index.ts";
+import { bundleAt, officialEntry, TestLibrary } from "./support.ts";
 
 const CONTENT = new Uint8Array(100_000);
 const place = new TestLibrary();
@@ -53,9 +53,9 @@ describe.if(mounted)("where a disk is nearly full", () => {
     await expect(importModels(place.file("own.bin", CONTENT), options)).rejects.toThrow(words);
     const [model] = await importModels(place.file("own.bin", CONTENT), { ...options, library: place.library });
     if (model === undefined) throw new Error("it was not imported");
-    await expect(writeBundle([model], join(small, "bundle.tar"), () => {})).rejects.toThrow(words);
+    await expect(bundleAt([model], join(small, "bundle.tar"))).rejects.toThrow(words);
     const bundle = join(place.path, "bundle.tar");
-    await writeBundle([model], bundle, () => {});
+    await bundleAt([model], bundle);
     await expect(importModels(bundle, options)).rejects.toThrow(words);
     expect(left()).toEqual([]);
   });

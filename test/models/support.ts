@@ -1,6 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ImportOptions, type ModelEntry, ModelLibrary } from "../../src/models/index.ts";
+import {
+  type ImportOptions,
+  type InstalledModel,
+  type ModelEntry,
+  ModelLibrary,
+  writeBundle,
+} from "../../src/models/index.ts";
+import { NewFile } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
@@ -50,4 +57,11 @@ export class TestLibrary implements Disposable {
   [Symbol.dispose](): void {
     this.#directory[Symbol.dispose]();
   }
+}
+
+/** Writes a bundle to a path, as the command does. */
+export async function bundleAt(models: readonly InstalledModel[], path: string): Promise<void> {
+  using output = new NewFile(path);
+  await writeBundle(models, output, () => {});
+  await output.publish();
 }

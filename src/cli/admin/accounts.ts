@@ -16,7 +16,7 @@ import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, print, table } from "../output.ts";
 import { parseMoment } from "../parse-time.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreIn, openStoreOf } from "../settings-options.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { accountJson } from "./account-json.ts";
 import { auditor } from "./auditor.ts";
@@ -127,7 +127,7 @@ function deleteCommand(): Command {
     .option("--json", "print the account as JSON")
     .action(async (name: string, options: { json?: boolean }, command: Command) => {
       const directory = dataDirectoryOf(command);
-      const store = openStoreOf(command);
+      const store = openStoreIn(directory);
       const account = requireAccount(store, name);
       const recordings = new Recordings(store, Date.now);
       const ids = recordings.idsOf(account.id);

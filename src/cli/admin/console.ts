@@ -9,11 +9,11 @@ import {
   setPassword,
   signOutEverywhere,
 } from "../../console/index.ts";
-import { becomeOwner, DataDirectory } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../wording/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { date, print } from "../output.ts";
-import { addSettingsOptions, openStoreIn, openStoreOf, settingsOf } from "../settings-options.ts";
+import { addSettingsOptions, dataSettingsOf, openStoreIn, openStoreOf } from "../settings-options.ts";
 import { askPassword } from "./ask-password.ts";
 import { auditor } from "./auditor.ts";
 
@@ -40,12 +40,10 @@ interface LinkOptions {
 }
 
 async function printLink(options: LinkOptions, command: Command): Promise<void> {
-  const settings = settingsOf(command);
+  const settings = dataSettingsOf(command);
   const directory = new DataDirectory(settings.storage.data_dir);
   const origin = options.server === undefined ? null : browserOrigin(options.server);
   const running = await findRunningServer(directory);
-  // Root may not read the settings any more once the database is open.
-  becomeOwner(directory);
   const { token, expiresAt } = createLink(openStoreIn(directory), auditor());
   const link = `${origin ?? running?.origin ?? originOf(settings.server)}${consolePath}/#enter=${token}`;
   if (!settings.console.enabled) warn("the settings have no console; set console.enabled, and reload the server");

@@ -5,7 +5,7 @@ import type { Store } from "../../storage/index.ts";
 import { type Recording, Recordings, type Status, statusSchema } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, optionalDate, print, table } from "../output.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreOf } from "../settings-options.ts";
+import { addSettingsOptions, dataDirectoryOf, openStoreIn, openStoreOf } from "../settings-options.ts";
 import { howMany } from "../whole-number.ts";
 import { auditor } from "./auditor.ts";
 
@@ -97,9 +97,8 @@ function change(name: string, description: string, act: (change: Change) => stri
     .argument("<id>")
     .option("--json", "print the recording as JSON")
     .action(async (id: string, options: { json?: boolean }, command: Command) => {
-      // Root may not read the settings any more once the database is open.
       const directory = dataDirectoryOf(command);
-      const store = openStoreOf(command);
+      const store = openStoreIn(directory);
       const recordings = new Recordings(store, Date.now);
       const recording = requireRecording(recordings, id);
       const removeFiles = () => directory.removeRecordingAside(id);

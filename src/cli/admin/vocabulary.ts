@@ -3,11 +3,12 @@ import { Command } from "commander";
 import { requireAccount, setVocabulary, tidyVocabulary } from "../../accounts/index.ts";
 import { programFilesFor, speechModelsFor } from "../../appliance/index.ts";
 import { countPromptTokens, maxPromptTokens } from "../../engine/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../wording/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { printable } from "../printable.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreOf, settingsOf } from "../settings-options.ts";
+import { addSettingsOptions, dataSettingsOf, openStoreIn } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
 import { auditor } from "./auditor.ts";
 
@@ -30,11 +31,10 @@ export function vocabularyCommand(): Command {
     .option("--json", "print the account as JSON")
     .action(async (name: string, text: string | undefined, options: VocabularyOptions, command: Command) => {
       const wanted = wantedOf(text, options);
-      const settings = settingsOf(command);
-      const dataDirectory = dataDirectoryOf(command);
-      // Root may reach the program's files no more once it is the data directory's owner.
+      const settings = dataSettingsOf(command);
+      const dataDirectory = new DataDirectory(settings.storage.data_dir);
       const files = wanted === undefined || wanted === null ? null : await programFilesFor(settings);
-      const store = openStoreOf(command);
+      const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, name);
       if (wanted !== undefined && wanted !== null && files !== null) {
         requireHeard(wanted, speechModelsFor(settings, { files, dataDirectory, store }).requireCurrent().path);

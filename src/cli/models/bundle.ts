@@ -1,9 +1,11 @@
 import { Command } from "commander";
-import { builtInPath, findModelOrNull, type InstalledModel, writeBundle } from "../../models/index.ts";
+import { builtInPath, findModelOrNull, type InstalledModel, LibraryError, writeBundle } from "../../models/index.ts";
+import { NewFile } from "../../storage/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
-import { addSettingsOptions } from "../settings-options.ts";
-import { type ModelsContext, modelsContext } from "./models-context.ts";
+import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";
+import { type ModelsContext, openModels } from "./models-context.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { pull } from "./pull.ts";
 import { shown } from "./shown.ts";
@@ -18,17 +20,24 @@ export function bundleCommand(): Command {
     .requiredOption("-o, --output <file>", "the file to write")
     .option("--json", "print what is in it as JSON")
     .action(async (ids: string[], options: { output: string; json?: boolean }, command: Command) => {
-      const context = await modelsContext(command);
+      const openOutput = (givesUpRights: boolean) => {
+        try {
+          return new NewFile(options.output, { givesUpRights, mode: 0o644 });
+        } catch (error) {
+          return refuse(options.output, error);
+        }
+      };
+      const { settings, opened } = dataSettingsWith(command, options.output, openOutput);
+      using output = opened;
+      const context = await openModels(settings);
       const unique = [...new Set(ids)];
       for (const id of unique) requireCarriable(id, context);
       const models: InstalledModel[] = [];
       for (const id of unique) models.push(await here(id, context, options.json === true));
       using progress = new ProgressLine();
-      try {
-        await writeBundle(models, options.output, (done, total) => progress.show("bundle", done, total));
-      } catch (error) {
-        throw isSystemError(error) ? new CommandError(`can't write ${options.output}: ${error.message}`) : error;
-      }
+      await writeBundle(models, output, (done, total) => progress.show("bundle", done, total))
+        .then(() => output.publish())
+        .catch((error: unknown) => refuse(options.output, error));
       progress[Symbol.dispose]();
       print(options.json === true, models.map(shown), () =>
         [
@@ -57,6 +66,8 @@ async function here(id: string, context: ModelsContext, quiet: boolean): Promise
   return await pull(entry, context, quiet);
 }
 
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
+/** The file system's word on the output, without a stack; what is wrong with a model says so itself. */
+function refuse(path: string, error: unknown): never {
+  if (error instanceof LibraryError) throw error;
+  throw new CommandError(`can't write ${path}: ${messageOf(error)}`);
 }

@@ -1,11 +1,11 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
 import { readModelLanguages } from "../../engine/index.ts";
-import { importModels, modelIdSchema } from "../../models/index.ts";
+import { CarriedModel, importModels, modelIdSchema } from "../../models/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
-import { addSettingsOptions } from "../settings-options.ts";
-import { modelsContext } from "./models-context.ts";
+import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";
+import { openModels } from "./models-context.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { shown } from "./shown.ts";
 
@@ -21,13 +21,23 @@ export function importCommand(): Command {
       if (name !== undefined && !Value.Check(modelIdSchema, name)) {
         throw new CommandError("a --name has small letters, digits, dots, dashes and underscores", exitCodes.usage);
       }
-      const { library, catalogue } = await modelsContext(command);
+      const { settings, opened } = dataSettingsWith(command, path, (givesUpRights) =>
+        givesUpRights ? new CarriedModel(path) : null,
+      );
+      using carried = opened;
+      const { library, catalogue } = await openModels(settings);
       using progress = new ProgressLine();
-      const installed = await importModels(path, {
-        ...{ library, catalogue, name },
-        inspect: (file) => void readModelLanguages(file),
-        onProgress: (doing, done, total) => progress.show(doing, done, total),
-      });
+      const importFrom = (from: string) =>
+        importModels(from, {
+          ...{ library, catalogue, name },
+          inspect: (file) => void readModelLanguages(file),
+          onProgress: (doing, done, total) => progress.show(doing, done, total),
+        });
+      // What this process has the right to open no more is copied to where it has.
+      const installed =
+        carried === null
+          ? await importFrom(path)
+          : await library.withFolder(async (folder) => importFrom(await carried.copyTo(folder)));
       progress[Symbol.dispose]();
       print(options.json === true, installed.map(shown), () =>
         installed

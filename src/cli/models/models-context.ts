@@ -9,10 +9,10 @@ import {
   type SpeechModels,
 } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import type { DataDirectory, Store } from "../../storage/index.ts";
+import { DataDirectory, type Store } from "../../storage/index.ts";
 import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
-import { dataDirectoryOf, openStoreIn, settingsOf } from "../settings-options.ts";
+import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
 
 /** What the commands for models work with. */
 export interface ModelsContext {
@@ -29,9 +29,13 @@ export interface ModelsContext {
 }
 
 /** Opens the data directory's models; works with the server up or down. */
-export async function modelsContext(command: Command): Promise<ModelsContext> {
-  const own = settingsOf(command);
-  const dataDirectory = dataDirectoryOf(command);
+export function modelsContext(command: Command): Promise<ModelsContext> {
+  return openModels(dataSettingsOf(command));
+}
+
+/** The same for a command that is the data directory's owner already. */
+export async function openModels(own: Settings): Promise<ModelsContext> {
+  const dataDirectory = new DataDirectory(own.storage.data_dir);
   const running = await findRunningServer(dataDirectory);
   const setting = running?.modelSetting || own.engine.whisper_model;
   const settings = { ...own, engine: { ...own.engine, whisper_model: setting } };

@@ -3,7 +3,7 @@ import { readStatus, type ServiceStatus } from "../../service/index.ts";
 import { size } from "../../wording/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
-import { addSettingsOptions, settingsOf } from "../settings-options.ts";
+import { addSettingsOptions, dataSettingsOf } from "../settings-options.ts";
 import { thisMachine } from "./this-machine.ts";
 
 /** transcribe service status */
@@ -12,7 +12,7 @@ export function statusCommand(): Command {
     .description("How the service stands, with systemd or without. Ends with 0 while it takes work, else with 1.")
     .option("--json", "print it as JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
-      const status = await readStatus(settingsOf(command), thisMachine);
+      const status = await readStatus(dataSettingsOf(command), thisMachine);
       print(json === true, inSnakeCase(status), () => inWords(status));
       // Said above, in what was printed.
       if (!status.ready) throw new CommandError("");

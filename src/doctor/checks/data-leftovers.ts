@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { lockFile, ownAs } from "../../storage/index.ts";
+import { lockFile } from "../../storage/index.ts";
 import { count, size } from "../../wording/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { fileSizesIn, removeFilesIn } from "../data-entries.ts";
@@ -22,11 +22,9 @@ export const dataLeftovers: Check = {
         what: `Remove ${files} of interrupted uploads`,
         apply: () => {
           // With the lock held no server can begin to take uploads in between.
-          const isNew = !existsSync(paths.lockPath);
           const unlock = lockFile(paths.lockPath);
           if (unlock === null) throw new Error("a server has the data directory");
           try {
-            if (isNew) ownAs(paths.root, paths.lockPath);
             removeFilesIn(paths.incoming);
           } finally {
             unlock();

@@ -8,40 +8,45 @@ export const dataRights: Check = {
   id: "data.rights",
   title: "Rights in it",
   explanation:
-    "Recordings, transcripts and keys lie in the data directory, so nobody but its owner may read there, and everything in it must belong to that owner: a command that was run as root may have left files that the server can't open.",
+    "Recordings, transcripts and keys lie in the data directory, so nobody but its owner may read there, and everything in it must belong to that owner: an earlier version's command that was run as root, or a copy made by root, may have left files that the server can't open.",
   run({ data, paths, machine }): Finding {
     if (data !== "there") return skipped("there is no data directory to look into");
-    const { uid, open, foreign } = withDataEntries(paths, faultsOf);
+    const { uid, gid, open, foreign } = withDataEntries(paths, faultsOf);
     if (open.length === 0 && foreign.length === 0) return ok("only its owner can read it");
-    const isRoot = machine.userId === 0;
-    const maySet = isRoot || machine.userId === uid;
     const opened = count(open.length, "entry", "entries");
-    const owned = count(foreign.length, "entry", "entries");
     const faults = [
       ...(open.length > 0 ? [`others may read ${opened}`] : []),
-      ...(foreign.length > 0 ? [`${owned} of another owner`] : []),
+      ...(foreign.length > 0 ? [`${count(foreign.length, "entry", "entries")} of another owner`] : []),
     ];
-    const orders = [
-      ...(open.length > 0 ? [`close ${opened} to others`] : []),
-      ...(foreign.length > 0 && isRoot ? [`give ${owned} to the directory's owner`] : []),
+    const isOwner = machine.userId === uid;
+    const advice = [
+      ...(open.length > 0
+        ? [isOwner ? mendingAdvice : "Run `transcribe doctor --fix` as root or as the directory's owner."]
+        : []),
+      ...(foreign.length > 0 ? [givingAdvice(foreign, uid, gid)] : []),
     ];
     return warning(`${faults.join(", ")} in ${paths.root}`, {
-      detail: [...new Set([...open, ...foreign])].slice(0, 8).map(describe),
-      advice: maySet
-        ? `\`transcribe doctor --fix\` mends it${foreign.length > 0 && !isRoot ? "; the owner can only be set by root" : ""}.`
-        : "Run `transcribe doctor --fix` as root or as the directory's owner.",
-      ...(maySet && orders.length > 0
-        ? { mending: { what: `In ${paths.root}, ${orders.join(" and ")}`, apply: () => mend(paths, isRoot) } }
+      detail: [...new Set([...open, ...foreign])].slice(0, mostShown).map(describe),
+      advice: advice.join(" "),
+      ...(isOwner && open.length > 0
+        ? { mending: { what: `In ${paths.root}, close ${opened} to others`, apply: () => close(paths) } }
         : {}),
     });
   },
 };
 
-function mend(paths: DataPaths, isRoot: boolean): void {
+const mostShown = 8;
+const mendingAdvice = "`transcribe doctor --fix` closes what is open.";
+
+/** Not mended by root itself: a user can move a file of root's into the data directory, to be given it. */
+function givingAdvice(foreign: readonly DataEntry[], userId: number, groupId: number): string {
+  const paths = foreign.slice(0, mostShown).map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`);
+  return `Look at what is of another owner and, if it belongs there, give it away: sudo chown -h ${userId}:${groupId} ${paths.join(" ")}`;
+}
+
+function close(paths: DataPaths): void {
   withDataEntries(paths, (entries) => {
-    const { uid, gid, open, foreign } = faultsOf(entries);
-    for (const entry of open) entry.close();
-    if (isRoot) for (const entry of foreign) entry.give(uid, gid);
+    for (const entry of faultsOf(entries).open) entry.close();
   });
 }
 

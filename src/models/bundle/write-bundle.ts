@@ -1,7 +1,5 @@
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "../../storage/index.ts";
+import { type NewFile, TAR_BLOCK_BYTES, tarHeader, tarPadding } from "../../storage/index.ts";
 import { DigestMeter } from "../digest.ts";
 import { requireSpace } from "../disk-space.ts";
 import type { InstalledModel } from "../library.ts";
@@ -9,13 +7,13 @@ import { LibraryError } from "../library-error.ts";
 import { archiveBytes, fileOf, type Manifest, manifestName } from "./manifest.ts";
 
 /**
- * Writes installed models into one file, to be carried where there is no network. It has its name once it is whole, and
- * takes the place of what had that name.
+ * Writes installed models into one file, to be carried where there is no network.
+ * @param output published by the caller, in the place of what had that name
  * @throws {LibraryError} where a model is not what was installed any more, or there is no room
  */
 export async function writeBundle(
   models: readonly InstalledModel[],
-  path: string,
+  output: NewFile,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
   const manifest: Manifest = {
@@ -25,39 +23,32 @@ export async function writeBundle(
   };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   const total = archiveBytes([text.length, ...models.map(({ sizeBytes }) => sizeBytes)]);
-  await requireSpace(dirname(path), total);
-  const temporary = `${path}.part-${process.pid}`;
-  try {
-    await using output = await open(temporary, "wx", 0o644);
-    await output.appendFile(tarHeader({ name: manifestName, sizeBytes: text.length }));
-    await output.appendFile(text);
-    await output.appendFile(Buffer.alloc(tarPadding(text.length)));
-    let done = 0;
-    for (const model of models) {
-      await append(output, model, (bytes) => onProgress(done + bytes, total));
-      done += model.sizeBytes;
-    }
-    await output.appendFile(Buffer.alloc(2 * TAR_BLOCK_BYTES));
-    await output.sync();
-    await rename(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
+  // By its descriptor: this process may have no right to look into the directory any more.
+  await requireSpace(`/proc/self/fd/${output.descriptor}`, total);
+  output.write(tarHeader({ name: manifestName, sizeBytes: text.length }));
+  output.write(text);
+  output.write(Buffer.alloc(tarPadding(text.length)));
+  let done = 0;
+  for (const model of models) {
+    await append(output, model, (bytes) => onProgress(done + bytes, total));
+    done += model.sizeBytes;
   }
+  output.write(Buffer.alloc(2 * TAR_BLOCK_BYTES));
 }
 
-async function append(output: FileHandle, model: InstalledModel, onProgress: (bytes: number) => void): Promise<void> {
+async function append(output: NewFile, model: InstalledModel, onProgress: (bytes: number) => void): Promise<void> {
   const meter = new DigestMeter();
   let done = 0;
-  await output.appendFile(tarHeader({ name: fileOf(model.id), sizeBytes: model.sizeBytes }));
+  output.write(tarHeader({ name: fileOf(model.id), sizeBytes: model.sizeBytes }));
   for await (const piece of createReadStream(model.path, { highWaterMark: 1 << 20 })) {
     meter.update(piece);
     done += piece.length;
     if (done > model.sizeBytes) break;
-    await output.appendFile(piece);
+    output.write(piece);
     onProgress(done);
   }
   if (meter.finish().sha256 !== model.sha256) {
     throw new LibraryError(`${model.id} is damaged; mend it with: transcribe models pull ${model.id}`);
   }
-  await output.appendFile(Buffer.alloc(tarPadding(model.sizeBytes)));
+  output.write(Buffer.alloc(tarPadding(model.sizeBytes)));
 }

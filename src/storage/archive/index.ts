@@ -4,4 +4,4 @@
  */
 export { TAR_BLOCK_BYTES, TAR_MAX_FILE_BYTES, tarHeader, tarPadding } from "./tar-header.ts";
 export { unpackBackup } from "./unpack-backup.ts";
-export { type WrittenBackup, writeBackup } from "./write-backup.ts";
+export { type WrittenBackup, writeBackup, writeDatabaseBackup } from "./write-backup.ts";

@@ -1,48 +1,61 @@
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
+import { size } from "../../wording/index.ts";
 import { BackupError } from "../copy-database.ts";
 import { type Manifest, manifestName, manifestSchema, memberName } from "./manifest.ts";
 import { readTarHeader, TAR_BLOCK_BYTES, tarPadding } from "./tar-header.ts";
 
 /** As long as the manifest of a hundred thousand recordings. */
 const maxManifestBytes = 32 * 1024 * 1024;
+/** More files than a manifest of that length can name: each takes 170 bytes of it at least. */
+const MAX_FILES = 200_000;
 const pieceBytes = 1 << 20;
 
 /**
  * Unpacks a backup into an empty folder, `transcribe.db` and `uploads/`, each file checked by the manifest and synced.
+ * @param archive descriptor of the backup
  * @returns the names of its files
  * @throws {BackupError} for a file that was cut off or changed, or is none of ours; what was unpacked is the caller's to remove
  */
-export function unpackBackup(path: string, folder: string): string[] {
-  const archive = openSync(path, "r");
-  try {
-    const size = fstatSync(archive).size;
-    const unpacked: Manifest["files"] = [];
-    mkdirSync(join(folder, "uploads"), { mode: 0o700 });
-    for (let offset = 0; ; ) {
-      const header = readTarHeader(readAt(archive, offset, TAR_BLOCK_BYTES));
-      offset += TAR_BLOCK_BYTES;
-      if (header === null || header.sizeBytes > size - offset) throw broken("it was cut off, or changed by others");
-      const { name, sizeBytes } = header;
-      if (name === manifestName) {
-        checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
-        return unpacked.map((file) => file.name);
-      }
-      if (!memberName.test(name)) throw broken("it holds what no backup holds");
-      const sha256 = extract(archive, offset, sizeBytes, join(folder, name));
-      unpacked.push({ name, sizeBytes, sha256 });
-      offset += sizeBytes + tarPadding(sizeBytes);
+export function unpackBackup(archive: number, folder: string): string[] {
+  const archiveBytes = fstatSync(archive).size;
+  requireSpace(archiveBytes, folder);
+  const unpacked: Manifest["files"] = [];
+  const names = new Set<string>();
+  mkdirSync(join(folder, "uploads"), { mode: 0o700 });
+  for (let offset = 0; ; ) {
+    const header = readTarHeader(readAt(archive, offset, TAR_BLOCK_BYTES));
+    offset += TAR_BLOCK_BYTES;
+    if (header === null || header.sizeBytes > archiveBytes - offset)
+      throw broken("it was cut off, or changed by others");
+    const { name, sizeBytes } = header;
+    if (name === manifestName) {
+      checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
+      return [...names];
     }
-  } finally {
-    closeSync(archive);
+    if (!memberName.test(name)) throw broken("it holds what no backup holds");
+    if (names.has(name)) throw broken(`it holds ${name} twice`);
+    names.add(name);
+    if (names.size > MAX_FILES) throw broken("it holds more files than a backup can");
+    const sha256 = extract(archive, offset, sizeBytes, join(folder, name));
+    unpacked.push({ name, sizeBytes, sha256 });
+    offset += sizeBytes + tarPadding(sizeBytes);
   }
+}
+
+/** What is in an archive takes no more space than the archive, whose files are not compressed; it may have holes itself. */
+function requireSpace(archiveBytes: number, folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (archiveBytes <= bavail * bsize) return;
+  throw new BackupError(
+    `the backup takes ${size(archiveBytes)} and ${size(bavail * bsize)} are free where the data directory lies; make space there`,
+  );
 }
 
 function extract(archive: number, offset: number, sizeBytes: number, path: string): string {
   const hash = createHash("sha256");
-  // A name that comes twice is refused here.
   const file = openSync(path, "wx", 0o600);
   try {
     for (let done = 0; done < sizeBytes; ) {

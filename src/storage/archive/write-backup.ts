@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { messageOf } from "../../wording/index.ts";
+import { newBackupPath } from "../backups.ts";
 import { BackupError, copyDatabase } from "../copy-database.ts";
 import type { DataPaths } from "../data-paths.ts";
 import { type DatabaseFacts, databaseFacts } from "../database-facts.ts";
 import { isDiskFull } from "../disk-full.ts";
-import { syncDirectoryNow } from "../sync-directory.ts";
+import type { NewFile } from "../new-file.ts";
 import { databaseName, type Manifest, manifestName, uploadName } from "./manifest.ts";
 import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "./tar-header.ts";
 
@@ -31,39 +31,62 @@ const mostTries = 5;
 
 /**
  * Writes the database and the recordings that it names into one file, while a server may work on them. What has not ended in
- * the database has its recording in the archive; of what has ended, those that are still kept. The file is its owner's
- * alone, and appears under its name whole and synced, or not at all; beside it, as much room as the database takes is needed.
- * @throws {BackupError} for a disk that is full or not writable, a target that exists, a source that is no database
+ * the database has its recording in the archive; of what has ended, those that are still kept. The copy of the database is
+ * made in the data directory's `backups/`, which takes as much space as the database until the backup is written.
+ * @param target published by the caller, when this returns
+ * @throws {BackupError} for a disk that is full or not writable, a source that is no database
  */
-export function writeBackup(paths: DataPaths, target: string): WrittenBackup {
-  if (statSync(target, { throwIfNoEntry: false }) !== undefined) {
-    throw new BackupError(`there is a file ${target} already`);
-  }
-  const partial = `${target}.partial`;
-  const snapshot = `${target}.database`;
-  let held = new Map<string, number>();
-  try {
-    for (let tries = 1; ; tries++) {
-      rmSync(snapshot, { force: true });
-      // A recording that ends meanwhile may be removed at once; opened, it can be read nevertheless.
-      held = openAll(paths, uploadsIn(paths.databasePath), held);
-      copyDatabase(paths.databasePath, snapshot);
-      held = openAll(paths, uploadsIn(snapshot), held);
-      const stillOpen = new Set(uploadsIn(paths.databasePath).flatMap(({ id, isOpen }) => (isOpen ? id : [])));
-      const ended = uploadsIn(snapshot).some(({ id, isOpen }) => isOpen && !held.has(id) && !stillOpen.has(id));
-      if (!ended || tries === mostTries) break;
+export function writeBackup(paths: DataPaths, target: NewFile): WrittenBackup {
+  return withSnapshot(paths, target, (snapshot) => {
+    let held: ReadonlyMap<string, number> = new Map();
+    try {
+      for (let tries = 1; ; tries++) {
+        rmSync(snapshot, { force: true });
+        // A recording that ends meanwhile may be removed at once; opened, it can be read nevertheless.
+        held = openAll(paths, uploadsIn(paths.databasePath), held);
+        copyDatabase(paths.databasePath, snapshot);
+        held = openAll(paths, uploadsIn(snapshot), held);
+        const stillOpen = new Set(uploadsIn(paths.databasePath).flatMap(({ id, isOpen }) => (isOpen ? id : [])));
+        const ended = uploadsIn(snapshot).some(({ id, isOpen }) => isOpen && !held.has(id) && !stillOpen.has(id));
+        if (!ended || tries === mostTries) break;
+      }
+      return writeArchive(paths, snapshot, target, held);
+    } finally {
+      for (const file of held.values()) closeSync(file);
     }
-    const written = writeArchive(paths, snapshot, partial, held);
-    renameSync(partial, target);
-    syncDirectoryNow(dirname(target));
-    return { ...written, database: databaseFacts(snapshot) };
+  });
+}
+
+/** Writes a copy of the database alone, of which SQLite makes use as it is. See writeBackup. */
+export function writeDatabaseBackup(paths: DataPaths, target: NewFile): WrittenBackup {
+  return withSnapshot(paths, target, (snapshot) => {
+    copyDatabase(paths.databasePath, snapshot);
+    const file = openSync(snapshot, "r");
+    try {
+      return { sizeBytes: copyInto(target, file, () => {}), uploads: { files: 0, bytes: 0 } };
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** SQLite writes to a path alone, and the target may lie where this process has no rights any more. */
+function withSnapshot(
+  paths: DataPaths,
+  target: NewFile,
+  write: (snapshot: string) => Omit<WrittenBackup, "database">,
+): WrittenBackup {
+  let snapshot: string | null = null;
+  try {
+    const { version } = databaseFacts(paths.databasePath);
+    snapshot = newBackupPath(paths.databasePath, "backup", version, Date.now(), "database");
+    return { ...write(snapshot), database: databaseFacts(snapshot) };
   } catch (error) {
     if (error instanceof BackupError) throw error;
     const why = isDiskFull(error) ? "the disk is full" : messageOf(error);
-    throw new BackupError(`can't write the backup ${target}: ${why}`, { cause: error });
+    throw new BackupError(`can't write the backup ${target.path}: ${why}`, { cause: error });
   } finally {
-    for (const file of held.values()) closeSync(file);
-    for (const path of [partial, snapshot]) rmSync(path, { force: true });
+    if (snapshot !== null) rmSync(snapshot, { force: true });
   }
 }
 
@@ -80,11 +103,11 @@ function uploadsIn(databasePath: string): Upload[] {
 }
 
 /** Opens the files of recordings that have not ended, which are few; those that were opened before stay so. */
-function openAll(paths: DataPaths, uploads: readonly Upload[], held: ReadonlyMap<string, number>): Map<string, number> {
+function openAll(paths: DataPaths, uploads: readonly Upload[], held: ReadonlyMap<string, number>) {
   const opened = new Map(held);
   for (const { id, isOpen } of uploads) {
     if (!isOpen || opened.has(id)) continue;
-    const file = openIfThere(join(paths.uploads, id));
+    const file = openIfThere(paths.uploadPath(id));
     if (file !== null) opened.set(id, file);
   }
   return opened;
@@ -99,59 +122,54 @@ function openIfThere(path: string): number | null {
   }
 }
 
-function writeArchive(paths: DataPaths, snapshot: string, partial: string, held: ReadonlyMap<string, number>) {
-  rmSync(partial, { force: true });
-  const archive = openSync(partial, "wx", 0o600);
-  try {
-    const files: Manifest["files"] = [];
-    const add = (name: string, path: string, open: number | undefined) => {
-      const file = open ?? openIfThere(path);
-      if (file === null) return;
-      try {
-        files.push({ name, ...appendFile(archive, name, file) });
-      } finally {
-        if (open === undefined) closeSync(file);
-      }
-    };
-    add(databaseName, snapshot, undefined);
-    for (const { id } of uploadsIn(snapshot)) add(uploadName(id), join(paths.uploads, id), held.get(id));
-    const manifest: Manifest = { format: "transcribe-backup", version: 1, files };
-    const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
-    writeWhole(archive, tarHeader({ name: manifestName, sizeBytes: text.length }));
-    writeWhole(archive, text);
-    writeWhole(archive, Buffer.alloc(tarPadding(text.length) + 2 * TAR_BLOCK_BYTES));
-    fsyncSync(archive);
-    const uploads = files.slice(1);
-    return {
-      uploads: { files: uploads.length, bytes: uploads.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) },
-      sizeBytes: fstatSync(archive).size,
-    };
-  } finally {
-    closeSync(archive);
-  }
+function writeArchive(paths: DataPaths, snapshot: string, target: NewFile, held: ReadonlyMap<string, number>) {
+  const files: Manifest["files"] = [];
+  const add = (name: string, path: string, open: number | undefined) => {
+    const file = open ?? openIfThere(path);
+    if (file === null) return;
+    try {
+      files.push({ name, ...appendFile(target, name, file) });
+    } finally {
+      if (open === undefined) closeSync(file);
+    }
+  };
+  add(databaseName, snapshot, undefined);
+  for (const { id } of uploadsIn(snapshot)) add(uploadName(id), paths.uploadPath(id), held.get(id));
+  const manifest: Manifest = { format: "transcribe-backup", version: 1, files };
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  target.write(tarHeader({ name: manifestName, sizeBytes: text.length }));
+  target.write(text);
+  target.write(Buffer.alloc(tarPadding(text.length) + 2 * TAR_BLOCK_BYTES));
+  const uploads = files.slice(1);
+  return {
+    uploads: { files: uploads.length, bytes: uploads.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) },
+    sizeBytes: fstatSync(target.descriptor).size,
+  };
 }
 
 /** A file that is there is whole and never changes. */
-function appendFile(archive: number, name: string, file: number): { sizeBytes: number; sha256: string } {
+function appendFile(target: NewFile, name: string, file: number): { sizeBytes: number; sha256: string } {
   const sizeBytes = fstatSync(file).size;
-  writeWhole(archive, tarHeader({ name, sizeBytes }));
+  target.write(tarHeader({ name, sizeBytes }));
   const hash = createHash("sha256");
-  const buffer = Buffer.alloc(pieceBytes);
-  for (let done = 0; done < sizeBytes; ) {
-    const count = readSync(file, buffer, 0, Math.min(pieceBytes, sizeBytes - done), done);
-    if (count === 0) throw new Error(`${name} became shorter while it was read`);
-    const piece = buffer.subarray(0, count);
-    hash.update(piece);
-    writeWhole(archive, piece);
-    done += count;
-  }
-  writeWhole(archive, Buffer.alloc(tarPadding(sizeBytes)));
+  const copied = copyInto(target, file, (piece) => hash.update(piece));
+  if (copied !== sizeBytes) throw new Error(`${name} became shorter while it was read`);
+  target.write(Buffer.alloc(tarPadding(sizeBytes)));
   return { sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** A write may take only a part, near a full disk for one. */
-function writeWhole(file: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.byteLength; ) {
-    written += writeSync(file, bytes, written, bytes.byteLength - written);
+/** @returns how many bytes were copied: as many as the file had at the start, if it did not become shorter */
+function copyInto(target: NewFile, file: number, onPiece: (piece: Uint8Array) => void): number {
+  const sizeBytes = fstatSync(file).size;
+  const buffer = Buffer.alloc(pieceBytes);
+  let done = 0;
+  while (done < sizeBytes) {
+    const count = readSync(file, buffer, 0, Math.min(pieceBytes, sizeBytes - done), done);
+    if (count === 0) break;
+    const piece = buffer.subarray(0, count);
+    onPiece(piece);
+    target.write(piece);
+    done += count;
   }
+  return done;
 }

@@ -1,0 +1,131 @@
+import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+/** A directory, link or file that the kernel passes on the way to a path. */
+export interface Passage {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+/** As many links as Linux follows in one path. */
+const MAX_LINKS = 40;
+
+/**
+ * Returns everything that the kernel passes on the way to a path, link by link, from the root directory on. The last entry
+ * is the path itself, or the deepest part of it that exists.
+ */
+export function passagesTo(path: string): Passage[] {
+  const passed: Passage[] = [{ path: "/", stats: lstatSync("/") }];
+  const ahead = namesIn(resolve(path));
+  let here = "/";
+  let links = 0;
+  for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
+    if (name === "..") {
+      // `here` has no link in it, so this is the directory that the kernel goes to.
+      here = dirname(here);
+      continue;
+    }
+    const next = join(here, name);
+    const stats = statOrNull(next);
+    if (stats === null) break;
+    passed.push({ path: next, stats });
+    if (!stats.isSymbolicLink()) {
+      here = next;
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) throw new Error(`${path} leads through more than ${MAX_LINKS} links`);
+    const target = readlinkSync(next);
+    ahead.unshift(...namesIn(target));
+    if (target.startsWith("/")) here = "/";
+  }
+  return passed;
+}
+
+/** Returns whether a user is root, or the one who became root by sudo to run this program. */
+export function isAdministrator(userId: number): boolean {
+  if (userId === 0) return true;
+  return process.getuid?.() === 0 && process.env.SUDO_UID === String(userId);
+}
+
+/** The lists of this machine's users and groups, as `/etc/passwd` and `/etc/group` hold them. */
+export interface UserLists {
+  readonly users: string;
+  readonly groups: string;
+}
+
+/**
+ * Returns who could put another file in the place of what lies below a passage, in words; null where only trusted users can.
+ * In a sticky directory, such as /tmp, users can replace only what belongs to them.
+ */
+export function strangerAt(
+  { stats }: Passage,
+  isTrusted: (userId: number) => boolean,
+  listsFor: (groupId: number) => UserLists = readUserLists,
+): string | null {
+  const { uid, gid, mode } = stats;
+  if (!isTrusted(uid)) return `belongs to another user (uid ${uid})`;
+  if (!stats.isDirectory() || (mode & 0o1000) !== 0) return null;
+  if ((mode & 0o002) !== 0) return "can be written to by every user (chmod o-w)";
+  if ((mode & 0o020) !== 0 && isShared(gid, isTrusted, listsFor(gid))) {
+    return `can be written to by other users of the group ${gid} (chmod g-w)`;
+  }
+  return null;
+}
+
+/**
+ * Returns whether a group has members that are not trusted. Many systems give each user a group of the user's own and leave
+ * directories writable to it. A group that no list names has nobody in it but by the will of root: Kubernetes' `fsGroup`.
+ */
+function isShared(groupId: number, isTrusted: (userId: number) => boolean, { users, groups }: UserLists): boolean {
+  if (groupId === 0) return false;
+  const named = linesOf(groups).filter(([, , id]) => Number(id) === groupId);
+  const members = new Set(named.flatMap(([, , , list = ""]) => list.split(",").filter((name) => name !== "")));
+  for (const [name = "", , userId, primaryGroup] of linesOf(users)) {
+    if ((Number(primaryGroup) === groupId || members.has(name)) && !isTrusted(Number(userId))) return true;
+    members.delete(name);
+  }
+  // Members whom the list of users does not have, as with a directory service.
+  return members.size > 0;
+}
+
+/** Reads this machine's lists; a directory service is asked for a group that is not in them. */
+function readUserLists(groupId: number): UserLists {
+  const groups = textOf("/etc/group");
+  const isListed = linesOf(groups).some(([, , id]) => Number(id) === groupId);
+  return { users: textOf("/etc/passwd"), groups: isListed ? groups : askForGroup(groupId) };
+}
+
+/** A container may have no getent, and no directory service either. */
+function askForGroup(groupId: number): string {
+  try {
+    return Bun.spawnSync(["getent", "group", String(groupId)], { stderr: "ignore" }).stdout.toString();
+  } catch {
+    return "";
+  }
+}
+
+function linesOf(list: string): string[][] {
+  return list.split("\n").flatMap((line) => (line === "" ? [] : [line.split(":")]));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function namesIn(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
+function statOrNull(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
+    throw error;
+  }
+}
