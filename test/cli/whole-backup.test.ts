@@ -47,13 +47,13 @@ function restoredFrom(directory: DataDirectory, path: string) {
 const contentsOf = (directory: DataDirectory) =>
   readdirSync(directory.uploads)
     .toSorted()
-    .map((id) => [id, Bun.hash(readFileSync(directory.uploadPath(id)))]);
+    .map((id) => [id, Bun.hash(readFileSync(join(directory.uploads, id)))]);
 
 describe("transcribe backup", () => {
   test("takes the recordings along that the database names, and no other file", async () => {
     using parent = temporaryDirectory();
     const { directory, ids } = filled(parent.path, 3, 70_001);
-    writeFileSync(directory.uploadPath("nobodys"), "x");
+    writeFileSync(join(directory.uploads, "nobodys"), "x");
     const target = join(parent.path, "backup.tar");
     const made = await new Commands(directory.root).json(anything, "backup", target);
     expect(made).toMatchObject({ file: target, recordings: 3, open: 3, uploads: { files: 3, bytes: 210_003 } });

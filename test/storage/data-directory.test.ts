@@ -70,20 +70,21 @@ describe("the data directory", () => {
   test("is swept of what a crash left, and of nothing else", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
+    const [open, done, lost, expired] = [1, 2, 3, 4].map(() => Bun.randomUUIDv7()) as [string, string, string, string];
     const files = {
       halfUpload: join(directory.incoming, "half"),
-      openUpload: directory.uploadPath("open"),
-      doneUpload: directory.uploadPath("done"),
-      lostUpload: directory.uploadPath("lost"),
+      openUpload: directory.uploadPath(open),
+      doneUpload: directory.uploadPath(done),
+      lostUpload: directory.uploadPath(lost),
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
-    for (const id of ["open", "done", "lost"]) mkdirSync(directory.workDirectory(id));
-    for (const id of ["done", "lost", "expired"]) mkdirSync(directory.listeningDirectory(id));
-    mkdirSync(directory.listeningDraft("done"));
+    for (const id of [open, done, lost]) mkdirSync(directory.workDirectory(id));
+    for (const id of [done, lost, expired]) mkdirSync(directory.listeningDirectory(id));
+    mkdirSync(directory.listeningDraft(done));
     const records = new Map([
-      ["open", true],
-      ["done", false],
-      ["expired", false],
+      [open, true],
+      [done, false],
+      [expired, false],
     ]);
     directory.sweep((ids) => new Map([...records].filter(([id]) => ids.includes(id))));
     expect(
@@ -91,7 +92,25 @@ describe("the data directory", () => {
         .filter(([, file]) => existsSync(file))
         .map(([name]) => name),
     ).toEqual(["openUpload", "doneUpload"]);
-    expect(["open", "done", "lost"].filter((id) => existsSync(directory.workDirectory(id)))).toEqual(["open"]);
-    expect(readdirSync(directory.listening)).toEqual(["done"]);
+    expect([open, done, lost].filter((id) => existsSync(directory.workDirectory(id)))).toEqual([open]);
+    expect(readdirSync(directory.listening)).toEqual([done]);
+  });
+
+  const noIds = ["../../victim", "..", "", "a/b", "01a1fdbb-a5b1-7058-8ea9-0c142185cff2/../x", `${Bun.randomUUIDv7()}\0`];
+  test.each(noIds)("makes no path of %j, and removes nothing by it", (id) => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    writeFileSync(join(parent.path, "victim"), "");
+    const uses = [
+      () => directory.uploadPath(id),
+      () => directory.workDirectory(id),
+      () => directory.listeningDirectory(id),
+      () => directory.listeningDraft(id),
+      () => directory.removeWork(id),
+      () => directory.removeRecording(id),
+      () => directory.removeListening(id),
+    ];
+    for (const use of uses) expect(use).toThrow(RangeError);
+    expect(readdirSync(parent.path).toSorted()).toEqual(["data", "victim"]);
   });
 });

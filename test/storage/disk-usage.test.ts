@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { DataDirectory, DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
+const id = Bun.randomUUIDv7();
+
 function filled(path: string): DataDirectory {
   const directory = new DataDirectory(path);
   writeFileSync(directory.databasePath, "d".repeat(100));
   writeFileSync(`${directory.databasePath}-wal`, "w".repeat(20));
-  writeFileSync(directory.uploadPath("one"), "u".repeat(3000));
-  mkdirSync(join(directory.workDirectory("one"), "deep"), { recursive: true });
-  writeFileSync(join(directory.workDirectory("one"), "deep/audio.pcm"), "p".repeat(500));
-  mkdirSync(directory.listeningDirectory("one"));
-  writeFileSync(join(directory.listeningDirectory("one"), "audio.webm"), "a".repeat(70));
+  writeFileSync(directory.uploadPath(id), "u".repeat(3000));
+  mkdirSync(join(directory.workDirectory(id), "deep"), { recursive: true });
+  writeFileSync(join(directory.workDirectory(id), "deep/audio.pcm"), "p".repeat(500));
+  mkdirSync(directory.listeningDirectory(id));
+  writeFileSync(join(directory.listeningDirectory(id), "audio.webm"), "a".repeat(70));
   return directory;
 }
 
@@ -36,7 +38,7 @@ test("they are looked up anew after five seconds, and the folders after a minute
   };
   expect(await figures()).toEqual([120, 3000]);
   writeFileSync(directory.databasePath, "d");
-  rmSync(directory.uploadPath("one"));
+  rmSync(directory.uploadPath(id));
   expect(await figures()).toEqual([120, 3000]);
   now = 5_000;
   expect(await figures()).toEqual([21, 3000]);
@@ -53,7 +55,7 @@ test("a walk through very many files is made again the later the longer it took"
   const walk = uploads();
   now = 10_000;
   expect(await walk).toBe(3000);
-  rmSync(directory.uploadPath("one"));
+  rmSync(directory.uploadPath(id));
   now = 500_000;
   expect(await uploads()).toBe(3000);
   now = 510_000;
