@@ -13,7 +13,7 @@ const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
 /** As modelIdSchema of models/ has it: no path can be made of it that leads elsewhere. */
 const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(?) <= 80)";
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
-const json = (kind: "array" | "object") => `(json_valid(?) AND json_type(?) = '${kind}')`;
+const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_type(?) = '${kind}' END`;
 
 /**
  * Longest vocabulary that is stored, in characters, which is far more than one that the server takes: it is handed to native
@@ -60,7 +60,7 @@ export function requireOwnValues(database: Database): void {
     if (!hasColumn(database, table, name)) continue;
     const isGood = rule.replaceAll("?", `"${name}"`);
     // GLOB and length() end at a NUL, which a text may have in it; instr() does not.
-    const isBad = `"${name}" IS NOT NULL AND NOT coalesce(${isGood} AND instr("${name}", char(0)) = 0, 0)`;
+    const isBad = `"${name}" IS NOT NULL AND NOT coalesce((${isGood}) AND instr("${name}", char(0)) = 0, 0)`;
     if (database.query(`SELECT 1 FROM ${table} WHERE ${isBad} LIMIT 1`).get() === null) continue;
     throw new BackupError(`it has a ${column} that transcribe does not write: it was changed by others`);
   }

@@ -1,17 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, lchownSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
@@ -48,52 +38,6 @@ describe.skipIf(!isRoot)("root in the data directory of a service's user", () =>
     expect(owners.length).toBeGreaterThan(4);
     expect(new Set(owners)).toEqual(new Set([stranger]));
     expect((await commands.run("audit")).stdout).not.toContain(String(stranger));
-  });
-
-  const links: [string, string, (outside: string) => readonly string[]][] = [
-    ["creates no database where a link leads", "transcribe.db", () => ["accounts", "create", "acme"]],
-    ["makes no copy where a link leads", "backups", () => ["backup"]],
-    [
-      "lets no restore clear what a link leads to",
-      "work",
-      (outside) => ["restore", "--replace", join(outside, "backup.db")],
-    ],
-    [
-      "lets no restore copy what a link leads to",
-      "transcribe.db",
-      (outside) => ["restore", "--replace", join(outside, "backup.db")],
-    ],
-    ["pulls no model to where a link leads", "models", () => ["models", "pull", "whisper-tiny"]],
-  ];
-  test.each(links)("%s", async (_, name, command) => {
-    using parent = temporaryDirectory();
-    const outside = join(parent.path, "outside");
-    mkdirSync(join(outside, "kept"), { recursive: true });
-    openDatabase(join(outside, "backup.db")).$client.close();
-    const before = readdirSync(outside, { recursive: true }).sort();
-    const root = join(parent.path, "data");
-    mkdirSync(root, { mode: 0o700 });
-    if (name !== "transcribe.db") openDatabase(join(root, "transcribe.db")).$client.close();
-    symlinkSync(name === "transcribe.db" ? join(outside, "new") : outside, join(root, name));
-    give(root);
-    const why = await new Commands(root).refusal(...command(outside));
-    expect(why).toContain(`${join(root, name)} is a link that its user made`);
-    expect(readdirSync(outside, { recursive: true }).sort()).toEqual(before);
-    expect(existsSync(join(root, "backups", "replaced-damaged"))).toBe(false);
-  });
-
-  test("follows the links that root made", async () => {
-    using parent = openDirectory();
-    const { root, uploads } = new DataDirectory(join(parent.path, "data"));
-    give(root);
-    const disk = join(parent.path, "disk");
-    mkdirSync(disk);
-    give(disk);
-    symlinkSync(disk, join(root, "backups"));
-    expect(lstatSync(uploads).uid).toBe(stranger);
-    await new Commands(root).json(shapes.account, "accounts", "create", "acme");
-    expect((await new Commands(root).run("backup")).exitCode).toBe(0);
-    expect(readdirSync(disk)).toHaveLength(1);
   });
 
   test("tries nothing in a stranger's folder", async () => {

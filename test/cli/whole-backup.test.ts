@@ -146,6 +146,8 @@ describe("transcribe restore", () => {
     ["has a flipped bit in its manifest", (bytes) => flipped(bytes, bytes.lastIndexOf('"sha256": "') + 12)],
     ["has a file that leads outside", (bytes) => renamed(bytes, "uploads/../../../../tmp/transcribe-outside")],
     ["has a file of another kind", (bytes) => renamed(bytes, "state/server.json")],
+    ["has a link in the place of a recording", (bytes) => linked(bytes)],
+    ["has a recording twice", (bytes) => doubled(bytes)],
     [
       "is another's archive",
       () => Buffer.concat([tarHeader({ name: "holiday.jpg", sizeBytes: 0 }), Buffer.alloc(1024)]),
@@ -179,8 +181,32 @@ function flipped(bytes: Buffer, at: number): Uint8Array {
 
 /** The archive with its last recording under another name, and a header that is right for it. */
 function renamed(bytes: Buffer, name: string): Uint8Array {
-  const at = bytes.lastIndexOf("uploads/", bytes.lastIndexOf("manifest.json", bytes.indexOf('"format"')));
   const harmed = Buffer.from(bytes);
-  harmed.set(tarHeader({ name, sizeBytes: 3000 }), at);
+  harmed.set(tarHeader({ name, sizeBytes: 3000 }), lastUpload(bytes));
   return harmed;
+}
+
+/** Where the last recording's header begins. */
+function lastUpload(bytes: Buffer): number {
+  return bytes.lastIndexOf("uploads/", bytes.lastIndexOf("manifest.json", bytes.indexOf('"format"')));
+}
+
+/** The archive with its last recording as a symbolic link, and a header that is right for it. */
+function linked(bytes: Buffer): Uint8Array {
+  const at = lastUpload(bytes);
+  const header = Buffer.from(bytes.subarray(at, at + 512));
+  header.write("2", 156);
+  header.write("/etc/shadow", 157);
+  header.write("        ", 148);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  const harmed = Buffer.from(bytes);
+  harmed.set(header, at);
+  return harmed;
+}
+
+function doubled(bytes: Buffer): Uint8Array {
+  const from = lastUpload(bytes);
+  const to = bytes.lastIndexOf("manifest.json", bytes.indexOf('"format"'));
+  return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from, to), bytes.subarray(to)]);
 }

@@ -190,6 +190,26 @@ describe("unpacking is refused, with what to do, and leaves nothing", () => {
   });
 });
 
+describe("in a directory that others may write to", () => {
+  const cases: [string, number, boolean][] = [
+    ["of all users", 0o777, false],
+    ["of all users, each of whom can replace only what is theirs", 0o1777, true],
+    ["of nobody else", 0o755, true],
+  ];
+  test.each(cases)("%s, nothing is unpacked unless they can't exchange it", async (_, mode, isPrivate) => {
+    const parent = join(scope.path, "parent");
+    mkdirSync(join(parent, "deep"), { recursive: true });
+    chmodSync(parent, mode);
+    runtime = join(parent, "deep/runtime");
+    if (isPrivate) {
+      const directory = await unpackOnce();
+      expect(findUnpacked(runtime, parts)).toBe(directory);
+      chmodSync(parent, 0o777);
+    } else expect(await refusal()).toContain(`${parent}, on the way to ${runtime}, can be written to by every user`);
+    expect(findUnpacked(runtime, parts)).toBeNull();
+  });
+});
+
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: unpacking in directories of other users; making those takes root");
 

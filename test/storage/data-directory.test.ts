@@ -96,7 +96,14 @@ describe("the data directory", () => {
     expect(readdirSync(directory.listening)).toEqual([done]);
   });
 
-  const noIds = ["../../victim", "..", "", "a/b", "01a1fdbb-a5b1-7058-8ea9-0c142185cff2/../x", `${Bun.randomUUIDv7()}\0`];
+  const noIds = [
+    "../../victim",
+    "..",
+    "",
+    "a/b",
+    "01a1fdbb-a5b1-7058-8ea9-0c142185cff2/../x",
+    `${Bun.randomUUIDv7()}\0`,
+  ];
   test.each(noIds)("makes no path of %j, and removes nothing by it", (id) => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DataDirectory, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -38,6 +38,93 @@ describe("a backup that somebody changed", () => {
     using kept = new Database(directory.databasePath, { readonly: true });
     expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
     expect(readdirSync(directory.incoming)).toEqual([]);
+  });
+
+  const account = "01a1fdbb-a5b1-7058-8ea9-0c142185c001";
+  const good = "01a1fdbb-a5b1-7058-8ea9-0c142185c002";
+  const recording = (columns: string, values: string, id = `'${good}'`) =>
+    `INSERT INTO recordings (id, account_id, status, created_at, updated_at${columns}) VALUES (${id}, '${account}', 'queued', 0, 0${values})`;
+  const password = (costs: string) =>
+    `INSERT INTO console_password VALUES (1, '$argon2id$v=19$${costs}$${"A".repeat(43)}$${"B".repeat(43)}', 0)`;
+  const values: [string, string, string][] = [
+    ["a recording's id that leads outside", recording("", "", "'../../victim'"), "recordings.id"],
+    ["a recording's id with more behind a NUL", recording("", "", `'${good}' || char(0) || '/../x'`), "recordings.id"],
+    ["a recording's id that is a directory", recording("", "", "'.'"), "recordings.id"],
+    ["a recording's id in capitals", recording("", "", `'${good.toUpperCase()}'`), "recordings.id"],
+    ["a recording of no account", recording("", "").replace(account, good), "belong to no account"],
+    ["an account's id that is none", "UPDATE accounts SET id = '../x'", "accounts.id"],
+    [
+      "a chosen model that is a path",
+      "INSERT INTO chosen_models VALUES ('speech', '/etc/shadow', 0)",
+      "chosen_models.model",
+    ],
+    [
+      "a chosen model that leads outside",
+      "INSERT INTO chosen_models VALUES ('speech', '../../x', 0)",
+      "chosen_models.model",
+    ],
+    ["a choice of another kind", "INSERT INTO chosen_models VALUES ('voice', 'x', 0)", "chosen_models.kind"],
+    ["a recording's model that leads outside", recording(", speech_model", ", '../x'"), "recordings.speech_model"],
+    ["a digest that is none", recording(", speech_model_sha256", ", '../x'"), "recordings.speech_model_sha256"],
+    ["a language that is an option", recording(", language", ", '-x'"), "recordings.language"],
+    ["a link of another protocol", recording(", source_url", ", 'file:///etc/shadow'"), "recordings.source_url"],
+    [
+      "a vocabulary of megabytes",
+      `UPDATE accounts SET vocabulary = printf('%.*c', 5000000, 'x')`,
+      "accounts.vocabulary",
+    ],
+    ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
+    ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
+    ["a password that takes all memory to check", password("m=4194304,t=2,p=1"), "console_password.hash"],
+    ["a password that takes hours to check", password("m=65536,t=4000000,p=1"), "console_password.hash"],
+  ];
+  test.each(values)("is refused with %s, and nothing is changed", (_, sql, expected) => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const store = openDatabase(directory.databasePath);
+    store.$client.run("INSERT INTO versions (version, since) VALUES ('mine', 0)");
+    store.$client.close();
+    mkdirSync(directory.workDirectory(good));
+    const backup = changed(
+      join(parent.path, "backup.db"),
+      `PRAGMA foreign_keys = OFF; INSERT INTO accounts (id, name, standing, priority, limits, created_at)
+        VALUES ('${account}', 'acme', 'active', 0, '{}', 0); ${sql}`,
+    );
+    expect(() => restoreDatabase(directory, backup, 0)).toThrow(expected);
+    expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
+    using kept = new Database(directory.databasePath, { readonly: true });
+    expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
+    expect([readdirSync(directory.incoming), existsSync(directory.workDirectory(good))]).toEqual([[], true]);
+  });
+
+  test("names no file of its own as the model of what is yet to be done", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const done = good.replace(/2$/, "3");
+    const at = join(directory.uploads, good);
+    const backup = changed(
+      join(parent.path, "backup.db"),
+      `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
+        VALUES ('${account}', 'acme', 'active', 0, '{}', 0);
+      ${recording(", speech_model", `, '${at}'`)};
+      ${recording(", speech_model", `, '${at}'`, `'${done}'`).replace("queued", "completed")}`,
+    );
+    restoreDatabase(directory, backup, 0);
+    using restored = new Database(directory.databasePath, { readonly: true });
+    expect(restored.query("SELECT id, speech_model AS model FROM recordings ORDER BY id").all()).toEqual([
+      { id: good, model: null },
+      { id: done, model: at },
+    ]);
+  });
+
+  test("is refused with a virtual table in the place of ours, which is not read", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const backup = changed(
+      join(parent.path, "backup.db"),
+      "DROP TABLE migrations; CREATE VIRTUAL TABLE migrations USING fts5 (position, name, sha256)",
+    );
+    expect(() => restoreDatabase(directory, backup, 0)).toThrow("no database of transcribe");
   });
 
   test("names no file by what it says of its version", () => {

@@ -1,0 +1,384 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { basePath } from "../engine/whisper/support.ts";
+import { copyAlteredModel } from "../support/altered-model.ts";
+import { available } from "../support/checkout.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { isFromSource, programCommand, programSettings } from "../support/program.ts";
+import { runCli } from "../support/server.ts";
+import { canMount } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { withinReach } from "../support/within-reach.ts";
+import { Commands, shapes } from "./support.ts";
+
+// Each command is a process of its own, and a busy machine takes its time to start them.
+setDefaultTimeout(180_000);
+
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) console.warn("SKIPPED: root in a data directory of another user; it takes root");
+
+/** A user without a name, and so without further groups. */
+const owner = 54_321;
+const anything = Type.Object({}, { additionalProperties: true });
+
+function give(path: string): void {
+  lchownSync(path, owner, owner);
+  if (!lstatSync(path).isDirectory()) return;
+  for (const name of readdirSync(path)) give(join(path, name));
+}
+
+/** A data directory of the owner, with one recording that waits, and a directory of root's that it must not touch. */
+function place() {
+  const scope = temporaryDirectory();
+  chmodSync(scope.path, 0o755);
+  const outside = join(scope.path, "outside");
+  mkdirSync(join(outside, "kept"), { recursive: true });
+  chmodSync(outside, 0o700);
+  writeFileSync(join(outside, "secret"), "root's alone", { mode: 0o600 });
+  const directory = new DataDirectory(join(scope.path, "data"));
+  const store = openDatabase(directory.databasePath);
+  const id = Bun.randomUUIDv7();
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  new Recordings(store, Date.now).create(newRecording(id, accountId, { sizeBytes: 5 }));
+  writeFileSync(directory.uploadPath(id), "12345");
+  store.$client.close();
+  // Statements that nobody holds any more keep the file open until they are collected.
+  Bun.gc(true);
+  const backup = join(scope.path, "backup.db");
+  copyFileSync(directory.databasePath, backup);
+  chmodSync(backup, 0o600);
+  give(directory.root);
+  const commands = new Commands(directory.root);
+  return {
+    ...{ path: scope.path, outside, directory, id, backup, commands },
+    [Symbol.dispose]: () => scope[Symbol.dispose](),
+  };
+}
+
+/** Everything of a tree that a command could have changed. */
+function stateOf(path: string): unknown[] {
+  return ["", ...readdirSync(path, { recursive: true }).map(String)].toSorted().map((name) => {
+    const stats = lstatSync(join(path, name));
+    const content = stats.isFile() ? readFileSync(join(path, name), "utf8") : "";
+    return [
+      name,
+      stats.uid,
+      stats.mode,
+      stats.mtimeMs,
+      stats.isSymbolicLink() ? readlinkSync(join(path, name)) : content,
+    ];
+  });
+}
+
+/** Who owns what lies in a directory; not what links in it lead to. */
+function ownersIn(path: string): Set<number> {
+  const owners = readdirSync(path, { withFileTypes: true }).flatMap((entry) => [
+    lstatSync(join(path, entry.name)).uid,
+    ...(entry.isDirectory() ? ownersIn(join(path, entry.name)) : []),
+  ]);
+  return new Set(owners);
+}
+
+describe.skipIf(!isRoot)("root in a data directory of another user", () => {
+  const traps = [
+    ["transcribe.db"],
+    ["backups", "transcribe.db-wal", "state/server.json", "state/devices.json"],
+    ["models"],
+    ["models/installed", "models/downloads"],
+    ["incoming"],
+    ["uploads", "work", "listening"],
+    ["state", "server.lock"],
+  ];
+  test.each(traps.map((names) => [names.join(", "), names] as const))(
+    "reads and changes nothing where links lead in the place of %s, and makes what is its owner's",
+    async (_, names) => {
+      using made = place();
+      const { root } = made.directory;
+      for (const name of names) {
+        const path = join(root, name);
+        mkdirSync(dirname(path), { recursive: true });
+        rmSync(path, { recursive: true, force: true });
+        symlinkSync(name.includes(".") ? join(made.outside, "secret") : made.outside, path);
+      }
+      give(root);
+      const before = stateOf(made.outside);
+      for (const command of [
+        ["accounts", "create", "other"],
+        ["backup"],
+        ["models", "list"],
+        ["models", "pull", "whisper-tiny"],
+        ["restore", "--replace", made.backup],
+        ["recordings", "cancel", made.id],
+        ["recordings", "delete", made.id],
+      ]) {
+        const settings = { TRANSCRIBE_MODELS_MIRROR: "http://127.0.0.1:1" };
+        const { stdout, stderr } = await runCli([...command, "--data-dir", root], settings);
+        expect(stdout + stderr).not.toContain("root's alone");
+      }
+      expect(stateOf(made.outside)).toEqual(before);
+      expect(ownersIn(root)).toEqual(new Set([owner]));
+    },
+  );
+
+  test("mends and reports in doctor what is the owner's, and nothing that links lead to", async () => {
+    using made = place();
+    const { root, incoming, state } = made.directory;
+    mkdirSync(join(root, "models"));
+    for (const [path, to] of [
+      [join(root, "models/installed"), made.outside],
+      [join(state, "devices.json"), join(made.outside, "secret")],
+      [join(state, "server.json"), join(made.outside, "secret")],
+      [join(incoming, "link"), join(made.outside, "secret")],
+    ] as const) {
+      symlinkSync(to, path);
+    }
+    writeFileSync(join(incoming, "left"), "of an upload");
+    give(root);
+    chmodSync(root, 0o755);
+    writeFileSync(join(root, "roots"), "", { mode: 0o600 });
+    const before = stateOf(made.outside);
+    const { stdout } = await runCli(["doctor", "--fix", "--json", "--data-dir", root]);
+    expect(stateOf(made.outside)).toEqual(before);
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string; advice: string | null }[] };
+    const rights = checks.find(({ id }) => id === "data.rights");
+    // Root's own file is not given away: its owner may have moved it here.
+    expect([rights?.status, rights?.advice]).toEqual(["warning", expect.stringContaining(`sudo chown -h ${owner}:`)]);
+    expect([statSync(root).mode & 0o777, lstatSync(join(root, "roots")).uid]).toEqual([0o700, 0]);
+    expect(readdirSync(incoming)).toEqual(["link"]);
+  });
+
+  /** Waits until a reader has opened a pipe. */
+  async function reader(pipe: string, isOver: () => boolean): Promise<number> {
+    for (;;) {
+      try {
+        return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+      } catch (error) {
+        if (isOver()) throw error;
+        await Bun.sleep(5);
+      }
+    }
+  }
+
+  const readers: [string, readonly string[], (made: ReturnType<typeof place>) => string][] = [
+    ["models list", ["models", "list"], () => "models/installed/mine/model.json"],
+    ["models verify", ["models", "verify", "mine"], () => "models/installed/mine/model.json"],
+    ["models use", ["models", "use", "mine"], () => "models/installed/mine/model.json"],
+    ["models remove", ["models", "remove", "mine"], () => "models/installed/mine/model.json"],
+    ["bench", ["bench", "--seconds", "1"], () => "models/installed/mine/model.json"],
+    ["doctor", ["doctor"], () => "models/installed/mine/model.json"],
+    ["serve", ["serve", "--port", "0"], () => "models/installed/mine/model.json"],
+    ["backup", ["backup"], ({ id }) => `uploads/${id}`],
+  ];
+  test.each(readers)(
+    "has no rights but the owner's, in any thread, when %s reads there",
+    async (_, command, pipeOf) => {
+      using made = place();
+      const { root, databasePath } = made.directory;
+      const store = openDatabase(databasePath);
+      store.$client.run("INSERT INTO chosen_models VALUES ('speech', 'mine', 0)");
+      store.$client.close();
+      const pipe = join(root, pipeOf(made));
+      mkdirSync(dirname(pipe), { recursive: true });
+      rmSync(pipe, { force: true });
+      expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+      give(root);
+      const child = Bun.spawn([...programCommand(...command), "--data-dir", root], {
+        env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "", ...programSettings },
+        ...({ stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const),
+      });
+      try {
+        const writer = await reader(pipe, () => child.exitCode !== null);
+        const rights = readdirSync(`/proc/${child.pid}/task`).map((thread) =>
+          /^Uid:.*\nGid:.*$|^Groups:.*$|^CapEff:.*$/gm
+            [Symbol.match](readFileSync(`/proc/${child.pid}/task/${thread}/status`, "utf8"))
+            ?.map((line) => line.trim()),
+        );
+        closeSync(writer);
+        const four = Array.from({ length: 4 }, () => owner).join("\t");
+        const expected = [`Uid:\t${four}\nGid:\t${four}`, `Groups:\t${owner}`, "CapEff:\t0000000000000000"];
+        expect(rights.length).toBeGreaterThan(1);
+        for (const each of rights) expect(each?.toSorted()).toEqual(expected.toSorted());
+      } finally {
+        child.kill("SIGKILL");
+        await child.exited;
+      }
+    },
+  );
+
+  test("writes a backup to where root alone may write, and reads one from there", async () => {
+    using made = place();
+    const target = join(made.outside, "backup.tar");
+    const alone = join(made.outside, "copy.db");
+    await made.commands.json(anything, "backup", target);
+    await made.commands.json(anything, "backup", "--database-only", alone);
+    expect([target, alone].map((path) => [statSync(path).uid, statSync(path).mode & 0o777])).toEqual([
+      [0, 0o600],
+      [0, 0o600],
+    ]);
+    expect(readdirSync(made.outside).toSorted()).toEqual(["backup.tar", "copy.db", "kept", "secret"]);
+    expect(await made.commands.json(anything, "restore", "--replace", target)).toMatchObject({ uploads: 1, open: 1 });
+    expect(await made.commands.json(anything, "restore", "--replace", alone)).toMatchObject({ uploads: 0, open: 1 });
+    expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
+    expect(readdirSync(join(made.directory.root, "backups")).filter((name) => !name.startsWith("replaced-"))).toEqual(
+      [],
+    );
+    expect(await made.commands.refusal("backup", target)).toContain("there is a file");
+    expect(await made.commands.refusal("backup", join(made.outside, "none/x"))).toContain("can't write the backup");
+  });
+
+  test("leaves nothing where root alone may write of a backup that failed", async () => {
+    using made = place();
+    writeFileSync(made.directory.databasePath, "no database");
+    const before = stateOf(made.outside);
+    await made.commands.refusal("backup", join(made.outside, "backup.tar"));
+    // The process that keeps root's rights sees the end of the other, and removes what it left.
+    while (readdirSync(made.outside).length > 2) await Bun.sleep(5);
+    expect(stateOf(made.outside).slice(1)).toEqual(before.slice(1));
+  });
+
+  test("opens a file that the owner could have exchanged with the owner's rights", async () => {
+    using made = place();
+    const links = join(made.directory.root, "backups");
+    mkdirSync(links);
+    symlinkSync(join(made.outside, "backup.db"), join(links, "mine.db"));
+    symlinkSync(made.outside, join(links, "elsewhere"));
+    copyFileSync(made.backup, join(made.outside, "backup.db"));
+    give(links);
+    const before = stateOf(made.outside);
+    const asked = [
+      ["restore", "--replace", join(links, "mine.db")],
+      ["models", "import", join(links, "mine.db")],
+      ["backup", join(links, "elsewhere/new.tar")],
+      ["models", "bundle", "whisper-tiny", "-o", join(links, "elsewhere/new.tar")],
+    ];
+    for (const command of asked) expect(await made.commands.refusal(...command)).toMatch(/EACCES|there is no file/);
+    expect(stateOf(made.outside)).toEqual(before);
+  });
+
+  test("follows links to another disk that its owner may use", async () => {
+    using made = place();
+    const disk = join(made.path, "disk");
+    mkdirSync(disk);
+    give(disk);
+    symlinkSync(disk, join(made.directory.root, "backups"));
+    await made.commands.json(anything, "backup");
+    expect([readdirSync(disk).length, ownersIn(disk)]).toEqual([1, new Set([owner])]);
+  });
+
+  test("makes a data directory in another user's directory as that user", async () => {
+    using made = place();
+    const home = join(made.path, "home");
+    mkdirSync(home);
+    give(home);
+    await new Commands(join(home, "deep/data")).json(shapes.account, "accounts", "create", "acme");
+    expect(ownersIn(home)).toEqual(new Set([owner]));
+  });
+
+  test("refuses a data directory that strangers could exchange, and says who", async () => {
+    using made = place();
+    const strangers = join(made.path, "strangers");
+    mkdirSync(strangers);
+    const open = join(made.path, "open");
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    for (const [parent, why] of [
+      [strangers, "belongs to another user (uid 12345)"],
+      [open, "can be written to by every user"],
+    ] as const) {
+      symlinkSync(made.directory.root, join(parent, "data"));
+      if (parent === strangers) for (const path of [parent, join(parent, "data")]) lchownSync(path, 12_345, 12_345);
+      const said = await new Commands(join(parent, "data")).refusal("accounts", "create", "other");
+      expect(said).toContain(`${parent} ${why}`);
+    }
+  });
+
+  test("without the right to become its owner does nothing, and says what to do", async () => {
+    using made = place();
+    const before = stateOf(made.directory.root);
+    const command = programCommand("recordings", "list", "--data-dir", made.directory.root);
+    const child = Bun.spawnSync(["setpriv", "--bounding-set", "-setuid,-setgid", "--inh-caps", "-all", ...command], {
+      env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "", ...programSettings },
+    });
+    expect([child.exitCode, child.stderr.toString()]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`no right to become that user .*--user ${owner}:${owner}.*CAP_SETUID`)),
+    ]);
+    expect(stateOf(made.directory.root)).toEqual(before);
+  });
+});
+
+const isNativeReady = isFromSource && available("root and models of another user", basePath);
+describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of another user", () => {
+  /** Runs a command with the program within the owner's reach. */
+  async function run(made: ReturnType<typeof place>, ...args: string[]) {
+    const scratch = join(made.path, `scratch-${Bun.randomUUIDv7()}`);
+    mkdirSync(scratch);
+    const child = Bun.spawn(withinReach(programCommand(...args, "--data-dir", made.directory.root), scratch), {
+      env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" },
+      ...({ stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const),
+    });
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { exitCode: await child.exited, stdout, stderr };
+  }
+
+  test("takes it in from where root alone may read, and computes with it as the owner, who can't reach further", async () => {
+    using made = place();
+    const mine = join(made.outside, "ggml-loud.bin");
+    copyAlteredModel(basePath, mine, "country");
+    chmodSync(mine, 0o600);
+    const imported = await run(made, "models", "import", mine, "--json");
+    expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
+    const used = await run(made, "models", "use", "whisper-loud", "--json");
+    expect([used.exitCode, used.stderr]).toEqual([0, ""]);
+    // Found sound by self-tests, whose verdicts the owner keeps.
+    expect(existsSync(made.directory.verdicts)).toBe(true);
+    expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
+
+    // The owner has root read another file in its place.
+    const model = join(made.directory.root, "models/installed/whisper-loud/model.bin");
+    rmSync(model);
+    symlinkSync(mine, model);
+    lchownSync(model, owner, owner);
+    expect((await run(made, "models", "use", "whisper-loud")).stderr).toContain("there is no model");
+    const { stdout } = await run(made, "doctor", "--json");
+    expect(stdout).not.toContain(mine);
+    expect(await run(made, "models", "list", "--json")).toMatchObject({ stdout: expect.not.stringContaining(mine) });
+    expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
+  });
+
+  test("runs no recording of root's with it", async () => {
+    using made = place();
+    const folder = join(made.directory.root, "models/installed/mine");
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(basePath, join(folder, "model.bin"));
+    const note = { id: "mine", sizeBytes: 1, sha256: "0".repeat(64), sha1: "0".repeat(40), inCatalogue: false };
+    writeFileSync(join(folder, "model.json"), JSON.stringify({ ...note, from: "x", installedAt: "x" }));
+    give(made.directory.root);
+    const recording = join(made.outside, "recording.wav");
+    writeFileSync(recording, "");
+    const { stderr } = await run(made, "run", "--model", "mine", recording);
+    expect(stderr).toContain("root loads no model from there");
+  });
+});

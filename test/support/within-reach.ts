@@ -1,0 +1,43 @@
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { root } from "./checkout.ts";
+
+/** What a command needs of this checkout, native parts and models included. */
+const needed = [
+  dirname(process.execPath),
+  ...["src", "node_modules", "build/native", "build/ffmpeg/ffmpeg", "build/models/ggml-base.bin"].map((path) =>
+    join(root, path),
+  ),
+];
+
+/** The first directory on the way to a path that not every user may pass; null where there is none. */
+function closedOn(path: string): string | null {
+  const above = path === "/" ? null : closedOn(dirname(path));
+  if (above !== null) return above;
+  const stats = lstatSync(path);
+  return stats.isDirectory() && (stats.mode & 0o001) === 0 ? path : null;
+}
+
+/**
+ * A command line that runs with the program within reach of every user: caches may lie in a home that is closed. Where that
+ * is so, it runs in a mount namespace, in which such a directory holds nothing but what the program needs.
+ * @param scratch an empty directory
+ */
+export function withinReach(command: readonly string[], scratch: string): string[] {
+  const places = needed
+    .map((path) => realpathSync(path))
+    .map((path) => (lstatSync(path).isFile() ? dirname(path) : path));
+  const closed = [...new Set(places.flatMap((path) => closedOn(path) ?? []))];
+  if (closed.length === 0) return [...command];
+  const steps = closed.flatMap((directory, index) => {
+    const copy = join(scratch, String(index));
+    mkdirSync(copy);
+    const below = [...new Set(places)].filter((path) => path.startsWith(`${directory}/`));
+    return [
+      `mount --rbind '${directory}' '${copy}'`,
+      `mount -t tmpfs -o mode=755 tmpfs '${directory}'`,
+      ...below.map((path) => `mkdir -p '${path}' && mount --bind '${join(copy, relative(directory, path))}' '${path}'`),
+    ];
+  });
+  return ["unshare", "--mount", "sh", "-ec", `${steps.join("\n")}\nexec "$@"`, "sh", ...command];
+}
