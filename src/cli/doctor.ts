@@ -2,14 +2,13 @@ import { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../config/index.ts";
 import { checks, openContext, type Result, runChecks } from "../doctor/index.ts";
 import { programVersion } from "../program/index.ts";
-import { becomeOwner } from "../storage/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
 import { print } from "./output.ts";
 import { serveFlags } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, settingsFileOf } from "./settings-options.ts";
+import { addSettingsOptions, becomeDataOwner, settingsFileOf } from "./settings-options.ts";
 
 const widest = 110;
 
@@ -49,7 +48,7 @@ export function doctorCommand(): Command {
 
 async function examine(options: DoctorOptions, command: Command, signal: AbortSignal): Promise<Result[]> {
   const { settings, settingsError } = readableSettings(command);
-  becomeOwner(settings.storage.data_dir);
+  becomeDataOwner(settings);
   const context = await openContext({
     ...{ settings, settingsError },
     configFile: settingsFileOf(command) ?? null,

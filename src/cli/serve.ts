@@ -3,11 +3,10 @@ import { Command } from "commander";
 import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../service/index.ts";
-import { becomeOwner } from "../storage/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions } from "./settings-options.ts";
+import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
 
 /** The flags of a command that serves. */
 export const serveFlags = ["server.host", "server.port", "storage.data_dir", "log.level"];
@@ -20,7 +19,7 @@ export function serveCommand(): Command {
       const hangups = new Hangups();
       const readSettings = servingSettings(command);
       const settings = readSettings();
-      becomeOwner(settings.storage.data_dir);
+      becomeDataOwner(settings);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);

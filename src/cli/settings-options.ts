@@ -8,6 +8,7 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
+import { serviceGroups } from "../service/index.ts";
 import {
   becomeOwner,
   becomeOwnerWith,
@@ -91,7 +92,7 @@ export function settingsFileOf(command: Command): string | undefined {
  */
 export function dataSettingsOf(command: Command): Settings {
   const settings = settingsOf(command);
-  becomeOwner(settings.storage.data_dir);
+  becomeDataOwner(settings);
   return settings;
 }
 
@@ -102,7 +103,12 @@ export function dataSettingsWith<T extends Disposable | null>(
   open: (givesUpRights: boolean) => T,
 ): { readonly settings: Settings; readonly opened: T } {
   const settings = settingsOf(command);
-  return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open) };
+  return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open, serviceGroups) };
+}
+
+/** Makes root the data directory's owner, with the groups that its service has. See becomeOwner. */
+export function becomeDataOwner({ storage }: Pick<Settings, "storage">): void {
+  becomeOwner(storage.data_dir, serviceGroups);
 }
 
 export function dataDirectoryOf(command: Command): DataDirectory {

@@ -16,4 +16,4 @@ export { readStatus, type ServiceStatus } from "./status.ts";
 export { type Step, type StepReport, takeSteps } from "./steps.ts";
 export { findSupervisor, Supervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
-export { readUnit, unitFile } from "./unit.ts";
+export { readUnit, serviceGroups, unitFile } from "./unit.ts";

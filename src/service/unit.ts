@@ -1,4 +1,5 @@
 import { defaultDataDirectory, places } from "./layout.ts";
+import { runTool, textOf } from "./machine.ts";
 
 export interface UnitOptions {
   readonly user: string;
@@ -106,4 +107,20 @@ export function readUnit(text: string): { user: string; configFile: string } | n
   const user = /^User=(\S+)$/m.exec(text)?.[1];
   const configFile = /^ExecStart=\S+ serve --config (\S+)$/m.exec(text)?.[1];
   return user === undefined || configFile === undefined ? null : { user, configFile };
+}
+
+/**
+ * Returns the ids of the groups that the installed service is in beside its user's own; none where it runs as another user.
+ * @param unit the unit's text @param groups this machine's list of groups
+ */
+export function serviceGroups(
+  userId: number,
+  unit: string = textOf(places.unit),
+  groups: string = textOf("/etc/group"),
+): number[] {
+  const user = readUnit(unit)?.user;
+  if (user === undefined || Number(runTool(["id", "-u", user]).stdout) !== userId) return [];
+  const names = [...unit.matchAll(/^SupplementaryGroups=(\S+)$/gm)].map(([, name]) => name);
+  const lines = groups.split("\n").map((line) => line.split(":"));
+  return lines.flatMap(([name, , id]) => (names.includes(name) && id !== undefined ? [Number(id)] : []));
 }

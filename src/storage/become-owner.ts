@@ -2,6 +2,9 @@ import { isAdministrator, type Passage, passagesTo, strangerAt } from "../progra
 import { messageOf } from "../wording/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
+/** Ids of groups that a user shall be in beside the user's own: a service's, which its unit gives it. */
+export type FurtherGroups = (userId: number) => readonly number[];
+
 /** The user and the group that a data directory belongs to. */
 interface Owner {
   readonly userId: number;
@@ -15,12 +18,14 @@ interface Owner {
  * Does nothing for other users than root, and for a directory of root.
  * @throws {DataDirectoryError} where root may not become the owner, or strangers could exchange the directory
  */
-export function becomeOwner(root: string): void {
+export function becomeOwner(root: string, furtherGroups: FurtherGroups = () => []): void {
   const owner = ownerToBecome(root);
   if (owner === null) return;
   try {
-    takeGroups(owner);
     process.setgid?.(owner.groupId);
+    takeGroups(owner);
+    const groups = [...(process.getgroups?.() ?? []), ...furtherGroups(owner.userId)];
+    process.setgroups?.([...new Set(groups)]);
     process.setuid?.(owner.userId);
   } catch (error) {
     throw new DataDirectoryError(
@@ -39,15 +44,16 @@ export function becomeOwnerWith<T extends Disposable | null>(
   root: string,
   path: string,
   open: (givesUpRights: boolean) => T,
+  furtherGroups?: FurtherGroups,
 ): T {
   const owner = ownerToBecome(root);
   if (owner === null || passagesTo(path).some((passage) => isOpenTo(owner, passage))) {
-    becomeOwner(root);
+    becomeOwner(root, furtherGroups);
     return open(false);
   }
   const opened = open(true);
   try {
-    becomeOwner(root);
+    becomeOwner(root, furtherGroups);
     return opened;
   } catch (error) {
     opened?.[Symbol.dispose]();

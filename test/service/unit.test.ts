@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readUnit, runTool, unitFile } from "../../src/service/index.ts";
+import { readUnit, runTool, serviceGroups, unitFile } from "../../src/service/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const usual = {
@@ -81,4 +81,15 @@ describe.skipIf(!canAnalyze)("systemd's own opinion", () => {
       ]);
     });
   }
+});
+
+test("a unit's groups are those of its own user, by their numbers", () => {
+  const unit = unitFile({ ...usual, user: "nobody" });
+  const nobody = Number(runTool(["id", "-u", "nobody"]).stdout);
+  const groups = "root:x:0:\nvideo:x:44:\nrender:x:105:me\nother:x:1000:\n";
+  expect(serviceGroups(nobody, unit, groups)).toEqual([44, 105]);
+  expect(serviceGroups(nobody, unit, "video:x:44:\n")).toEqual([44]);
+  expect(serviceGroups(nobody + 1, unit, groups)).toEqual([]);
+  expect(serviceGroups(0, unitFile({ ...usual, user: "no-such-user" }), groups)).toEqual([]);
+  expect(serviceGroups(nobody, "", groups)).toEqual([]);
 });
