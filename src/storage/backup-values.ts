@@ -38,7 +38,10 @@ const rules: readonly ColumnRule[] = [
   { column: "recordings.speech_model_sha256", rule: `? GLOB '${hexDigits(64)}'` },
   { column: "recordings.language", rule: language },
   { column: "recordings.pinned_language", rule: language },
-  { column: "recordings.source_url", rule: "((? GLOB 'http://*' OR ? GLOB 'https://*') AND length(?) <= 2048)" },
+  {
+    column: "recordings.source_url",
+    rule: "((lower(?) GLOB 'http://*' OR lower(?) GLOB 'https://*') AND length(?) <= 32768)",
+  },
   { column: "recordings.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
   { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
   { column: "accounts.limits", rule: json("object") },
@@ -62,10 +65,10 @@ export function requireOwnValues(database: Database): void {
     // GLOB and length() end at a NUL, which a text may have in it; instr() does not.
     const isBad = `"${name}" IS NOT NULL AND NOT coalesce((${isGood}) AND instr("${name}", char(0)) = 0, 0)`;
     if (database.query(`SELECT 1 FROM ${table} WHERE ${isBad} LIMIT 1`).get() === null) continue;
-    throw new BackupError(`it has a ${column} that transcribe does not write: it was changed by others`);
+    throw new BackupError(`the backup has a ${column} that transcribe does not write: it was changed by others`);
   }
   if (database.query("PRAGMA foreign_key_check").get() !== null) {
-    throw new BackupError("it has rows that belong to no account or recording: it was changed by others");
+    throw new BackupError("the backup has rows that belong to no account or recording: it was changed by others");
   }
 }
 

@@ -13,7 +13,9 @@ export function requireOwnSchema(database: Database): void {
   const expected = schemaOf(ours);
   const found = schemaOf(database);
   if (found.length === expected.length && found.every((entry, index) => entry === expected[index])) return;
-  throw new BackupError("it has tables, triggers or views that transcribe does not make: it was changed by others");
+  throw new BackupError(
+    "the backup has tables, triggers or views that transcribe does not make: it was changed by others",
+  );
 }
 
 /** SQLite's own tables and indexes aside, which hold no code. */

@@ -356,6 +356,12 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     expect(existsSync(made.directory.verdicts)).toBe(true);
     expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
 
+    // A bundle goes to where root alone may write.
+    const bundle = join(made.outside, "models.bundle");
+    const bundled = await run(made, "models", "bundle", "whisper-loud", "-o", bundle, "--json");
+    expect([bundled.exitCode, bundled.stderr]).toEqual([0, ""]);
+    expect([statSync(bundle).uid, readdirSync(made.outside).length]).toEqual([0, 4]);
+
     // The owner has root read another file in its place.
     const model = join(made.directory.root, "models/installed/whisper-loud/model.bin");
     rmSync(model);

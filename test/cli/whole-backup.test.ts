@@ -139,6 +139,26 @@ describe("transcribe restore", () => {
     expect(replaced).toMatchObject({ uploads: 2, replaced: expect.stringContaining("/backups/replaced-") });
   });
 
+  test("refuses a backup whose database names files outside, and removes and changes nothing", async () => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 1, 3000);
+    const tampered = filled(join(parent.path, "tampered"), 1, 3000);
+    const store = openDatabase(tampered.directory.databasePath);
+    store.$client.run("UPDATE recordings SET id = '../../victim', size_bytes = NULL");
+    store.$client.close();
+    Bun.gc(true);
+    const target = join(parent.path, "backup.tar");
+    await new Commands(tampered.directory.root).json(anything, "backup", target);
+    mkdirSync(join(parent.path, "victim"));
+    const before = contentsOf(directory);
+    const database = readFileSync(directory.databasePath);
+    const why = await new Commands(directory.root).refusal("restore", "--replace", target);
+    expect(why).toContain("the backup has a recordings.id that transcribe does not write");
+    expect([contentsOf(directory), existsSync(join(parent.path, "victim"))]).toEqual([before, true]);
+    expect(readFileSync(directory.databasePath).equals(database)).toBe(true);
+    expect([readdirSync(directory.incoming), existsSync(join(directory.root, "backups"))]).toEqual([[], false]);
+  });
+
   const harms: [string, (bytes: Buffer) => Uint8Array][] = [
     ["was cut off in a recording", (bytes) => bytes.subarray(0, bytes.length - 4000)],
     ["was cut off between two files", (bytes) => bytes.subarray(0, bytes.indexOf("uploads/") + 0)],

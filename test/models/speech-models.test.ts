@@ -38,6 +38,16 @@ describe("the speech model in use", () => {
     expect([speech.current().id, speech.chosen()]).toEqual(["whisper-base", "mine"]);
   });
 
+  test("is never a path that stands in the database as the chosen one, and no path is removed as a model", async () => {
+    const { place, speech, store, library } = made();
+    using _place = place;
+    for (const path of [place.file("elsewhere.bin", "elsewhere"), "../../x", "a/b"]) {
+      speech.choose(path, 1, store);
+      expect([speech.current().id, speech.chosen()]).toEqual(["whisper-base", null]);
+      await expect(library.remove(path)).rejects.toThrow("no model can be called");
+    }
+  });
+
   test("is the settings' where they name one, by its id or its path", async () => {
     const store = openDatabase(":memory:");
     const byId = made("mine", store);
