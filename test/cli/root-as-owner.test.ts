@@ -157,7 +157,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     writeFileSync(join(incoming, "left"), "of an upload");
     give(root);
     chmodSync(root, 0o755);
-    writeFileSync(join(root, "roots"), "", { mode: 0o600 });
+    writeFileSync(join(root, "roots"), "");
     const before = stateOf(made.outside);
     const { stdout } = await runCli(["doctor", "--fix", "--json", "--data-dir", root]);
     expect(stateOf(made.outside)).toEqual(before);

@@ -46,7 +46,8 @@ function givingAdvice(foreign: readonly DataEntry[], userId: number, groupId: nu
 
 function close(paths: DataPaths): void {
   withDataEntries(paths, (entries) => {
-    for (const entry of faultsOf(entries).open) entry.close();
+    const { uid, open } = faultsOf(entries);
+    for (const entry of open) if (entry.stats.uid === uid) entry.close();
   });
 }
 
