@@ -119,7 +119,7 @@ export function serviceGroups(
   groups: string = textOf("/etc/group"),
 ): number[] {
   const user = readUnit(unit)?.user;
-  if (user === undefined || Number(runTool(["id", "-u", user]).stdout) !== userId) return [];
+  if (user === undefined || runTool(["id", "-u", user]).stdout !== `${userId}\n`) return [];
   const names = [...unit.matchAll(/^SupplementaryGroups=(\S+)$/gm)].map(([, name]) => name);
   const lines = groups.split("\n").map((line) => line.split(":"));
   return lines.flatMap(([name, , id]) => (names.includes(name) && id !== undefined ? [Number(id)] : []));
