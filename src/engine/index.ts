@@ -27,6 +27,7 @@ export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
 export { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "./heard-pieces.ts";
 export { type Language, readModelLanguages } from "./languages.ts";
+export { validateModelFile } from "./model-file/index.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export {
   type Chunk,

@@ -3,21 +3,16 @@ import { copyFile, open, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { messageOf } from "../wording/index.ts";
 import { readBundle } from "./bundle/index.ts";
-import type { ModelEntry } from "./catalogue.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
 import { digestsOf } from "./digest.ts";
 import { requireSpace } from "./disk-space.ts";
-import type { InstalledModel, ModelLibrary } from "./library.ts";
+import type { InstalledModel } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
-import { identify, type Newcomer, takeIn } from "./take-in.ts";
+import { identify, type Newcomer, requireSound, type TakeInOptions, takeIn } from "./take-in.ts";
 
-export interface ImportOptions {
-  readonly library: ModelLibrary;
-  readonly catalogue: readonly ModelEntry[];
+export interface ImportOptions extends TakeInOptions {
   /** What a model shall be called that the catalogue does not know; by default what its file is called. */
   readonly name: string | undefined;
-  /** Throws where a file is no model that the engine can load. */
-  readonly inspect: (path: string) => void;
   readonly onProgress: (doing: "convert" | "copy" | "check", done: number, total: number) => void;
 }
 
@@ -38,6 +33,7 @@ export async function importModels(path: string, options: ImportOptions): Promis
 }
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
+  // Told of before it is copied; the copy is what counts, and is inspected when it is taken in.
   inspect(path, options);
   await requireSpace(folder, size);
   const file = join(folder, "model.bin");
@@ -62,7 +58,6 @@ async function importDirectory(path: string, folder: string, options: ImportOpti
   options.onProgress("convert", 0, size);
   const file = join(folder, "model.bin");
   await convertCtranslate2({ modelFiles: [weights], vocabularyDirectory: path }, file);
-  inspect(file, options);
   const digests = await digestsOf(file, (done) => options.onProgress("check", done, Bun.file(file).size));
   return await enter(
     { file, digests, from: `${basename(resolve(path))}, converted` },
@@ -87,14 +82,15 @@ async function importBundle(path: string, folder: string, options: ImportOptions
   return installed;
 }
 
-async function enter(newcomer: Newcomer, name: string, { library, catalogue }: ImportOptions): Promise<InstalledModel> {
+async function enter(newcomer: Newcomer, name: string, options: ImportOptions): Promise<InstalledModel> {
+  const { library, catalogue } = options;
   using _lock = await library.lock(identify(newcomer.digests, name, library, catalogue).id);
-  return await takeIn(newcomer, name, library, catalogue);
+  return await takeIn(newcomer, name, options);
 }
 
 function inspect(path: string, options: ImportOptions): void {
   try {
-    options.inspect(path);
+    requireSound(path, options.inspect);
   } catch (error) {
     throw new LibraryError(
       `${messageOf(error)}. import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle`,

@@ -4,13 +4,11 @@ import { builtInSpeechModel } from "./built-in.ts";
 import { downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import { download } from "./download.ts";
-import type { InstalledModel, ModelLibrary } from "./library.ts";
+import type { InstalledModel } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
-import { takeIn } from "./take-in.ts";
+import { type TakeInOptions, takeIn } from "./take-in.ts";
 
-export interface PullOptions {
-  readonly library: ModelLibrary;
-  readonly catalogue: readonly ModelEntry[];
+export interface PullOptions extends TakeInOptions {
   /** Base address that stands in for the publisher's folder of models; empty: the publisher's own. */
   readonly mirror: string;
   /** @param total null while it is not known */
@@ -30,7 +28,7 @@ export interface Pulled {
  * @throws {LibraryError} where it can't be had; what is installed stays
  */
 export async function pullModel(entry: ModelEntry, options: PullOptions): Promise<Pulled> {
-  const { library, catalogue } = options;
+  const { library } = options;
   const source = downloadOf(entry);
   if (source === undefined || entry.id === builtInSpeechModel) {
     throw new LibraryError(`${entry.id} comes with the program; there is nothing to pull`);
@@ -60,7 +58,7 @@ export async function pullModel(entry: ModelEntry, options: PullOptions): Promis
     const file = join(folder, entry.file);
     await rename(part, file);
     const newcomer = { file, digests, from: new URL(url).hostname };
-    return { model: await takeIn(newcomer, entry.id, library, catalogue), fetched: true };
+    return { model: await takeIn(newcomer, entry.id, options), fetched: true };
   });
 }
 

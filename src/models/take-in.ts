@@ -1,3 +1,4 @@
+import { messageOf } from "../wording/index.ts";
 import { builtInSpeechModel } from "./built-in.ts";
 import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
 import { type FileDigests, isPublished, publishedDigests } from "./digest.ts";
@@ -43,13 +44,20 @@ export function identify(
   return { id, inCatalogue: entry !== undefined };
 }
 
-/** Takes a model file into the library. @throws {LibraryError} */
+export interface TakeInOptions {
+  readonly library: ModelLibrary;
+  readonly catalogue: readonly ModelEntry[];
+  /** Throws where a file is no whole model that native code can load. */
+  readonly inspect: (path: string) => void;
+}
+
+/** Takes a model file into the library once it was inspected. @throws {LibraryError} */
 export async function takeIn(
   { file, digests, from }: Newcomer,
   name: string,
-  library: ModelLibrary,
-  catalogue: readonly ModelEntry[],
+  { library, catalogue, inspect }: TakeInOptions,
 ): Promise<InstalledModel> {
+  requireSound(file, inspect);
   const identity = identify(digests, name, library, catalogue);
   return await library.add({ ...identity, ...digests, from, installedAt: new Date().toISOString() }, file);
 }
@@ -62,4 +70,13 @@ function refuseCataloguedName(name: string, catalogue: readonly ModelEntry[]): v
   throw new LibraryError(
     `this is not ${name} as it was published (${digest?.algorithm} ${digest?.hex}): it is damaged, or another model. Fetch it again, or give it another --name`,
   );
+}
+
+/** Holds a file against what native code can load. @throws {LibraryError} that says what is wrong with it */
+export function requireSound(path: string, inspect: TakeInOptions["inspect"]): void {
+  try {
+    inspect(path);
+  } catch (error) {
+    throw new LibraryError(messageOf(error));
+  }
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { progressText } from "../../src/cli/models/progress-line.ts";
+import { smallWhisper } from "../engine/model-file/small-models.ts";
 import { basePath } from "../engine/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available, root } from "../support/checkout.ts";
@@ -151,6 +152,27 @@ describe.if(available("commands for models", basePath))("commands for models", (
     [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
   ])("models %p is refused with what to do", async (args, words) => {
     expect(await commands.refusal("models", ...args)).toContain(words);
+  });
+
+  test("import refuses a model whose tensor table would overrun the loader, and leaves nothing", async () => {
+    const { bytes, tensors } = smallWhisper();
+    bytes.writeInt32LE(4096, tensors[0] ?? 0);
+    const hostile = join(directory.path, "ggml-hostile.bin");
+    await Bun.write(hostile, bytes);
+    const refusal = await commands.refusal("models", "import", hostile);
+    expect(refusal).toContain("the number of a tensor's dimensions is 4096, not 1 to 4 (at byte ");
+    expect(refusal).toContain("import takes a whisper model in ggml form");
+    expect(existsSync(join(data, "models/installed/whisper-hostile"))).toBe(false);
+  });
+
+  test("use refuses a model that is cut off inside its vocabulary, and the one before stays in use", async () => {
+    await commands.run("models", "import", loud, "--name", "cut");
+    truncateSync(join(data, "models/installed/cut/model.bin"), 200_000);
+    const refusal = await commands.refusal("models", "use", "cut");
+    expect(refusal).toContain("cut can't be used here, whisper-base stays in use: ");
+    expect(refusal).toContain("is a damaged whisper model, or none: ");
+    expect(refusal).not.toContain("SIG");
+    await commands.run("models", "remove", "cut");
   });
 
   test("use says that the settings win, and changes nothing", async () => {

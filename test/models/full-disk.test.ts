@@ -25,7 +25,7 @@ describe.if(mounted)("where a disk is nearly full", () => {
   const library = new ModelLibrary(join(small, "models"));
   const left = () =>
     [...new Bun.Glob("**").scanSync({ cwd: small })].filter((name) => !/\.lock(-journal)?$/.test(name));
-  const common = { library, catalogue: [], onProgress: () => {} };
+  const common = { library, catalogue: [], inspect: () => {}, onProgress: () => {} };
   const words = /not enough room on the disk: 1 MiB are needed and 256 MiB must stay free, [0-9] MiB are free/;
 
   test("nothing is downloaded, from a server that says how much it sends and from one that doesn't", async () => {
@@ -49,7 +49,7 @@ describe.if(mounted)("where a disk is nearly full", () => {
   });
 
   test("nothing is imported, and no bundle is written", async () => {
-    const options = { ...common, name: undefined, inspect: () => {} };
+    const options = { ...common, name: undefined };
     await expect(importModels(place.file("own.bin", CONTENT), options)).rejects.toThrow(words);
     const [model] = await importModels(place.file("own.bin", CONTENT), { ...options, library: place.library });
     if (model === undefined) throw new Error("it was not imported");

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readModelLanguages } from "../../src/engine/index.ts";
+import { readModelLanguages, validateModelFile } from "../../src/engine/index.ts";
 import { ConversionError, importModels, type ModelEntry } from "../../src/models/index.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
 import { importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
@@ -64,7 +64,9 @@ describe("a model file that is imported", () => {
 });
 
 describe("a faster-whisper directory", () => {
-  const inspect = (path: string) => void readModelLanguages(path);
+  const inspect = (path: string) => void validateModelFile(path);
+  /** As small as a model can be that native code loads. */
+  const loadable = { audioContext: 1500, textContext: 448, width: 64, heads: 1 };
 
   function directory(made: TestLibrary, model: Uint8Array, vocabulary: string | null): string {
     const path = join(made.path, "Faster Whisper tiny.en");
@@ -73,13 +75,13 @@ describe("a faster-whisper directory", () => {
     if (vocabulary !== null) writeFileSync(join(path, "vocabulary.json"), vocabulary);
     return path;
   }
-  const words = JSON.stringify(fakeVocabulary(SIZES.vocabulary));
+  const words = JSON.stringify(fakeVocabulary(SIZES.vocabulary, 50_256));
 
   test.each(["float16", "float32", "int8"] as const)(
     "of %s weights is converted and called by its name",
     async (type) => {
       using made = new TestLibrary();
-      const path = directory(made, serialise(fakeWhisper(type)), words);
+      const path = directory(made, serialise(fakeWhisper(type, loadable)), words);
       const [model] = await importModels(path, importOptions(made, { inspect }));
       expect(model).toMatchObject({ id: "faster-whisper-tiny.en", inCatalogue: false });
       expect(model?.from).toBe("Faster Whisper tiny.en, converted");

@@ -87,7 +87,7 @@ function serveOnBadLine(cuts: number, then: "busy" | "whole"): BadLine {
 
 function options(made: TestLibrary, mirror: string, more: Partial<PullOptions> = {}): PullOptions {
   const pause = async () => {};
-  return { library: made.library, catalogue: [entry], mirror, onProgress: () => {}, pause, ...more };
+  return { library: made.library, catalogue: [entry], inspect: () => {}, mirror, onProgress: () => {}, pause, ...more };
 }
 
 const partOf = (made: TestLibrary) =>

@@ -1,6 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { readModelLanguages } from "../../engine/index.ts";
+import { validateModelFile } from "../../engine/index.ts";
 import { CarriedModel, importModels, modelIdSchema } from "../../models/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
@@ -30,7 +30,7 @@ export function importCommand(): Command {
       const importFrom = (from: string) =>
         importModels(from, {
           ...{ library, catalogue, name },
-          inspect: (file) => void readModelLanguages(file),
+          inspect: (file) => void validateModelFile(file),
           onProgress: (doing, done, total) => progress.show(doing, done, total),
         });
       // What this process has the right to open no more is copied to where it has.

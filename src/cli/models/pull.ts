@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { validateModelFile } from "../../engine/index.ts";
 import { type InstalledModel, LibraryError, type ModelEntry, pullModel } from "../../models/index.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
@@ -30,7 +31,8 @@ export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boo
     progress.show(`${entry.id}: ${doing}`, done, total);
   try {
     const { mirror } = settings.models;
-    const { model, fetched } = await pullModel(entry, { library, catalogue, mirror, onProgress });
+    const inspect = (file: string) => void validateModelFile(file);
+    const { model, fetched } = await pullModel(entry, { library, catalogue, inspect, mirror, onProgress });
     progress[Symbol.dispose]();
     if (!quiet) process.stdout.write(`${entry.id} is ${fetched ? "installed" : "here already, and whole"}\n`);
     return model;

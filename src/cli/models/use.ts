@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
-import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages } from "../../engine/index.ts";
+import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../engine/index.ts";
 import { findModelOrNull, type SpeechModel } from "../../models/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
@@ -58,6 +58,7 @@ async function requireWorking(model: SpeechModel, { files, dataDirectory }: Mode
   const { nativeDirectory } = files;
   const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath: dataDirectory.verdicts };
   try {
+    validateModelFile(model.path);
     const languages = readModelLanguages(model.path);
     await chooseCpuLibraryFor(choice, [model.path]);
     return languages;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readModelLanguages } from "../../engine/index.ts";
+import { readModelLanguages, validateModelFile } from "../../engine/index.ts";
 import { findModelOrNull, ModelLibrary, productCatalogue, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
 import { count, messageOf } from "../../wording/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
@@ -24,6 +24,7 @@ export const modelWhisper: Check = {
     }
     let languages: string;
     try {
+      validateModelFile(path);
       languages = count(readModelLanguages(path).length, "language");
     } catch (error) {
       return problem(`${id} can't be used, so nothing can be transcribed`, { detail: [messageOf(error)], advice });

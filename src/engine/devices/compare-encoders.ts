@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
 import { onnxLibraryOf } from "../diarization/index.ts";
-import { GgmlFileError, makeEncoder } from "../encoder/index.ts";
+import { makeEncoder } from "../encoder/index.ts";
+import { ModelFileError, validateModelFile } from "../model-file/index.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import type { EncoderOptions, WhisperRuntime } from "../whisper/index.ts";
 import type { EncoderAnswer } from "./self-test-answers.ts";
@@ -24,11 +25,13 @@ export async function compareEncoders(
   const library = onnxLibraryOf(onnxBinding);
   const threads = availableParallelism();
   const form = whisper.encoderForm();
+  // Native code computes with what is made of it.
+  validateModelFile(modelPath);
   let path: string;
   try {
     path = await makeEncoder(modelPath, form, directory);
   } catch (error) {
-    if (error instanceof GgmlFileError) return { unsuitable: error.message };
+    if (error instanceof ModelFileError) return { unsuitable: error.message };
     throw error;
   }
   const own = await encodeWith(whisper, modelPath, threads);

@@ -1,4 +1,3 @@
 /** Whisper's encoder as an ONNX model, made of a ggml file. */
 export type { EncoderForm } from "./encoder-graph.ts";
-export { GgmlFileError } from "./ggml-tensors.ts";
 export { encoderPath, isSoundEncoder, makeEncoder, noteEncoderUse } from "./make-encoder.ts";

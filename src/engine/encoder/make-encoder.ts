@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { ModelFileError, readModelFile } from "../model-file/index.ts";
 import { isSound, lastUse, noteUse, writeDigest } from "./digest.ts";
 import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
-import { GgmlFileError, type GgmlModel, readFloats, readGgmlModel } from "./ggml-tensors.ts";
+import { encoderShape, readFloats } from "./ggml-tensors.ts";
 import { WeightsFile } from "./weights-file.ts";
 
 /** To be raised with every change of what is written. */
@@ -24,7 +25,7 @@ const keptMilliseconds = 30 * dayMilliseconds;
  * which appears whole or not at all.
  * @param directory where such directories are kept; made when missing
  * @returns the path of the ONNX file
- * @throws {GgmlFileError} where the model has no encoder of floats
+ * @throws {ModelFileError} where the model has no encoder of floats
  */
 export async function makeEncoder(modelPath: string, form: EncoderForm, directory: string): Promise<string> {
   await using file = await open(modelPath);
@@ -36,14 +37,15 @@ export async function makeEncoder(modelPath: string, form: EncoderForm, director
   await sweep(directory, Date.now());
   const work = await mkdtemp(join(directory, makingPrefix));
   try {
-    const model = await readGgmlModel(file);
-    if (form === "bfloat16" && model.shape.width !== headWidth * model.shape.heads) {
-      throw new GgmlFileError(`its heads are not ${headWidth} wide`);
+    const model = readModelFile(modelPath);
+    const shape = encoderShape(model.sizes);
+    if (form === "bfloat16" && shape.width !== headWidth * shape.heads) {
+      throw new ModelFileError(`its heads are not ${headWidth} wide`);
     }
     await using weightsFile = await open(join(work, weightsName), "wx");
     const weights = new WeightsFile(weightsFile, weightsName);
-    const read = (tensor: string) => readFloats(file, tensorOf(model, `encoder.${tensor}`));
-    const graph = await encoderGraph(model.shape, form, read, (values) => weights.add(values));
+    const read = (tensor: string) => readFloats(file, model, tensor);
+    const graph = await encoderGraph(shape, form, read, (values) => weights.add(values));
     await weightsFile.sync();
     await using graphFile = await open(join(work, graphName), "wx");
     await graphFile.writeFile(graph);
@@ -86,12 +88,6 @@ async function sweep(directory: string, now: number): Promise<void> {
     const age = await since.then((date) => now - date.getTime()).catch(() => 0);
     if (age > (isUnfinished ? dayMilliseconds : keptMilliseconds)) await rm(path, { recursive: true, force: true });
   }
-}
-
-function tensorOf({ tensors }: GgmlModel, name: string) {
-  const tensor = tensors.get(name);
-  if (tensor === undefined) throw new GgmlFileError(`the model has no ${name}`);
-  return tensor;
 }
 
 async function digest(modelPath: string, form: EncoderForm): Promise<string> {

@@ -1,14 +1,8 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import { readModelHeader } from "./model-header.ts";
+import { ModelFileError, readTokens } from "../model-file/index.ts";
 import { toPrompt } from "./to-prompt.ts";
 
 /** whisper.cpp hears the last half of the text context (448 tokens) less the token that opens it; what is before is cut off. */
 export const maxPromptTokens = 223;
-
-/** Magic and eleven numbers; then the mel filters, by rows and columns. */
-const headerBytes = 48;
-/** Room for all of that and the tokens: those of the multilingual models end at 580 kB. */
-const startBytes = 2 << 20;
 
 /** How whisper.cpp parts a text before it looks up tokens, over the bytes of its UTF-8. */
 const words =
@@ -19,7 +13,7 @@ const words =
  * @throws an Error that says what to do where the file is no such model
  */
 export function countPromptTokens(modelPath: string, vocabulary: string): number {
-  const known = readTokens(modelPath);
+  const known = tokensOf(modelPath);
   const longest = Math.max(...Array.from(known, (token) => token.length));
   let count = 0;
   for (const word of Buffer.from(toPrompt(vocabulary), "utf8").toString("latin1").match(words) ?? []) {
@@ -32,37 +26,14 @@ export function countPromptTokens(modelPath: string, vocabulary: string): number
   return count;
 }
 
-/** The text tokens of a model, a character for each byte. */
-function readTokens(modelPath: string): Set<string> {
-  readModelHeader(modelPath);
-  const start = readStart(modelPath);
-  let at = headerBytes;
-  const number = () => {
-    at += 4;
-    return start.readUInt32LE(at - 4);
-  };
-  const token = () => {
-    const length = number();
-    at += length;
-    return start.toString("latin1", at - length, at);
-  };
+function tokensOf(modelPath: string): Set<string> {
   try {
-    const filters = number() * number();
-    at += filters * Float32Array.BYTES_PER_ELEMENT;
-    return new Set(Array.from({ length: number() }, token));
+    return readTokens(modelPath);
   } catch (error) {
-    throw new Error(`the vocabulary of ${modelPath} can't be read; check it with "transcribe models verify"`, {
-      cause: error,
-    });
-  }
-}
-
-function readStart(path: string): Buffer {
-  const buffer = Buffer.alloc(startBytes);
-  const file = openSync(path, "r");
-  try {
-    return buffer.subarray(0, readSync(file, buffer, 0, startBytes, 0));
-  } finally {
-    closeSync(file);
+    if (!(error instanceof ModelFileError) || error.message.startsWith(modelPath)) throw error;
+    throw new Error(
+      `the vocabulary of ${modelPath} can't be read: ${error.message}; check it with "transcribe models verify"`,
+      { cause: error },
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { type ModelSizes, readSizes } from "../model-file/index.ts";
 
 /** What the first bytes of a ggml model file say. */
 export interface ModelHeader {
@@ -12,9 +12,6 @@ export interface ModelHeader {
   mels: number;
 }
 
-/** "ggml" in the byte order of the file. */
-const magic = 0x67676d6c;
-
 /** Sizes by encoder layers, from OpenAI's model card. */
 const sizes: Record<number, string> = { 4: "tiny", 6: "base", 12: "small", 24: "medium", 32: "large" };
 
@@ -22,23 +19,15 @@ const sizes: Record<number, string> = { 4: "tiny", 6: "base", 12: "small", 24: "
 const englishVocabulary = 51864;
 const largeV3Vocabulary = 51866;
 
-/**
- * Reads a whisper model's header.
- *
- * Throws an Error that says what to do where the file can't be read or is no ggml whisper model.
- */
+/** Reads a whisper model's header. @throws an Error that says what to do where the file is no ggml whisper model */
 export function readModelHeader(path: string): ModelHeader {
-  const numbers = new DataView(readStart(path, 48));
-  if (numbers.byteLength < 48 || numbers.getUint32(0, true) !== magic) {
-    throw new Error(`${path} is not a whisper model in ggml form; get one with "transcribe models pull"`);
-  }
-  const vocabularySize = numbers.getInt32(4, true);
-  const audioWidth = numbers.getInt32(12, true);
-  const audioLayers = numbers.getInt32(20, true);
-  const textLayers = numbers.getInt32(36, true);
-  const mels = numbers.getInt32(40, true);
-  const type = typeOf(vocabularySize, audioLayers, textLayers);
-  return { type, vocabularySize, audioWidth, audioLayers, textLayers, mels };
+  return modelHeader(readSizes(path));
+}
+
+/** Returns what a whisper model's sizes say of it. */
+export function modelHeader({ vocabulary, audioWidth, audioLayers, textLayers, mels }: ModelSizes): ModelHeader {
+  const type = typeOf(vocabulary, audioLayers, textLayers);
+  return { type, vocabularySize: vocabulary, audioWidth, audioLayers, textLayers, mels };
 }
 
 function typeOf(vocabularySize: number, audioLayers: number, textLayers: number): string {
@@ -87,15 +76,4 @@ export function alignmentHeads(header: ModelHeader): { alignmentHeads: number; a
   return preset === undefined
     ? { alignmentHeads: topmostLayers, alignmentLayers: Math.max(1, Math.floor(header.textLayers / 2)) }
     : { alignmentHeads: preset, alignmentLayers: -1 };
-}
-
-function readStart(path: string, bytes: number): ArrayBuffer {
-  const file = openSync(path, "r");
-  try {
-    const buffer = new ArrayBuffer(bytes);
-    const read = readSync(file, new Uint8Array(buffer), 0, bytes, 0);
-    return buffer.slice(0, read);
-  } finally {
-    closeSync(file);
-  }
 }

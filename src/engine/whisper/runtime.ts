@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { renewal } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
+import { validateModelFile } from "../model-file/index.ts";
 import type { NativeAddon } from "./addon.ts";
 import { cpuLibraries, gpuBackends } from "./libraries.ts";
 import { loadGpuBackend } from "./load-gpu-backend.ts";
 import { createModel } from "./model.ts";
-import { alignmentHeads, readModelHeader } from "./model-header.ts";
+import { alignmentHeads, modelHeader } from "./model-header.ts";
 import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
 
 export interface LoadWhisperOptions {
@@ -82,7 +83,7 @@ function openAddon(nativeDirectory: string): NativeAddon {
 }
 
 function openModel(addon: NativeAddon, path: string, options: OpenModelOptions): WhisperModel {
-  const header = readModelHeader(path);
+  const header = modelHeader(validateModelFile(path));
   const heads = options.wordTimes ? alignmentHeads(header) : { alignmentHeads: 0, alignmentLayers: -1 };
   try {
     const native = new addon.Model(path, { useGpu: options.useGpu, flashAttention: options.flashAttention, ...heads });

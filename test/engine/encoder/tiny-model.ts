@@ -10,8 +10,8 @@ export interface TinyModel {
   readonly tensors: ReadonlyMap<string, { shape: number[]; values: Float32Array }>;
 }
 
-export function tinyModel(): TinyModel {
-  const [positions, width, heads, layers, mels] = [12, 8, 2, 2, 4];
+export function tinyModel(width = 8): TinyModel {
+  const [positions, heads, layers, mels] = [12, 2, 2, 4];
   const tensors = new Map<string, { shape: number[]; values: Float32Array }>();
   let seed = 7;
   const random = () => {
@@ -50,8 +50,8 @@ export function tinyModel(): TinyModel {
   return { positions, width, heads, layers, mels, tensors };
 }
 
-/** Writes a ggml file of 32 bit floats; `type` is the number it says its tensors have. */
-export function writeGgml(path: string, model: TinyModel, type = 0): void {
+/** Writes a ggml file of 32-bit floats, or with matrices in 8 bits (of zeros), for which rows must be 32 long. */
+export function writeGgml(path: string, model: TinyModel, form: "float" | "q8_0" = "float"): void {
   const { positions, width, heads, layers, mels, tensors } = model;
   const words = ["a", "bc"];
   const parts: Uint8Array[] = [];
@@ -66,9 +66,10 @@ export function writeGgml(path: string, model: TinyModel, type = 0): void {
     text(word);
   }
   for (const [name, { shape, values }] of tensors) {
-    integers(shape.length, name.length, type, ...shape.toReversed());
+    const isQuantised = form === "q8_0" && shape.length === 2 && name.endsWith("weight");
+    integers(shape.length, name.length, isQuantised ? 8 : 0, ...shape.toReversed());
     text(name);
-    parts.push(new Uint8Array(values.buffer));
+    parts.push(isQuantised ? new Uint8Array((values.length / 32) * 34) : new Uint8Array(values.buffer));
   }
   writeFileSync(path, Buffer.concat(parts));
 }

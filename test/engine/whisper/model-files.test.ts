@@ -46,12 +46,14 @@ describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
     expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow("transcribe models pull");
   });
 
-  test("refuses a file that ends too early and says what to do", () => {
+  test("refuses a file that ends too early, before anything native sees it, and says what to do", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     copyFileSync(basePath, path);
     truncateSync(path, 50_000_000);
-    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow("transcribe models verify");
+    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow(
+      /damaged whisper model.* bytes are missing: .*transcribe models pull/,
+    );
   });
 
   test("refuses a missing file by its name", () => {

@@ -148,11 +148,11 @@ export function serialise(model: FakeModel): Uint8Array {
 }
 
 /** As many tokens as the model has; the text ones are single characters, "Ġ" (a space) the first. */
-export function fakeVocabulary(size: number): string[] {
+export function fakeVocabulary(size: number, textTokens = 100): string[] {
   return Array.from({ length: size }, (_, number) => {
     if (number === 0) return "Ġ";
     if (number === 1) return "é".normalize("NFC");
-    if (number === 100) return "<|endoftext|>";
-    return number < 100 ? "a" : `<|${number}|>`;
+    if (number === textTokens) return "<|endoftext|>";
+    return number < textTokens ? "a" : `<|${number}|>`;
   });
 }

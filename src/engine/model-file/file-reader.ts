@@ -1,0 +1,87 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/** Headers, names and most words fit; a larger block would read weights that nobody asks for. */
+const BLOCK_BYTES = 4096;
+
+/** A file that is no whisper model, is damaged, or holds what its reader can't use. */
+export class ModelFileError extends Error {
+  override readonly name = "ModelFileError";
+}
+
+/**
+ * Reads numbers and short texts from the start of a file to its end, and skips the rest. Memory stays at one block,
+ * whatever the file claims.
+ */
+export class FileReader implements Disposable {
+  readonly #descriptor: number;
+  readonly #size: number;
+  #block = Buffer.alloc(0);
+  #blockStart = 0;
+  #position = 0;
+
+  /** @throws an Error of the file system where the file can't be opened */
+  constructor(path: string) {
+    this.#descriptor = openSync(path, "r");
+    this.#size = fstatSync(this.#descriptor).size;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  atEnd(): boolean {
+    return this.#position === this.#size;
+  }
+
+  /** Reads a signed 32-bit number, little-endian. @throws {ModelFileError} */
+  int32(): number {
+    const at = this.#take(4);
+    return this.#block.readInt32LE(at);
+  }
+
+  /** Reads bytes that are valid until the next call. @throws {ModelFileError} */
+  bytes(length: number): Buffer {
+    const at = this.#take(length);
+    return this.#block.subarray(at, at + length);
+  }
+
+  /** @throws {ModelFileError} where the file ends before */
+  skip(bytes: number): void {
+    if (bytes > this.#size - this.#position) this.fail(`${bytes} bytes are missing: the file ends at ${this.#size}`);
+    this.#position += bytes;
+  }
+
+  /** @throws {ModelFileError} that names the byte which is read next */
+  fail(reason: string): never {
+    throw new ModelFileError(`${reason} (at byte ${this.#position})`);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** Moves past so many bytes, and returns where they lie in the block. */
+  #take(length: number): number {
+    const from = this.#position;
+    this.skip(length);
+    const at = from - this.#blockStart;
+    if (at >= 0 && at + length <= this.#block.length) return at;
+    this.#load(from, Math.max(length, Math.min(BLOCK_BYTES, this.#size - from)));
+    return 0;
+  }
+
+  #load(from: number, length: number): void {
+    const block = Buffer.allocUnsafe(length);
+    for (let done = 0; done < length; ) {
+      const count = readSync(this.#descriptor, block, done, length - done, from + done);
+      if (count === 0) throw new ModelFileError(`the file became shorter while it was read (at byte ${from + done})`);
+      done += count;
+    }
+    this.#block = block;
+    this.#blockStart = from;
+  }
+}

@@ -1,0 +1,119 @@
+import { FileReader } from "./file-reader.ts";
+import { type ModelSizes, readHeader } from "./model-sizes.ts";
+import { tensorTypes } from "./tensor-types.ts";
+
+/** A tensor of a ggml whisper file: row-major, the last dimension's elements lie side by side. */
+export interface StoredTensor {
+  readonly shape: readonly number[];
+  /** ggml's number of its element type. */
+  readonly type: number;
+  /** Where its bytes begin in the file. */
+  readonly offset: number;
+}
+
+/** The numbers before the vocabulary of a ggml whisper file. */
+export interface ModelStart {
+  readonly sizes: ModelSizes;
+  readonly filters: { readonly bands: number; readonly bins: number };
+}
+
+/** Where the parts of a ggml whisper file lie. */
+export interface ModelFile extends ModelStart {
+  /** Number of words in the vocabulary; special tokens may be left out. */
+  readonly words: number;
+  /** Whether a space alone is one of them, which decoding looks up. */
+  readonly hasSpace: boolean;
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+}
+
+/** Bounds far above any whisper model's; the native loader has the same (native/patches/0018). */
+const MAX_DIMENSIONS = 4;
+const MAX_NAME_BYTES = 256;
+const MAX_WORD_BYTES = 4096;
+const MAX_WORDS = 60_000;
+const MAX_FILTERS = 1024;
+/** Of the largest models, large-v1 to -v3, there are 1,259. */
+const MAX_TENSORS = 8192;
+const SPACE = 0x20;
+
+/**
+ * Reads the header, the vocabulary's lengths and the tensor table of a ggml whisper file, up to its last byte. Weights are
+ * skipped, so that it takes milliseconds and some kilobytes for a file of any size.
+ * @param check is called before the rest is read; what it throws ends the reading
+ * @throws {ModelFileError} where the file is cut off or says what no whisper model can say
+ */
+export function readModelFile(path: string, check: (start: ModelStart) => void = () => {}): ModelFile {
+  using reader = new FileReader(path);
+  const sizes = readHeader(reader, path);
+  const filters = readFilterSizes(reader);
+  check({ sizes, filters });
+  skipFilters(reader, filters);
+  let hasSpace = false;
+  const words = readVocabulary(reader, (length) => {
+    if (length === 1) hasSpace = reader.bytes(1)[0] === SPACE || hasSpace;
+    else reader.skip(length);
+  });
+  const tensors = new Map<string, StoredTensor>();
+  while (!reader.atEnd()) readTensor(reader, tensors);
+  return { sizes, filters, words, hasSpace, tensors };
+}
+
+/**
+ * Reads the text tokens of a ggml whisper file, a character for each byte.
+ * @throws {ModelFileError} where the file is cut off before their end
+ */
+export function readTokens(path: string): Set<string> {
+  using reader = new FileReader(path);
+  readHeader(reader, path);
+  skipFilters(reader, readFilterSizes(reader));
+  const tokens = new Set<string>();
+  readVocabulary(reader, (length) => tokens.add(reader.bytes(length).toString("latin1")));
+  return tokens;
+}
+
+function readFilterSizes(reader: FileReader): ModelStart["filters"] {
+  const bands = bounded(reader, "the number of mel filters", 1, MAX_FILTERS);
+  const bins = bounded(reader, "the length of a mel filter", 1, MAX_FILTERS);
+  return { bands, bins };
+}
+
+function skipFilters(reader: FileReader, { bands, bins }: ModelStart["filters"]): void {
+  reader.skip(bands * bins * Float32Array.BYTES_PER_ELEMENT);
+}
+
+function readVocabulary(reader: FileReader, read: (length: number) => void): number {
+  const words = bounded(reader, "the number of words in the vocabulary", 1, MAX_WORDS);
+  for (let word = 0; word < words; word++) {
+    read(bounded(reader, `the length of word ${word} of the vocabulary`, 0, MAX_WORD_BYTES));
+  }
+  return words;
+}
+
+function readTensor(reader: FileReader, tensors: Map<string, StoredTensor>): void {
+  const dimensions = bounded(reader, "the number of a tensor's dimensions", 1, MAX_DIMENSIONS);
+  const nameLength = bounded(reader, "the length of a tensor's name", 1, MAX_NAME_BYTES);
+  const type = reader.int32();
+  const layout = tensorTypes.get(type);
+  if (layout === undefined) reader.fail(`${type} is no type of elements that whisper models have`);
+  // ggml counts the innermost dimension first.
+  const shape = Array.from({ length: dimensions }, () => bounded(reader, "a tensor's dimension", 1, 2 ** 31 - 1));
+  const [rowElements = 1] = shape;
+  shape.reverse();
+  // A character for each byte, so that no two names become the same.
+  const name = reader.bytes(nameLength).toString("latin1");
+  if (tensors.has(name)) reader.fail(`the tensor ${JSON.stringify(name)} is there twice`);
+  if (tensors.size === MAX_TENSORS) reader.fail(`there are more than ${MAX_TENSORS} tensors`);
+  if (rowElements % layout.blockElements !== 0) {
+    reader.fail(`rows of ${rowElements} elements can't be ${layout.name} in ${JSON.stringify(name)}`);
+  }
+  tensors.set(name, { shape, type, offset: reader.position });
+  const elements = shape.reduce((product, size) => product * size, 1);
+  reader.skip((elements / layout.blockElements) * layout.blockBytes);
+}
+
+/** Reads a number and holds it against its bounds. @throws {ModelFileError} */
+function bounded(reader: FileReader, what: string, least: number, most: number): number {
+  const value = reader.int32();
+  if (value < least || value > most) reader.fail(`${what} is ${value}, not ${least} to ${most}`);
+  return value;
+}

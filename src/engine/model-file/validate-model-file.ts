@@ -1,0 +1,105 @@
+import { type ExpectedTensor, expectedTensors } from "./expected-tensors.ts";
+import { ModelFileError } from "./file-reader.ts";
+import type { ModelSizes } from "./model-sizes.ts";
+import { type ModelFile, type ModelStart, readModelFile, type StoredTensor } from "./read-model-file.ts";
+import { tensorTypes, weightTypes } from "./tensor-types.ts";
+
+/** OpenAI's models differ in width, layers, mels and vocabulary, and in nothing else. */
+const AUDIO_CONTEXT = 1500;
+const TEXT_CONTEXT = 448;
+const HEAD_WIDTH = 64;
+/** Large models have 20 heads and 32 layers. */
+const MAX_HEADS = 64;
+const MAX_LAYERS = 128;
+const MEL_SIZES = [80, 128];
+/** English alone; the multilingual ones, with 99 languages; large-v3, with 100. */
+const VOCABULARIES = [51_864, 51_865, 51_866];
+/** Text tokens of the English vocabulary; the multilingual ones have one more. */
+const LEAST_WORDS = 50_256;
+/** Half of a transform of 400 samples (25 ms), and its middle. */
+const FILTER_BINS = 201;
+/** Of the header's number for the form of the weights, the rest is the version of quantization. */
+const VERSION_FACTOR = 1000;
+
+/**
+ * Checks that a file is a whole whisper model in ggml form, so that native code can load it: its sizes are those of a
+ * whisper model, its vocabulary is whole, and it has exactly the tensors that its sizes ask for, up to its last byte. Reads no
+ * weights: it takes milliseconds, and some kilobytes of memory.
+ * @throws {ModelFileError} that says what is wrong and what to do
+ */
+export function validateModelFile(path: string): ModelSizes {
+  let file: ModelFile;
+  try {
+    file = readModelFile(path, requireSizes);
+    requireParts(file);
+  } catch (error) {
+    if (!(error instanceof ModelFileError) || error.message.startsWith(path)) throw error;
+    throw new ModelFileError(
+      `${path} is a damaged whisper model, or none: ${error.message}; get it again with "transcribe models pull", or from where it came`,
+    );
+  }
+  return file.sizes;
+}
+
+function requireSizes({ sizes, filters }: ModelStart): void {
+  const { audioHeads, audioWidth } = sizes;
+  requireOneOf("the size of the vocabulary", sizes.vocabulary, VOCABULARIES);
+  requireOneOf("the number of audio positions", sizes.audioContext, [AUDIO_CONTEXT]);
+  requireOneOf("the number of text positions", sizes.textContext, [TEXT_CONTEXT]);
+  requireOneOf("the number of mels", sizes.mels, MEL_SIZES);
+  requireWithin("the number of heads", audioHeads, 1, MAX_HEADS);
+  requireOneOf("the number of the decoder's heads", sizes.textHeads, [audioHeads]);
+  requireOneOf("the width of the encoder", audioWidth, [HEAD_WIDTH * audioHeads]);
+  requireOneOf("the width of the decoder", sizes.textWidth, [audioWidth]);
+  requireWithin("the number of the encoder's layers", sizes.audioLayers, 1, MAX_LAYERS);
+  requireWithin("the number of the decoder's layers", sizes.textLayers, 1, MAX_LAYERS);
+  requireOneOf("the number of mel filters", filters.bands, [sizes.mels]);
+  requireOneOf("the length of a mel filter", filters.bins, [FILTER_BINS]);
+}
+
+function requireParts({ sizes, words, hasSpace, tensors }: ModelFile): void {
+  const { vocabulary, weightForm } = sizes;
+  requireWithin("the number of words in the vocabulary", words, LEAST_WORDS, vocabulary);
+  if (!hasSpace) throw new ModelFileError("the vocabulary lacks the space");
+  const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
+  if (weightType === undefined)
+    throw new ModelFileError(`${weightForm} is no form of weights that whisper models have`);
+  requireTensors(tensors, expectedTensors(sizes, weightType));
+}
+
+function requireTensors(found: ReadonlyMap<string, StoredTensor>, expected: ReadonlyMap<string, ExpectedTensor>): void {
+  for (const [name, { shape, type }] of expected) {
+    const tensor = found.get(name);
+    if (tensor === undefined) throw new ModelFileError(`the tensor ${name} is missing`);
+    if (!isSameShape(tensor.shape, shape)) {
+      throw new ModelFileError(`the tensor ${name} has the shape [${tensor.shape}], not [${shape}]${placeOf(tensor)}`);
+    }
+    if (tensor.type !== type) {
+      const names = [tensor.type, type].map((number) => tensorTypes.get(number)?.name);
+      throw new ModelFileError(`the tensor ${name} is of ${names.join(", not ")}${placeOf(tensor)}`);
+    }
+  }
+  for (const [name, tensor] of found) {
+    if (!expected.has(name)) {
+      throw new ModelFileError(`no whisper model has a tensor ${JSON.stringify(name)}${placeOf(tensor)}`);
+    }
+  }
+}
+
+function placeOf({ offset }: StoredTensor): string {
+  return ` (before byte ${offset})`;
+}
+
+/** Dimensions of one before the others change nothing: ggml has always four. */
+function isSameShape(one: readonly number[], other: readonly number[]): boolean {
+  const without = (shape: readonly number[]) => shape.slice(shape.findIndex((size) => size !== 1)).join();
+  return without(one) === without(other);
+}
+
+function requireWithin(what: string, value: number, least: number, most: number): void {
+  if (value < least || value > most) throw new ModelFileError(`${what} is ${value}, not ${least} to ${most}`);
+}
+
+function requireOneOf(what: string, value: number, allowed: readonly number[]): void {
+  if (!allowed.includes(value)) throw new ModelFileError(`${what} is ${value}, not ${allowed.join(" or ")}`);
+}
