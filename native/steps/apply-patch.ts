@@ -11,13 +11,18 @@ interface Hunk {
 
 /**
  * Applies a unified diff to a tree, as `patch -p1` would, which not every machine with a compiler has. A hunk goes to the
- * place nearest to its line number where all of its old lines stand.
+ * place nearest to its line number where all of its old lines stand; one for line 0 makes its file.
  *
  * Throws an Error where a hunk fits nowhere; the tree is not to be used then.
  */
 export async function applyPatch(tree: string, patch: string): Promise<void> {
   for (const [file, hunks] of parsePatch(patch)) {
     const path = join(tree, file);
+    const [first] = hunks;
+    if (first?.line === -1) {
+      await writeFile(path, `${first.after.join("\n")}\n`, { flag: "wx" });
+      continue;
+    }
     const lines = (await readFile(path, "utf8")).split("\n");
     let shift = 0;
     for (const hunk of hunks) {
@@ -44,7 +49,7 @@ function parsePatch(patch: string): Map<string, Hunk[]> {
     } else if (start !== undefined) {
       hunk = { line: Number(start) - 1, before: [], after: [] };
       hunks.push(hunk);
-    } else if (line.startsWith("--- a/")) {
+    } else if (/^--- (?:a\/|\/dev\/null)/.test(line)) {
       hunk = undefined;
     } else if (hunk !== undefined && /^[ +-]/.test(line)) {
       if (!line.startsWith("+")) hunk.before.push(line.slice(1));

@@ -99,6 +99,17 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c at line 2");
   });
 
+  test("a patch makes a file that is not there, and refuses to make one that is", async () => {
+    using directory = temporaryDirectory();
+    writeFileSync(join(directory.path, "a.c"), "one\n");
+    const changed = "--- a/a.c\n+++ b/a.c\n@@ -1,1 +1,1 @@\n-one\n+two\n";
+    const made = "--- /dev/null\n+++ b/b.h\n@@ -0,0 +1,2 @@\n+three\n+four\n";
+    await applyPatch(directory.path, `Why.\n\n${changed}${made}`);
+    expect(readFileSync(join(directory.path, "a.c"), "utf8")).toBe("two\n");
+    expect(readFileSync(join(directory.path, "b.h"), "utf8")).toBe("three\nfour\n");
+    await expect(applyPatch(directory.path, `Why.\n\n${made}`)).rejects.toThrow("EEXIST");
+  });
+
   test.each([
     [undefined, /for riscv64 without c\+\+: .*apt install g\+\+ cmake/],
     [

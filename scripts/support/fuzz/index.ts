@@ -1,0 +1,90 @@
+/**
+ * `scripts/fuzz [--seeds 1,2,3] [--files 500]` alters the headers, vocabularies and tensor tables of small models, and loads
+ * each file with whisper.cpp's loader as native/patches make it, under AddressSanitizer, in one process after the other. A
+ * whisper model goes through the program's own check, too. A seed always makes the same files.
+ *
+ * Ends with 1 where the loader crashed, or refused what the check had accepted; the files are then in build/fuzz.
+ */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { repository } from "../../../native/build.ts";
+import { validateModelFile } from "../../../src/engine/index.ts";
+import type { ModelSizes } from "../../../src/engine/model-file/index.ts";
+import { mutate, randomFrom } from "../../../test/engine/model-file/mutate-model.ts";
+import { smallSizes, smallVad, smallWhisper } from "../../../test/engine/model-file/small-models.ts";
+import { buildLoader } from "./build-loader.ts";
+import { Loader } from "./loader.ts";
+
+const { values } = parseArgs({
+  options: { seeds: { type: "string", default: "1,2,3" }, files: { type: "string", default: "500" } },
+});
+const seeds = values.seeds.split(",").map(Number);
+const filesPerSeed = Number(values.files);
+
+const findings = join(repository, "build", "fuzz");
+await rm(findings, { recursive: true, force: true });
+await mkdir(findings, { recursive: true });
+// Files of some megabytes, thousands of times: in memory where the system has a place for that.
+const path = join(process.platform === "linux" ? "/dev/shm" : tmpdir(), `transcribe-fuzz-${process.pid}.bin`);
+
+/** Whisper models in several forms, of which a seed takes one: 16 bits, 5 bits, 6 bits of a K form, 32 bits. */
+const whisperSizes: readonly Partial<ModelSizes>[] = [
+  {},
+  { weightForm: 2_009, vocabulary: 51_865, textLayers: 2 },
+  { weightForm: 2_014, audioWidth: 256, textWidth: 256, audioHeads: 4, textHeads: 4, mels: 128, vocabulary: 51_866 },
+  { weightForm: 0, audioLayers: 2 },
+];
+const whispers = whisperSizes.map((sizes) => smallWhisper({ ...smallSizes, ...sizes }));
+const vad = smallVad();
+/** What a seed alters. */
+const modelsOf = (seed: number) =>
+  [
+    { kind: "whisper", model: whispers[seed % whispers.length] ?? vad, check: validateModelFile },
+    { kind: "vad", model: vad, check: null },
+  ] as const;
+const loader = new Loader(await buildLoader((line) => console.error(line)));
+let failures = 0;
+try {
+  for (const { kind, model } of [0, 1, 2, 3].flatMap(modelsOf)) {
+    await writeFile(path, model.bytes);
+    const { answer, errors } = await loader.load(kind, path);
+    if (answer !== "loaded") throw new Error(`the ${kind} model that nothing was changed in was ${answer}: ${errors}`);
+  }
+  for (const seed of seeds) {
+    for (const { kind, model, check } of modelsOf(seed)) {
+      const random = randomFrom(seed);
+      const counts = { loaded: 0, refused: 0, crashed: 0, disagreed: 0, stricter: 0 };
+      for (let file = 0; file < filesPerSeed; file++) {
+        await writeFile(path, mutate(model, random));
+        const isAccepted = check !== null && accepts(check);
+        const { answer, errors } = await loader.load(kind, path);
+        counts[answer]++;
+        if (answer === "loaded" && check !== null && !isAccepted) counts.stricter++;
+        const isDisagreement = answer === "refused" && isAccepted;
+        if (isDisagreement) counts.disagreed++;
+        if (answer !== "crashed" && !isDisagreement) continue;
+        const kept = join(findings, `${kind}-${seed}-${file}`);
+        await Bun.write(`${kept}.bin`, Bun.file(path));
+        await writeFile(`${kept}.txt`, errors);
+        console.error(`${kept}.bin: ${answer}`);
+      }
+      failures += counts.crashed + counts.disagreed;
+      console.log(JSON.stringify({ seed, kind, files: filesPerSeed, ...counts }));
+    }
+  }
+} finally {
+  loader.end();
+  await rm(path, { force: true });
+}
+process.exitCode = failures > 0 ? 1 : 0;
+
+function accepts(check: (path: string) => unknown): boolean {
+  try {
+    check(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
