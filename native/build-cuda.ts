@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { type BuildNativeOptions, nativeDirectory, repository, targetOf } from "./build.ts";
+import { type BuildNativeOptions, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { progressLines } from "./steps/cmake.ts";
 import { bringCublas, cublasFor } from "./steps/cublas.ts";
 import { type CudaToolkit, findCudaToolkit } from "./steps/cuda-toolkit.ts";
@@ -50,7 +50,7 @@ export async function buildCuda(
   const more = { architectures, nvcc: toolkit.description, cublas: cublas.key };
   const key = await backendKey({
     ...{ nativeDirectory, repository, tools, architecture, folder: "cuda", more },
-    files: [...patches, join(nativeDirectory, "ggml-identity.cmake")],
+    files: [...patches, hardeningFile, join(nativeDirectory, "ggml-identity.cmake")],
   });
   const directory = join(cacheRoot, "native-cuda", key);
   await inCache(directory, log, async (work) => {

@@ -2,7 +2,7 @@ import { copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { messageOf } from "../src/wording/index.ts";
-import { type BuildNativeOptions, buildNative, nativeDirectory, repository, targetOf } from "./build.ts";
+import { type BuildNativeOptions, buildNative, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
 import { inCache } from "./steps/in-cache.ts";
 import { backendKey } from "./steps/key.ts";
@@ -31,7 +31,8 @@ export async function buildVulkan(
   const patches = await backendPatches(nativeDirectory, "vulkan");
   const folder = "vulkan";
   const key = await backendKey({
-    ...{ nativeDirectory, repository, tools, architecture, folder, files: patches, more: shaderCompilerPackages },
+    ...{ nativeDirectory, repository, tools, architecture, folder, more: shaderCompilerPackages },
+    files: [...patches, hardeningFile],
   });
   return await inCache(join(cacheRoot, "native-vulkan", key), log, async (work) => {
     const compiler = shaderCompilerIn(

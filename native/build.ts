@@ -12,6 +12,8 @@ import { buildWhisperCli } from "./steps/whisper-cli.ts";
 
 export const nativeDirectory = dirname(fileURLToPath(import.meta.url));
 export const repository = dirname(nativeDirectory);
+/** The flags that all libraries are built with, those of GPU backends too. */
+export const hardeningFile = join(nativeDirectory, "hardening.cmake");
 
 /** Where to keep what is built, and whom to tell about progress. */
 export interface BuildNativeOptions {

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { available, root } from "../support/checkout.ts";
+import { readElf } from "./elf.ts";
+
+const directory = join(root, "build", "native");
+const isBuilt = available("how the native libraries are built", join(directory, "whisper.node"));
+const libraries = isBuilt ? readdirSync(directory).filter((name) => /\.(?:so|node)$/.test(name)) : [];
+/** Small ones that call nothing whose bounds the C library could check. */
+const withoutCheckedCalls = ["libggml.so", "whisper.node"];
+
+describe.skipIf(!isBuilt)("the native libraries", () => {
+  test("are the addon, whisper.cpp, ggml and a CPU variant for each kind of machine", () => {
+    expect(libraries).toContain("whisper.node");
+    expect(libraries).toContain("libwhisper.so");
+    expect(libraries.filter((name) => name.startsWith("libggml-cpu-")).length).toBeGreaterThan(3);
+  });
+
+  test.each(libraries)(
+    "%s has a read-only table of addresses, no executable stack and no text that is relocated",
+    (name) => {
+      const elf = readElf(readFileSync(join(directory, name)));
+      expect(elf).toMatchObject({
+        type: "shared",
+        isRelocationReadOnly: true,
+        bindsNow: true,
+        isStackExecutable: false,
+      });
+      expect([elf.hasTextRelocations, elf.writableAndExecutable]).toEqual([false, 0]);
+    },
+  );
+
+  test.each(libraries)("%s notices a smashed stack, and overruns of buffers of known size", (name) => {
+    const { imports } = readElf(readFileSync(join(directory, name)));
+    expect(imports).toContain("__stack_chk_fail");
+    if (withoutCheckedCalls.includes(name)) return;
+    expect(imports.filter((each) => /^__\w+_chk$/.test(each))).not.toEqual([]);
+  });
+});
