@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { validateModelFile } from "../../../src/engine/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -41,13 +41,12 @@ async function loadNatively(files: readonly (() => string)[]): Promise<string[]>
 }
 
 describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
-  test("refuses what the program's own check refuses, and never crashes, on hundreds of altered models", async () => {
+  test("refuses what the program's own check refuses, and never crashes, on altered models", async () => {
     using directory = temporaryDirectory();
     const random = randomFrom(19);
     const path = join(directory.path, "model.bin");
     const accepted: boolean[] = [];
-    const files = Array.from({ length: 400 }, () => () => {
-      rmSync(path, { force: true });
+    const files = Array.from({ length: 120 }, () => () => {
       writeFileSync(path, mutate(model, random));
       accepted.push(isAccepted(path));
       return path;
@@ -55,7 +54,7 @@ describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
     const answers = await loadNatively(files);
     expect(answers).toHaveLength(files.length);
     const count = (answer: string) => answers.filter((each) => each === answer).length;
-    expect(count("refused")).toBeGreaterThan(300);
+    expect(count("refused")).toBeGreaterThan(80);
     // The check may be the stricter one, never the other way round.
     expect(answers.filter((answer, index) => accepted[index] === true && answer === "refused")).toEqual([]);
   });

@@ -10,6 +10,8 @@ const addon = module.exports as NativeAddon;
 addon.loadBackend(join(nativeDirectory, cpuLibraries(addon, nativeDirectory)[0]?.file ?? ""));
 
 for await (const path of console) {
+  // What is left when standard input is closed.
+  if (path === "") continue;
   try {
     const heads = { alignmentHeads: 1, alignmentLayers: 1 };
     new addon.Model(path, { useGpu: false, flashAttention: true, ...heads }).dispose();
