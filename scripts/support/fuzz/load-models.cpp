@@ -11,17 +11,7 @@
 
 static void quiet(enum ggml_log_level, const char *, void *) {}
 
-static bool load_whisper(const std::string & path, size_t n_samples) {
-    whisper_context_params params = whisper_context_default_params();
-    params.use_gpu = false;
-    params.flash_attn = true;
-    params.dtw_token_timestamps = true;
-    params.dtw_aheads_preset = WHISPER_AHEADS_N_TOP_MOST;
-    params.dtw_n_top = 1;
-    whisper_context * context = whisper_init_from_file_with_params(path.c_str(), params);
-    if (context == nullptr) {
-        return false;
-    }
+static void transcribe(whisper_context * context, size_t n_samples) {
     std::vector<float> samples(n_samples);
     for (size_t i = 0; i < samples.size(); ++i) {
         samples[i] = 0.1f*std::sin(0.05f*i) + 0.01f*(i % 7);
@@ -32,6 +22,22 @@ static bool load_whisper(const std::string & path, size_t n_samples) {
     full.temperature_inc = 0.0f;
     full.print_progress = false;
     whisper_full(context, full, samples.data(), samples.size());
+}
+
+static bool load_whisper(const std::string & path) {
+    whisper_context_params params = whisper_context_default_params();
+    params.use_gpu = false;
+    params.flash_attn = true;
+    params.dtw_token_timestamps = true;
+    params.dtw_aheads_preset = WHISPER_AHEADS_N_TOP_MOST;
+    params.dtw_n_top = 1;
+    whisper_context * context = whisper_init_from_file_with_params(path.c_str(), params);
+    if (context == nullptr) {
+        return false;
+    }
+    // one is shorter than what is mirrored before its start
+    transcribe(context, 100);
+    transcribe(context, 16000);
     whisper_free(context);
     return true;
 }
@@ -60,12 +66,10 @@ int main() {
     whisper_log_set(quiet, nullptr);
     parakeet_log_set(quiet, nullptr);
     std::string kind, path;
-    size_t files = 0;
     while (std::cin >> kind && std::getline(std::cin >> std::ws, path)) {
-        // every other recording is shorter than what is mirrored before its start
         const bool loaded = kind == "vad" ? load_vad(path)
                           : kind == "parakeet" ? load_parakeet(path)
-                          : load_whisper(path, ++files % 2 == 0 ? 100 : 16000);
+                          : load_whisper(path);
         std::cout << (loaded ? "loaded" : "refused") << std::endl;
     }
 }

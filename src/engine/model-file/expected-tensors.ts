@@ -10,13 +10,12 @@ export interface ExpectedTensor {
 
 /**
  * Lists the tensors of a whisper model, by name, as whisper.cpp's loader needs them: matrices in the model's own form,
- * convolutions in 16 or 32 bits, all else in 32.
+ * convolutions in 16 bits, all else in 32.
  * @param weightType ggml's number of the type of the matrices
  */
 export function expectedTensors(sizes: ModelSizes, weightType: number): Map<string, ExpectedTensor> {
   const tensors = new Map<string, ExpectedTensor>();
   const add = (name: string, type: number, ...shape: number[]) => tensors.set(name, { shape, type });
-  const convolutionType = weightType === FLOAT32 ? FLOAT32 : FLOAT16;
   const { audioWidth, textWidth } = sizes;
   const norm = (name: string, width: number) => {
     add(`${name}.weight`, FLOAT32, width);
@@ -27,7 +26,7 @@ export function expectedTensors(sizes: ModelSizes, weightType: number): Map<stri
     add(`${name}.bias`, FLOAT32, outputs);
   };
   const convolution = (name: string, inputs: number) => {
-    add(`${name}.weight`, convolutionType, audioWidth, inputs, 3);
+    add(`${name}.weight`, FLOAT16, audioWidth, inputs, 3);
     add(`${name}.bias`, FLOAT32, audioWidth, 1);
   };
   const attention = (layer: string, name: string, width: number) => {

@@ -24,9 +24,11 @@ export const tensorTypes: ReadonlyMap<number, TensorType> = new Map([
   [14, { name: "q6_K", blockElements: 256, blockBytes: 210 }],
 ]);
 
-/** The type of a model's matrices by the header's number for their form (ggml.h, `enum ggml_ftype`). */
+/**
+ * The type of a model's matrices by the header's number for their form (ggml.h, `enum ggml_ftype`). 0, 32 bits, is left out:
+ * whisper.cpp's convolutions end the process on a CPU where they are of 32 bits.
+ */
 export const weightTypes: ReadonlyMap<number, number> = new Map([
-  [0, FLOAT32],
   [1, FLOAT16],
   [2, 2],
   [3, 3],

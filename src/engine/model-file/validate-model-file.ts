@@ -63,7 +63,7 @@ function requireParts({ sizes, words, hasSpace, tensors }: ModelFile): void {
   if (!hasSpace) throw new ModelFileError("the vocabulary lacks the space");
   const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
   if (weightType === undefined)
-    throw new ModelFileError(`${weightForm} is no form of weights that whisper models have`);
+    throw new ModelFileError(`weights of form ${weightForm} can't be used; those of 16 bits and quantized ones can`);
   requireTensors(tensors, expectedTensors(sizes, weightType));
 }
 

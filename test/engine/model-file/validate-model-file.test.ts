@@ -52,7 +52,6 @@ function refusal(spoil: Spoil): string {
 describe("a model file", () => {
   test.each<[string, ModelBytes]>([
     ["of 16-bit weights", model],
-    ["of 32-bit weights", smallWhisper({ ...smallSizes, weightForm: 0 })],
     ["of weights in 5 bits, second version", smallWhisper({ ...smallSizes, weightForm: 2_009 })],
     ["of several languages and layers", smallWhisper({ ...smallSizes, vocabulary: 51_865, audioLayers: 3, mels: 128 })],
   ])("%s is accepted where it is whole", (_, { bytes }) => {
@@ -67,8 +66,9 @@ describe("a model file", () => {
     ["has a negative width", number(at(widthOfEncoder), -64), "the width of the encoder is -64, not 64"],
     ["has other heads than its width asks for", number(at(widthOfEncoder), 128), "is 128, not 64"],
     ["has an endless layer count", number(at(9), 0x7fffffff), "layers is 2147483647, not 1 to 128"],
-    ["has weights of an unknown form", number(at(weightForm), 5), "5 is no form of weights"],
-    ["has a negative form of weights", number(at(weightForm), -999), "-999 is no form of weights"],
+    ["has weights in 32 bits", number(at(weightForm), 0), "weights of form 0 can't be used"],
+    ["has weights of an unknown form", number(at(weightForm), 5), "weights of form 5 can't be used"],
+    ["has a negative form of weights", number(at(weightForm), -999), "weights of form -999 can't be used"],
     ["has filters whose product overflows", number(at(bandsOfFilters), 0x10000), "mel filters is 65536"],
     ["has other filters than mels", number(at(bandsOfFilters), 79), "mel filters is 79"],
     ["has filters for another spectrum", number(at(binsOfFilters), 512), "the length of a mel filter is 512"],
@@ -82,7 +82,11 @@ describe("a model file", () => {
     ["has a tensor of no dimension", number(firstTensor, 0), "dimensions is 0, not 1 to 4"],
     ["has an endless name", number(firstTensor + 4, 0x7fffffff), "name is 2147483647, not 1 to 256"],
     ["has elements of an unknown type", number(firstTensor + 8, 99), "99 is no type of elements"],
-    ["has weights of another form than it says", number(at(weightForm), 0), "is of f16, not f32"],
+    [
+      "has weights of another form than it says",
+      number(at(weightForm), 7),
+      "encoder.blocks.0.attn.query.weight is of f16, not q8_0",
+    ],
     ["has a dimension of nothing", number(firstTensor + 12, 0), "a tensor's dimension is 0"],
     ["has a tensor that overflows", number(firstTensor + 16, 0x7fffffff), "bytes are missing: the file ends at"],
     ["has a tensor of another shape", (bytes) => swap(bytes, firstTensor + 12, firstTensor + 16), "not [1500,64]"],
