@@ -25,7 +25,7 @@ export const parameters = {
     in: "header",
     description:
       "Digest of the whole body (RFC 9530), sha-256 or sha-512. A body that does not match it is refused with " +
-      "`uploaded_file_cannot_be_processed`.",
+      "`uploaded_file_cannot_be_processed`. At most 16 digests in 2,048 characters; of several of one algorithm the last counts.",
     schema: { type: "string" },
     example: "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
   },

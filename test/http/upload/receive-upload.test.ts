@@ -113,6 +113,7 @@ describe("a well-formed upload", () => {
 describe("an upload that is refused says why, and leaves nothing on disk", () => {
   const md5 = "md5=:1B2M2Y8AsgTpgAmY7PhCfg==:";
   const sha256 = (body: Uint8Array) => createHash("sha256").update(body).digest("base64");
+  const sha512 = (body: Uint8Array) => createHash("sha512").update(body).digest("base64");
   const whole = form(FILE, LANGUAGE);
   const cases: { what: string; body: Uint8Array; headers?: Record<string, string>; expected: unknown }[] = [
     {
@@ -215,6 +216,44 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
       body: whole,
       headers: { "content-digest": `${md5}, sha-256=:${sha256(whole)}:` },
       expected: "received",
+    },
+    {
+      what: "the right digest after a wrong one of the same algorithm: the last one counts",
+      body: whole,
+      headers: { "content-digest": `sha-256=:${sha256(SOUND)}:, ${md5}, sha-256=:${sha256(whole)}:` },
+      expected: "received",
+    },
+    {
+      what: "a wrong digest after the right one of the same algorithm",
+      body: whole,
+      headers: { "content-digest": `sha-256=:${sha256(whole)}:, sha-256=:${sha256(SOUND)}:` },
+      expected: { kind: "digest_mismatch" },
+    },
+    {
+      what: "as many digests as may come, the last one right",
+      body: whole,
+      headers: {
+        "content-digest": `${"sha-512=::,".repeat(14)}sha-512=:${sha512(whole)}:, sha-256=:${sha256(whole)}:`,
+      },
+      expected: "received",
+    },
+    {
+      what: "a digest more, though the one that counts is right",
+      body: whole,
+      headers: { "content-digest": `${"md5=::,".repeat(16)}sha-256=:${sha256(whole)}:` },
+      expected: { kind: "digest_mismatch" },
+    },
+    {
+      what: "950 digests, though the one that counts is right",
+      body: whole,
+      headers: { "content-digest": `${"md5=::,".repeat(949)}sha-256=:${sha256(whole)}:` },
+      expected: { kind: "digest_mismatch" },
+    },
+    {
+      what: "a digest header that is too long, though it holds the right one",
+      body: whole,
+      headers: { "content-digest": `x=:${"A".repeat(2000)}:, sha-256=:${sha256(whole)}:` },
+      expected: { kind: "digest_mismatch" },
     },
     {
       what: "a file of the longest length",
