@@ -15,6 +15,7 @@ export {
   type ApiKey,
   authenticate,
   createKey,
+  keyInForce,
   listKeys,
   type NewKey,
   requireKey,

@@ -137,6 +137,13 @@ export function authenticate(store: Store, secret: string, now: number): ApiKey 
   return isInForce(key, now) ? key : null;
 }
 
+/** Returns a key that is in force; null when it is revoked, expired or deleted. */
+export function keyInForce(store: Store, id: string, now: number): ApiKey | null {
+  const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
+  const key = row === undefined ? null : toKey(row);
+  return key !== null && isInForce(key, now) ? key : null;
+}
+
 function isInForce({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }

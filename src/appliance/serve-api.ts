@@ -1,4 +1,4 @@
-import { getAccount, getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
+import { getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import {
@@ -51,7 +51,7 @@ export interface ServedParts extends CreatingParts {
 export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
   const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
   return new TranscriptionCreator({
-    ...{ recordings, dataDirectory, usage, queue, room, metrics, now },
+    ...{ store, recordings, dataDirectory, usage, queue, room, metrics, now },
     limits: () => running.values.limits,
     toTranscription: toTranscriptionOf(parts),
     speechModel: parts.modelInUse,
@@ -59,7 +59,6 @@ export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator
     probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, running.allow),
-    isAccount: (id) => getAccount(store, id) !== null,
     refusal: () => (readiness.isStopping ? "The server is stopping; it takes work again in a moment." : null),
   });
 }

@@ -66,7 +66,7 @@ export function createConsole(services: ConsoleServices): Console {
       data
         .use(sessionRoutes(services, sessions))
         .use(overviewRoutes(services, feed))
-        .use(recordingRoutes(services, facts, () => searching.isBusy))
+        .use(recordingRoutes(services, sessions, facts, () => searching.isBusy))
         .use(transcriptRoutes(services, facts))
         .use(listeningRoutes(services))
         .use(accountRoutes(services)),

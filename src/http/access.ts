@@ -3,6 +3,7 @@ import {
   type Account,
   authenticate,
   getAccount,
+  keyInForce,
   type LastUse,
   parseAccountLimits,
   type Scope,
@@ -75,8 +76,19 @@ export function access(options: AccessOptions) {
   });
 }
 
+/**
+ * Checks again, by its id, a key that was in force when its request began.
+ * @throws 401 when it was revoked or has expired since, 403 when its account may no longer use the API
+ */
+export function requireAccess(store: Store, keyId: string, now: number, origin: string): void {
+  const key = keyInForce(store, keyId, now);
+  const account = key === null ? null : getAccount(store, key.accountId);
+  if (account === null) throw invalidKey();
+  checkStanding(account, now, origin);
+}
+
 /** 401 for a key that is none of ours, or no longer. */
-export function invalidKey(): ApiError {
+function invalidKey(): ApiError {
   return new ApiError("invalid_api_key", "This API key is not valid.", { headers: challenge });
 }
 

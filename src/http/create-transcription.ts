@@ -9,11 +9,12 @@ import {
   type DiskRoom,
   machineTrouble,
   type RoomClaim,
+  type Store,
   syncDirectoryNow,
 } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { type KeptAnswers, newRecordingId, type Recording, type Recordings } from "../transcriptions/index.ts";
-import { basePath, invalidKey } from "./access.ts";
+import { basePath, requireAccess } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField, noRoom } from "./errors.ts";
 import { fingerprintOf, Idempotency, type IdempotentCreate, replay, unkept } from "./idempotency.ts";
@@ -26,6 +27,7 @@ import { toUploadError } from "./upload-errors.ts";
 import { noPlace, type UploadPlace, UploadPlaces } from "./upload-places.ts";
 
 export interface CreateServices {
+  readonly store: Store;
   readonly recordings: Recordings;
   readonly answers: KeptAnswers;
   readonly usage: Usage;
@@ -42,8 +44,6 @@ export interface CreateServices {
   readonly toTranscription: ToTranscription;
   readonly metrics: Metrics;
   readonly now: () => number;
-  /** Whether an account is still there: it may be deleted while its upload comes in. */
-  readonly isAccount: (accountId: string) => boolean;
   /** Why no work is taken now, in plain words; null when it is. */
   readonly refusal: () => string | null;
 }
@@ -53,6 +53,8 @@ export interface Sender {
   readonly account: Account;
   /** The workspace that it goes into; null: none. */
   readonly workspaceId: string | null;
+  /** Checks again what was checked before the upload, which may have taken hours. @throws what the first check throws */
+  requireAccess(): void;
 }
 
 /** What a create has of the machine and of its account until it is answered, and the most that it may send. */
@@ -89,8 +91,13 @@ export class TranscriptionCreator {
 
   /** @throws {ApiError} */
   create(request: Request): Promise<Response> {
-    const { account, key } = callerOf(request);
-    const sender = { account, workspaceId: key.workspaceId };
+    const { store, now } = this.#services;
+    const caller = callerOf(request);
+    const sender: Sender = {
+      account: caller.account,
+      workspaceId: caller.key.workspaceId,
+      requireAccess: () => requireAccess(store, caller.key.id, now(), contextOf(request).origin),
+    };
     return this.#create(request, sender, () => this.#idempotency.begin(request, sender));
   }
 
@@ -186,7 +193,7 @@ export class TranscriptionCreator {
     if (!upload.ok) {
       const error = toUploadError(upload.failure, Math.min(limits.upload_bytes, maxBodyBytes));
       // Such a body has no bytes to compare by: its fault is what a second one has in common with it.
-      return this.#refuse(idempotent, JSON.stringify(upload.failure), error);
+      return this.#refuse(sender, idempotent, JSON.stringify(upload.failure), error);
     }
     await using received = upload;
     const fingerprint = fingerprintOf({
@@ -195,16 +202,20 @@ export class TranscriptionCreator {
       url: received.fields.url ?? null,
       language: received.fields.language ?? null,
     });
-    if (idempotent.known !== null) return replay(idempotent.known, fingerprint, locationOf);
+    if (idempotent.known !== null) {
+      sender.requireAccess();
+      return replay(idempotent.known, fingerprint, locationOf);
+    }
     try {
       return await this.#enter(request, sender, received, { scope: idempotent.scope, fingerprint, place });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return this.#refuse(idempotent, fingerprint, error);
+      return this.#refuse(sender, idempotent, fingerprint, error);
     }
   }
 
-  #refuse(idempotent: IdempotentCreate, fingerprint: string, error: ApiError): Response {
+  #refuse(sender: Sender, idempotent: IdempotentCreate, fingerprint: string, error: ApiError): Response {
+    sender.requireAccess();
     if (idempotent.known !== null && error.status === 422) return replay(idempotent.known, fingerprint, locationOf);
     this.#idempotency.keepRefusal(idempotent, fingerprint, error);
     throw error;
@@ -228,7 +239,7 @@ export class TranscriptionCreator {
 
     // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
     // order in which recordings are entered.
-    if (!this.#services.isAccount(account.id)) throw invalidKey();
+    sender.requireAccess();
     this.#requireCreates(request, sender);
     const id = newRecordingId(now());
     const values = {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { changeAccount } from "../../src/accounts/index.ts";
+import { changeAccount, deleteAccount } from "../../src/accounts/index.ts";
 import { recordingSchema, uploadOptionsSchema } from "../../src/console/contract.ts";
+import { signOutEverywhere } from "../../src/console/index.ts";
+import { SlowUpload } from "../http/forms.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { bodyOf } from "../support/client.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
@@ -87,6 +89,29 @@ describe("a recording that is sent in the console", () => {
       expect(await operator.refusal(send(operator, query, link), status)).toBe(code);
     }
     expect(api.queued).toEqual([]);
+  });
+
+  test.if(ready).each([
+    ["the operator is signed out", 401, "not_signed_in"],
+    ["its account is restricted", 403, "account_restricted"],
+    ["its account is deleted", 422, "validation_failed"],
+  ])("enters nothing when %s while it comes in", async (what, status, code) => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const account = api.account("first");
+    const operator = await server.operator();
+    const client = {
+      fetch: (_: string, { method = "POST", body, headers }: RequestInit = {}) =>
+        operator.data(`/recordings?account=${account.id}`, {
+          ...{ method, body: body ?? null, headers: Object.fromEntries(new Headers(headers)) },
+        }),
+    };
+    const upload = await SlowUpload.begin(api, client, await Bun.file(jfk).bytes());
+    if (status === 401) signOutEverywhere(api.store, api.operator());
+    else if (status === 403) changeAccount(api.store, account, api.operator(), { standing: "restricted" });
+    else await deleteAccount(api.store, account, api.operator());
+    expect([what, await operator.refusal(upload.finish(), status)]).toEqual([what, code]);
+    expect([...api.filesIn("incoming"), ...api.filesIn("uploads"), ...api.queued]).toEqual([]);
   });
 
   test("finds what it may be sent with: accounts that may, languages, and how large it may be", async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { deleteAccount, requireAccount } from "../../src/accounts/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
@@ -63,16 +62,6 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     for (const id of server.recordings.idsOf(client.accountId)) server.recordings.fail(id, { reason: "no_speech" });
     server.advance(3_600_000);
     await fill();
-  });
-
-  test("an account that is deleted while its upload comes in is told so, and nothing is kept", async () => {
-    const { server, client } = await start();
-    using _ = server;
-    const upload = await SlowUpload.begin(server, client, await Bun.file(jfk).bytes());
-    await deleteAccount(server.store, requireAccount(server.store, "first"), { actor: "operator", now: server.now() });
-    expect(await refusalOf(await upload.finish())).toBe("401 invalid_api_key");
-    expect(server.filesIn("incoming")).toEqual([]);
-    expect(server.filesIn("uploads")).toEqual([]);
   });
 
   test("rate limits come before concurrency, and concurrency before the body", async () => {

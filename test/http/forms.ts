@@ -23,6 +23,9 @@ export function post(client: KeyClient, form: CreateForm, key?: string): Promise
 
 const boundary = "a-line-between-parts";
 
+/** Sends a request with what shows who it is from. */
+type UploadClient = Pick<KeyClient, "fetch">;
+
 /** An upload that stays in the middle until it is told to go on. */
 export class SlowUpload {
   readonly #rest: Uint8Array;
@@ -31,14 +34,14 @@ export class SlowUpload {
   readonly #response: Promise<Response>;
 
   /** Sends the first half of a file and waits until it has arrived. */
-  static async begin(server: ApiServer, client: KeyClient, file: Uint8Array, key?: string): Promise<SlowUpload> {
+  static async begin(server: ApiServer, client: UploadClient, file: Uint8Array, key?: string): Promise<SlowUpload> {
     const before = server.filesIn("incoming").length;
     const upload = new SlowUpload(client, file, key);
     while (server.filesIn("incoming").length === before) await Bun.sleep(2);
     return upload;
   }
 
-  private constructor(client: KeyClient, file: Uint8Array, key: string | undefined) {
+  private constructor(client: UploadClient, file: Uint8Array, key: string | undefined) {
     const half = Math.floor(file.length / 2);
     let started: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({

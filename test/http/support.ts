@@ -6,7 +6,6 @@ import {
   createAccount,
   createKey,
   createWorkspace,
-  getAccount,
   getWorkspace,
   LastUse,
   type NewKey,
@@ -258,7 +257,7 @@ export class ApiServer implements Disposable {
     const room = new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
     const creator = new TranscriptionCreator({
-      ...{ recordings, usage, dataDirectory, limits, toTranscription, now },
+      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       room,
       speechModel: () => this.speechModel,
@@ -272,7 +271,6 @@ export class ApiServer implements Disposable {
       },
       fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
-      isAccount: (id) => getAccount(store, id) !== null,
       refusal: () => this.trouble,
     });
     this.appOptions = {

@@ -117,6 +117,7 @@ const metrics = createMetrics({
 const room = new DiskRoom(dataDirectory.root, () => 0);
 const creator = new TranscriptionCreator({
   ...common,
+  store,
   metrics,
   room,
   answers: new KeptAnswers(store),
@@ -126,7 +127,6 @@ const creator = new TranscriptionCreator({
   probe: (path) => probeRecording(ffmpeg, path),
   fetchEnabled: () => false,
   checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
-  isAccount: () => true,
   refusal: () => null,
 });
 const log = createLogger("silent");

@@ -4,6 +4,7 @@ import { checkStanding, contextOf, readQuery } from "../../http/index.ts";
 import { syncDirectory } from "../../storage/index.ts";
 import type { Recording } from "../../transcriptions/index.ts";
 import { recordingPageSchema, recordingSchema } from "../contract.ts";
+import type { Sessions } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { findRecordings, listRecordings } from "../list-recordings.ts";
 import { recordingsQuery, uploadQuery } from "../queries.ts";
@@ -11,10 +12,15 @@ import type { RecordingFacts } from "../recording-facts.ts";
 import { requireAccount, requireWorkspace } from "../require-owner.ts";
 import { requireRecording } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
-import { consoleAuditor } from "../signed-in.ts";
+import { consoleAuditor, requireSession } from "../signed-in.ts";
 
 /** Recordings: the list and the search, one, a new one, and its end. @param isPartial whether some can't be searched yet */
-export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts, isPartial: () => boolean) {
+export function recordingRoutes(
+  services: ConsoleServices,
+  sessions: Sessions,
+  facts: RecordingFacts,
+  isPartial: () => boolean,
+) {
   const { recordings, dataDirectory, exports, now } = services;
   return new Elysia({ name: "console-recordings", prefix: "/recordings" })
     .get(
@@ -30,7 +36,7 @@ export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts
     .post(
       "",
       async ({ request, set }) => {
-        const recording = await upload(services, request);
+        const recording = await upload(services, sessions, request);
         set.status = 201;
         return facts.show(recording);
       },
@@ -58,12 +64,20 @@ export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts
 }
 
 /** Takes a recording in for an account, under the limits that its own creates have. */
-async function upload({ store, creator, recordings, now }: ConsoleServices, request: Request): Promise<Recording> {
+async function upload(services: ConsoleServices, sessions: Sessions, request: Request): Promise<Recording> {
+  const { store, creator, recordings, now } = services;
   const query = readQuery(request, uploadQuery);
-  const account = requireAccount(store, query.account);
-  const workspace = requireWorkspace(store, account, query.workspace);
-  checkStanding(account, now(), contextOf(request).origin);
-  const answer = await creator.createFor({ account, workspaceId: workspace?.id ?? null }, request);
+  const choose = () => {
+    const account = requireAccount(store, query.account);
+    const workspace = requireWorkspace(store, account, query.workspace);
+    checkStanding(account, now(), contextOf(request).origin);
+    return { account, workspaceId: workspace?.id ?? null };
+  };
+  const requireAccess = () => {
+    requireSession(request, sessions);
+    choose();
+  };
+  const answer = await creator.createFor({ ...choose(), requireAccess }, request);
   const { id } = (await answer.json()) as { id: string };
   return requireRecording(recordings, id);
 }
