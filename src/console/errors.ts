@@ -49,13 +49,14 @@ export class ConsoleError extends Error {
 /** An error of the API in the console's form; where several fields are wrong it tells of the first. */
 export function apiErrorAsResponse({ code, message, status, details }: ApiError): Response {
   const [wrong] = Object.entries(details.errors ?? {});
-  const { "Retry-After": retryAfter, Allow: allow } = details.headers ?? {};
+  const { "Retry-After": retryAfter, Allow: allow, Connection: connection } = details.headers ?? {};
   return answer(status, {
     code,
     message: wrong?.[1][0] ?? message,
     field: wrong?.[0],
     retrySeconds: retryAfter === undefined ? null : Number(retryAfter),
     allow,
+    connection,
   });
 }
 
@@ -65,12 +66,14 @@ interface ErrorAnswer {
   readonly field: string | undefined;
   readonly retrySeconds: number | null;
   readonly allow?: string | undefined;
+  readonly connection?: string | undefined;
 }
 
-function answer(status: number, { code, message, field, retrySeconds, allow }: ErrorAnswer): Response {
+function answer(status: number, { code, message, field, retrySeconds, allow, connection }: ErrorAnswer): Response {
   const body: ConsoleErrorBody = { error: { code, message, field: field ?? null, retry_after_seconds: retrySeconds } };
   const headers = new Headers({ "Content-Type": "application/json;charset=utf-8" });
   if (retrySeconds !== null) headers.set("Retry-After", String(retrySeconds));
   if (allow !== undefined) headers.set("Allow", allow);
+  if (connection !== undefined) headers.set("Connection", connection);
   return new Response(JSON.stringify(body), { status, headers });
 }

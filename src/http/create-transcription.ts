@@ -4,14 +4,7 @@ import type { Settings } from "../config/index.ts";
 import type { Language } from "../engine/index.ts";
 import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
 import type { RecordingQueue } from "../queue/index.ts";
-import {
-  type DataDirectory,
-  type DiskRoom,
-  machineTrouble,
-  type RoomClaim,
-  type Store,
-  syncDirectoryNow,
-} from "../storage/index.ts";
+import { type DataDirectory, type DiskRoom, type Store, syncDirectoryNow } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { type KeptAnswers, newRecordingId, type Recording, type Recordings } from "../transcriptions/index.ts";
 import { basePath, requireAccess } from "./access.ts";
@@ -22,9 +15,16 @@ import { Looks } from "./looks.ts";
 import { type RateLimit, rateLimited } from "./rate-limits.ts";
 import { callerOf, contextOf } from "./request-context.ts";
 import type { ToTranscription } from "./resources.ts";
-import { type ReceivedUpload, receiveUpload } from "./upload/index.ts";
+import {
+  type PaceLimits,
+  type ReceivedUpload,
+  receiveUpload,
+  type UploadReservation,
+  UploadSpace,
+  uploadPace,
+} from "./upload/index.ts";
 import { toUploadError } from "./upload-errors.ts";
-import { noPlace, type UploadPlace, UploadPlaces } from "./upload-places.ts";
+import { type UploadPlace, UploadPlaces } from "./upload-places.ts";
 
 export interface CreateServices {
   readonly store: Store;
@@ -46,6 +46,8 @@ export interface CreateServices {
   readonly now: () => number;
   /** Why no work is taken now, in plain words; null when it is. */
   readonly refusal: () => string | null;
+  /** The slowest sender that is waited for; the contract's limits by default. */
+  readonly pace?: PaceLimits;
 }
 
 /** For whom a recording is created. */
@@ -60,7 +62,7 @@ export interface Sender {
 /** What a create has of the machine and of its account until it is answered, and the most that it may send. */
 interface CreateHolds {
   readonly maxBodyBytes: number;
-  readonly room: RoomClaim;
+  readonly space: UploadReservation;
   readonly place: UploadPlace;
 }
 
@@ -80,12 +82,14 @@ const bodyAllowanceBytes = 64 * 1024 * 1024;
 export class TranscriptionCreator {
   readonly #services: CreateServices;
   readonly #places: UploadPlaces;
+  readonly #space: UploadSpace;
   readonly #idempotency: Idempotency;
   readonly #looks = new Looks();
 
   constructor(services: CreateServices) {
     this.#services = services;
     this.#places = new UploadPlaces(services.recordings);
+    this.#space = new UploadSpace(services.room);
     this.#idempotency = new Idempotency(services.answers, services.now);
   }
 
@@ -111,32 +115,26 @@ export class TranscriptionCreator {
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
     // What can't ever be stored here is more than this server takes: a 503 would have it sent again and again.
-    const maxBodyBytes = Math.min(limits.upload_bytes + bodyAllowanceBytes, this.#services.room.mostBytes("intake"));
+    const maxBodyBytes = Math.min(limits.upload_bytes + bodyAllowanceBytes, this.#space.mostBytes);
     const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
     if (announcedBytes > maxBodyBytes)
       throw toUploadError({ kind: "body_too_large" }, Math.min(limits.upload_bytes, maxBodyBytes));
-    using room = this.#claimRoom(announcedBytes);
+    const lack = this.#space.refusal(sender.account.id, announcedBytes);
+    if (lack !== null) throw toUploadError({ kind: lack }, limits.upload_bytes);
     using idempotent = begin();
-    using place = idempotent.known === null ? this.#admit(request, sender) : noPlace;
-    return await this.#receive(request, sender, idempotent, { maxBodyBytes, room, place });
+    using place = this.#admit(request, sender, idempotent.known !== null);
+    using space = this.#space.open(sender.account.id);
+    return await this.#receive(request, sender, idempotent, { maxBodyBytes, space, place });
   }
 
-  /** @throws 503 when the body would eat into the reserve, before a byte of it is read */
-  #claimRoom(bytes: number): RoomClaim {
-    try {
-      return this.#services.room.claim(bytes, "intake");
-    } catch (error) {
-      if (machineTrouble(error) === null) throw error;
-      throw toUploadError({ kind: "disk_full" }, 0);
-    }
-  }
-
-  /** Rate limits, then a place. A create that is refused spends nothing. */
-  #admit(request: Request, sender: Sender): UploadPlace {
+  /** Rate limits, which are not a replay's, then a place. A create that is refused spends nothing. */
+  #admit(request: Request, sender: Sender, isReplay: boolean): UploadPlace {
     const { account } = sender;
-    this.#requireCreates(request, sender);
     const own = parseAccountLimits(account.limits);
-    return this.#places.take(account.id, own.recordings_per_account ?? this.#services.limits().recordings_per_account);
+    const limit = own.recordings_per_account ?? this.#services.limits().recordings_per_account;
+    if (isReplay) return this.#places.takeForReplay(account.id, limit);
+    this.#requireCreates(request, sender);
+    return this.#places.takeForCreate(account.id, limit);
   }
 
   /** @throws 429 when the account's creates are spent, with the wait after which every window has room again */
@@ -179,7 +177,7 @@ export class TranscriptionCreator {
     request: Request,
     sender: Sender,
     idempotent: IdempotentCreate,
-    { maxBodyBytes, room, place }: CreateHolds,
+    { maxBodyBytes, space, place }: CreateHolds,
   ): Promise<Response> {
     const { dataDirectory } = this.#services;
     const limits = this.#services.limits();
@@ -187,7 +185,8 @@ export class TranscriptionCreator {
       directory: dataDirectory.incoming,
       maxFileBytes: limits.upload_bytes,
       maxBodyBytes,
-      room,
+      space,
+      pace: this.#services.pace ?? uploadPace,
       onBytes: (count) => this.#services.metrics.http.received(count),
     });
     if (!upload.ok) {

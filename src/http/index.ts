@@ -24,3 +24,4 @@ export {
 } from "./resources.ts";
 export { type Beside, type HttpServer, startServer } from "./server.ts";
 export { SlidingWindow } from "./sliding-window.ts";
+export type { PaceLimits } from "./upload/index.ts";

@@ -27,6 +27,15 @@ export function toUploadError(failure: UploadFailure, maxFileBytes: number): Api
       );
     case "disk_full":
       return noRoom("There is no room to store the upload now.");
+    case "account_share_full":
+      return noRoom(
+        "Unfinished uploads of one account may take a part of the free disk space, and this upload exceeds it. Send the recording again when other uploads of this account have finished.",
+      );
+    case "too_slow":
+      // The rest of the body would be read as the next request.
+      return new ApiError("bad_request", "The upload was too slow. Send it again over a faster connection.", {
+        headers: { Connection: "close" },
+      });
     case "aborted":
       // Nobody is there to read this.
       return new ApiError("bad_request", "The upload broke off.");

@@ -2,7 +2,10 @@ import type { Recordings } from "../transcriptions/index.ts";
 import { count } from "../wording/index.ts";
 import { ApiError } from "./errors.ts";
 
-/** Places of an account: a recording that is queued or processing has one, and so has an upload on its way in. */
+/**
+ * Places of an account: a recording that is queued or processing has one, and so has an upload in progress, be it a create's
+ * or a replay's.
+ */
 export class UploadPlaces {
   readonly #recordings: Recordings;
   readonly #uploading = new Map<string, number>();
@@ -12,41 +15,56 @@ export class UploadPlaces {
   }
 
   /**
+   * Takes a place for a create.
    * @returns a place, to be given back in the same moment in which a recording is entered, which counts by itself from then
    *   on: counted twice, five uploads at once would be one too many
    * @throws 409 when there is none left
    */
-  take(accountId: string, limit: number): UploadPlace {
-    const uploading = this.#uploading.get(accountId) ?? 0;
-    if (uploading + this.#recordings.open.countOf(accountId) >= limit) {
+  takeForCreate(accountId: string, limit: number): UploadPlace {
+    if (this.#uploadingOf(accountId) + this.#recordings.open.countOf(accountId) >= limit) {
       throw new ApiError(
         "concurrency_limit",
         `${count(limit, "recording of this account is", "recordings of this account are")} queued or processing; send this one when one of them has ended.`,
       );
     }
-    this.#uploading.set(accountId, uploading + 1);
+    return this.#take(accountId);
+  }
+
+  /**
+   * Takes a place for a replay. Only uploads in progress count: a client that lost an answer gets it again while its recordings
+   * are queued, and while its account may create none.
+   * @throws 409 when as many uploads are in progress as the account may have places
+   */
+  takeForReplay(accountId: string, limit: number): UploadPlace {
+    const most = Math.max(1, limit);
+    if (this.#uploadingOf(accountId) >= most) {
+      throw new ApiError(
+        "concurrency_limit",
+        `${count(most, "upload of this account is", "uploads of this account are")} in progress; send this one again when one of them has finished.`,
+      );
+    }
+    return this.#take(accountId);
+  }
+
+  #uploadingOf(accountId: string): number {
+    return this.#uploading.get(accountId) ?? 0;
+  }
+
+  #take(accountId: string): UploadPlace {
+    this.#uploading.set(accountId, this.#uploadingOf(accountId) + 1);
+    let isHeld = true;
     const giveBack = () => {
-      const left = (this.#uploading.get(accountId) ?? 1) - 1;
+      if (!isHeld) return;
+      isHeld = false;
+      const left = this.#uploadingOf(accountId) - 1;
       if (left === 0) this.#uploading.delete(accountId);
       else this.#uploading.set(accountId, left);
     };
-    return placeOf(giveBack);
+    return { giveBack, [Symbol.dispose]: giveBack };
   }
 }
 
-/** What an upload holds of its account. Given back once, however often it is done. */
+/** An upload's place. Given back once, however often it is done. */
 export interface UploadPlace extends Disposable {
   giveBack(): void;
-}
-
-/** The place of an upload that needs none. */
-export const noPlace: UploadPlace = placeOf(() => {});
-
-function placeOf(free: () => void): UploadPlace {
-  let isHeld = true;
-  const giveBack = () => {
-    if (isHeld) free();
-    isHeld = false;
-  };
-  return { giveBack, [Symbol.dispose]: giveBack };
 }

@@ -51,6 +51,12 @@ export class DiskRoom {
     return `the disk is full: ${size(Math.max(0, free))} are free${kept}${wanted}`;
   }
 
+  /** Returns how much more a use may write, negative where its reserve is touched; infinite when the disk does not say. */
+  freeBytes(use: RoomUse): number {
+    const disk = this.#disk();
+    return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize - this.#promised - this.#reserve(use);
+  }
+
   /**
    * Promises room.
    * @throws {MachineError} when there is not so much

@@ -114,6 +114,25 @@ describe("a recording that is sent in the console", () => {
     expect([...api.filesIn("incoming"), ...api.filesIn("uploads"), ...api.queued]).toEqual([]);
   });
 
+  test("has the API's least pace: one that is too slow is refused, and its connection is closed", async () => {
+    using server = new ConsoleServer({ pace: { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 } });
+    const { id } = server.api.account("first");
+    const operator = await server.operator();
+    const lines = [
+      `POST /console/data/recordings?account=${id} HTTP/1.1`,
+      `Host: ${new URL(server.origin).host}`,
+      `Cookie: ${operator.cookie}`,
+      `Origin: ${server.origin}`,
+      "Sec-Fetch-Site: same-origin",
+      "X-Transcribe-Console: 1",
+      "Content-Type: multipart/form-data; boundary=x",
+      "Content-Length: 5000000",
+    ];
+    const answer = await server.api.raw(`${lines.join("\r\n")}\r\n\r\n--x\r\n`, 2);
+    expect(answer).toStartWith("HTTP/1.1 400 ");
+    expect(answer.toLowerCase()).toContain("connection: close");
+  });
+
   test("finds what it may be sent with: accounts that may, languages, and how large it may be", async () => {
     using server = new ConsoleServer({ uploadBytes: 1234, fetchEnabled: true });
     const { api } = server;

@@ -19,6 +19,7 @@ import {
   type Beside,
   createApp,
   ExportAnswers,
+  type PaceLimits,
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
@@ -52,6 +53,8 @@ export interface ApiServerOptions {
   readonly beside?: (options: AppOptions, usage: Usage) => Beside;
   /** In place of a look by the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
+  /** In place of the contract's limits for slow uploads. */
+  readonly pace?: PaceLimits;
 }
 
 /** A client with a key of its own. */
@@ -257,9 +260,8 @@ export class ApiServer implements Disposable {
     const room = new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
     const creator = new TranscriptionCreator({
-      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now },
+      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now, room },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
-      room,
       speechModel: () => this.speechModel,
       metrics,
       answers: new KeptAnswers(store),
@@ -271,6 +273,7 @@ export class ApiServer implements Disposable {
       },
       fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
+      ...(options.pace === undefined ? {} : { pace: options.pace }),
       refusal: () => this.trouble,
     });
     this.appOptions = {
@@ -278,7 +281,7 @@ export class ApiServer implements Disposable {
       languages: () => this.speechModel.languages,
       metricsRemote: () => false,
       lastUse: new LastUse(store),
-      readiness: () => this.trouble,
+      readiness: () => this.trouble ?? room.lack(0, "intake"),
       secure: false,
     };
     const app = createApp(this.appOptions);

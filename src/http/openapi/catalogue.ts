@@ -20,7 +20,7 @@ const backOff = "Try again with exponential backoff; a create with the same `Ide
 /** Every error there is, as documentation tells of it. */
 export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
   bad_request: {
-    meaning: "The body is not multipart/form-data, or can't be read as such from its start.",
+    meaning: "The body is not multipart/form-data, can't be read as such from its start, or arrives too slowly.",
     advice: fixRequest,
     message: "Send the recording as multipart/form-data.",
   },
@@ -76,7 +76,9 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
     message: "This path takes GET, HEAD.",
   },
   concurrency_limit: {
-    meaning: "The account has as many recordings queued, processing or being uploaded as it may have.",
+    meaning:
+      "The account has as many recordings queued, processing or being uploaded as it may have; for a replay, as many " +
+      "uploads in progress.",
     advice: "Try again when one of them has ended.",
     message: "5 recordings of this account are queued or processing; send this one when one of them has ended.",
   },
@@ -132,7 +134,9 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
     message: "Something went wrong on our side. Try again later.",
   },
   service_unavailable: {
-    meaning: "The service is starting or stopping, or its disk is full.",
+    meaning:
+      "The service is starting or stopping, its disk is full, or the account's unfinished uploads take their part of the " +
+      "free disk space.",
     advice: `Wait \`Retry-After\` seconds. ${backOff}`,
     message: "The server is stopping; it takes work again in a moment.",
   },

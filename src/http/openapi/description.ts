@@ -39,6 +39,17 @@ function limitsText(limits: Limits): string {
     ["Exports of an account that are being made or sent", number(MAX_OPEN_ANSWERS), "429"],
     ["Pages of segments of an account that are being sent", number(MAX_OPEN_ANSWERS), "429"],
     [
+      "Uploads of an account in progress, replays included",
+      number(limits.recordings_per_account),
+      "409 `concurrency_limit`",
+    ],
+    ["Free disk space that unfinished uploads of an account take", "a fifth", "503 `service_unavailable`"],
+    [
+      "Time of an upload",
+      "a minute, and a second for each 16 KiB; at least 16 KiB in any minute",
+      "400 `bad_request`, and the connection is closed",
+    ],
+    [
       "Audio of an account",
       `${number(limits.audio_minutes_per_day)} minutes a day (UTC)`,
       "the recording fails with `quota_exceeded`",

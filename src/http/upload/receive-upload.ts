@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { RoomClaim } from "../../storage/index.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { FormReader } from "./form-reader.ts";
+import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
 import type { ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";
+import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
   /** Where the file is written, under a new name. */
@@ -14,26 +15,23 @@ export interface UploadOptions {
   readonly maxBodyBytes: number;
   /** Told of the body's bytes as they come in. */
   readonly onBytes?: (count: number) => void;
-  /** Promised room on the disk; the upload ends where there is no more. */
-  readonly room?: Pick<RoomClaim, "written">;
-  /** How long a sender may take over 16 KiB before it counts as gone; a minute where it is left out. */
-  readonly maxSilenceSeconds?: number;
+  /** Disk space that the bytes take before they are written; the upload ends where there is no more. */
+  readonly space?: Pick<UploadReservation, "take">;
+  /** The slowest sender that is waited for. */
+  readonly pace: PaceLimits;
 }
-
-const DEFAULT_MAX_SILENCE_SECONDS = 60;
-/** A twentieth of what the slowest modem sends in a minute; who sends less holds a place and a file open for days. */
-const LEAST_BYTES = 16 * 1024;
 
 /**
  * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk; memory does not grow with it.
  *
  * The request must not have been parsed. A Content-Length over the limit is refused before a byte is read. After any other
- * failure but an aborted or too large one the rest of the body is read and thrown away, since a client that is still
- * sending would take an early answer for a broken connection. Throws only what the file system throws, a full disk excepted.
+ * failure but an aborted, too slow or too large one the rest of the body is read and thrown away at the same pace, since a
+ * client that is still sending would take an early answer for a broken connection. Throws only what the file system throws,
+ * a full disk excepted.
  *
  * Bun's idle timeout runs on while a body comes in (seen with 1.4.5), so it would end every upload that takes longer. The
  * caller must lift it for the request, `server.timeout(request, 0)`, and set it again before it answers, or the connection of
- * a sender that stopped in the middle stays open; silence is watched here.
+ * a sender that stopped in the middle stays open; the sender's pace is watched here.
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
   if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
@@ -47,7 +45,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   const opening = new Opening(boundary);
   let bodyBytes = 0;
   try {
-    for await (const bytes of heard(request.body, options.maxSilenceSeconds ?? DEFAULT_MAX_SILENCE_SECONDS)) {
+    for await (const bytes of readAtPace(request.body, options.pace)) {
       bodyBytes += bytes.byteLength;
       options.onBytes?.(bytes.byteLength);
       if (bodyBytes > options.maxBodyBytes) {
@@ -55,16 +53,18 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
         await form.close();
         return refused({ kind: "body_too_large" });
       }
-      if (!hasRoom(options.room, bytes.byteLength)) form.fail({ kind: "disk_full" });
+      const lack = form.failure === undefined ? options.space?.take(bytes.byteLength) : null;
+      if (lack) form.fail({ kind: lack });
       opening.update(bytes);
       digest.update(bytes);
       await form.write(bytes);
     }
-  } catch {
-    // The body's stream throws for one reason: its sender is gone.
-    form.fail({ kind: "aborted" });
+  } catch (error) {
+    // The body's stream itself throws for one reason: its sender is gone.
+    const failure: UploadFailure = { kind: error instanceof TooSlowError ? "too_slow" : "aborted" };
+    form.fail(failure);
     await form.close();
-    return refused({ kind: "aborted" });
+    return refused(failure);
   }
 
   const received = await form.close();
@@ -80,42 +80,6 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
     return refused({ kind: "digest_mismatch" });
   }
   return { ok: true, ...received, [Symbol.asyncDispose]: dispose };
-}
-
-/**
- * The chunks of a body; throws when too little comes for too long. The time that the reader takes over a chunk doesn't count.
- */
-async function* heard(body: ReadableStream<Uint8Array>, maxSilenceSeconds: number): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  let patience = maxSilenceSeconds * 1000;
-  let bytes = 0;
-  try {
-    for (;;) {
-      const silence = Promise.withResolvers<never>();
-      const since = performance.now();
-      const timer = setTimeout(() => silence.reject(new Error("the sender fell silent")), Math.max(0, patience));
-      const { done, value } = await Promise.race([reader.read(), silence.promise]).finally(() => clearTimeout(timer));
-      if (done) return;
-      patience -= performance.now() - since;
-      bytes += value.byteLength;
-      if (bytes >= LEAST_BYTES) {
-        patience = maxSilenceSeconds * 1000;
-        bytes = 0;
-      }
-      yield value;
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
-}
-
-function hasRoom(room: UploadOptions["room"], bytes: number): boolean {
-  try {
-    room?.written(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function refused(failure: UploadFailure): RefusedUpload {

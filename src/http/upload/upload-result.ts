@@ -34,8 +34,12 @@ export type UploadFailure =
   | { readonly kind: "digest_mismatch" }
   /** The client went away. */
   | { readonly kind: "aborted" }
-  /** No room for the file. */
-  | { readonly kind: "disk_full" };
+  /** The client sends more slowly than the server waits. */
+  | { readonly kind: "too_slow" }
+  /** No free disk space for the file. */
+  | { readonly kind: "disk_full" }
+  /** The account's unfinished uploads take as much of the free disk space as they may. */
+  | { readonly kind: "account_share_full" };
 
 export interface RefusedUpload {
   readonly ok: false;

@@ -347,37 +347,55 @@ describe("a client that goes away in the middle leaves nothing behind", () => {
   }
 });
 
-test("a client that falls silent or sends a byte at a time counts as gone, one that is only slow does not", async () => {
-  await using server = await startReceiving({ maxSilenceSeconds: 3 });
+describe("a sender that is too slow", () => {
+  // All senders here are far slower than this, and never finish: they end by the limits or not at all.
+  const pace = { graceSeconds: 2, bytesPerSecond: 1 << 20, silenceSeconds: 2 };
   const body = form(FILE);
-  const head = Buffer.from(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`,
-  );
-  await using silent = await connectTo(server);
-  await silent.write(Buffer.concat([head, body.subarray(0, 40_000)]));
-  expect(outcome(await server.next())).toEqual({ kind: "aborted" });
-  expect(await server.filesLeft()).toEqual([]);
+  const framings = {
+    "with a Content-Length": { header: `Content-Length: ${body.length}`, frame: (bytes: Uint8Array) => bytes },
+    "in chunks": {
+      header: "Transfer-Encoding: chunked",
+      frame: (bytes: Uint8Array) =>
+        Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
+    },
+  };
 
-  await using dripping = await connectTo(server);
-  await dripping.write(head);
-  let dropped: unknown;
-  void server.next().then((reception) => {
-    dropped = outcome(reception);
-  });
-  for (let at = 0; at < body.length && dropped === undefined; at++) {
-    await dripping.write(body.subarray(at, at + 1));
-    await Bun.sleep(50);
-  }
-  expect(dropped).toEqual({ kind: "aborted" });
-  expect(await server.filesLeft()).toEqual([]);
+  for (const [how, { header, frame }] of Object.entries(framings)) {
+    const head = Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\n${header}\r\n\r\n`);
 
-  await using slow = await connectTo(server);
-  await slow.write(head);
-  for (let at = 0; at < body.length; at += 10_000) {
-    await Bun.sleep(100);
-    await slow.write(body.subarray(at, at + 10_000));
+    test(`is ended when it falls silent, ${how}`, async () => {
+      await using server = await startReceiving({ pace });
+      await using silent = await connectTo(server);
+      await silent.write(Buffer.concat([head, frame(body.subarray(0, 40_000))]));
+      expect(outcome(await server.next())).toEqual({ kind: "too_slow" });
+      expect(await server.filesLeft()).toEqual([]);
+    });
+
+    test(`is ended at its total deadline when it drips, ${how}`, async () => {
+      await using server = await startReceiving({ pace: { ...pace, silenceSeconds: 600 } });
+      await using dripping = await connectTo(server);
+      await dripping.write(head);
+      const ended = server.next();
+      let isEnded = false;
+      void ended.then(() => {
+        isEnded = true;
+      });
+      for (let at = 0; !isEnded; at++) {
+        await dripping.write(frame(body.subarray(at, at + 1)));
+        await Bun.sleep(10);
+      }
+      expect(outcome(await ended)).toEqual({ kind: "too_slow" });
+      expect(await server.filesLeft()).toEqual([]);
+    });
+
+    test(`is ended while the rest of a refused body is read and thrown away, ${how}`, async () => {
+      await using server = await startReceiving({ pace });
+      await using silent = await connectTo(server);
+      await silent.write(Buffer.concat([head, frame(form(LANGUAGE, LANGUAGE).subarray(0, -20))]));
+      expect(outcome(await server.next())).toEqual({ kind: "too_slow" });
+      expect(await server.filesLeft()).toEqual([]);
+    });
   }
-  expect(outcome(await server.next())).toBe("received");
 });
 
 describe("whatever bytes come, the reception ends and keeps at most one whole file", () => {

@@ -7,6 +7,7 @@ import {
   type RefusedUpload,
   receiveUpload,
   type UploadOptions,
+  uploadPace,
 } from "../../../src/http/upload/index.ts";
 
 export const BOUNDARY = "----boundary-of-a-test";
@@ -47,7 +48,10 @@ export async function startReceiving(limits: Partial<Omit<UploadOptions, "direct
     reusePort: false,
     development: false,
     async fetch(request) {
-      const result = await receiveUpload(request, { directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, ...limits });
+      const result = await receiveUpload(request, {
+        ...{ directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, pace: uploadPace },
+        ...limits,
+      });
       const file = result.ok ? result.file : null;
       done.push({ result, bytes: file === null ? null : Buffer.from(await Bun.file(file.path).bytes()) });
       if (result.ok) await result[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@
  * A server with nothing but the reception of uploads, on a free loopback port that it prints: argv[2] is the folder for files.
  * POST / answers what receiveUpload gave; a file that arrived is checked and thrown away.
  */
-import { receiveUpload } from "../../../src/http/upload/index.ts";
+import { receiveUpload, uploadPace } from "../../../src/http/upload/index.ts";
 
 const [directory = ""] = process.argv.slice(2);
 const MIB = 1 << 20;
@@ -14,7 +14,8 @@ const server = Bun.serve({
   development: false,
   maxRequestBodySize: 2048 * MIB,
   async fetch(request) {
-    const upload = await receiveUpload(request, { directory, maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB });
+    const limits = { maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB, pace: uploadPace };
+    const upload = await receiveUpload(request, { directory, ...limits });
     if (!upload.ok) return Response.json(upload, { status: 422 });
     await using received = upload;
     return Response.json({ ...received.file, sizeOnDisk: Bun.file(received.file?.path ?? "").size });
