@@ -24,7 +24,7 @@ export class UploadPlaces {
     if (this.#uploadingOf(accountId) + this.#recordings.open.countOf(accountId) >= limit) {
       throw new ApiError(
         "concurrency_limit",
-        `${count(limit, "recording of this account is", "recordings of this account are")} queued or processing; send this one when one of them has ended.`,
+        `${count(limit, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has ended.`,
       );
     }
     return this.#take(accountId);

@@ -60,7 +60,8 @@ describe("a recording that is sent in the console", () => {
     expect(await second.json()).toMatchObject({
       error: {
         code: "concurrency_limit",
-        message: "1 recording of this account is queued or processing; send this one when one of them has ended.",
+        message:
+          "1 recording of this account is queued, processing or being uploaded; send this one when one of them has ended.",
       },
     });
     server.api.limits = { ...server.api.limits, recordings_per_account: 9 };

@@ -80,7 +80,8 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
       "The account has as many recordings queued, processing or being uploaded as it may have; for a replay, as many " +
       "uploads in progress.",
     advice: "Try again when one of them has ended.",
-    message: "5 recordings of this account are queued or processing; send this one when one of them has ended.",
+    message:
+      "5 recordings of this account are queued, processing or being uploaded; send this one when one of them has ended.",
   },
   idempotency_key_reused: {
     meaning: "The `Idempotency-Key` came with another body before.",
