@@ -90,6 +90,7 @@ describe.if(ready)("an operator in a browser", () => {
     }
     const dialog = page.getByRole("dialog", { name: "Transcribe 3 recordings" });
     await dialog.waitFor();
+    await dialog.locator(".files bdi").nth(2).waitFor();
     expect(await dialog.locator(".files bdi").allTextContents()).toEqual(["two.mp3", "one.mp3", "jfk.mp3"]);
     await dialog.getByRole("button", { name: "Cancel" }).click();
   });
