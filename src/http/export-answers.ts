@@ -90,11 +90,14 @@ export class ExportAnswers {
         },
       });
     } catch (error) {
+      const isEnded = ended.signal.aborted;
       answer.close();
       file?.[Symbol.dispose]();
-      if (request.signal.aborted) throw new ApiError("bad_request", "The connection was lost before the answer.");
       // An export of a recording that is being deleted may fail in any way.
-      throw this.#isDeleted(recording.id) ? notFound() : error;
+      if (this.#isDeleted(recording.id)) throw notFound();
+      // The check of open answers may notice a lost connection before the request's own signal does.
+      if (isEnded) throw new ApiError("bad_request", "The connection was lost before the answer.");
+      throw error;
     }
   }
 
