@@ -109,5 +109,5 @@ export function checkStanding(account: Account, now: number, origin: string): vo
 /** @throws 403 when the request's key may not do this */
 export function requireScope(request: Request, scope: Scope): void {
   if (callerOf(request).key.scopes.includes(scope)) return;
-  throw new ApiError("insufficient_scope", `This key lacks the scope ${scope}.`, { required: [scope] });
+  throw new ApiError("insufficient_scope", `This key lacks the scope ${scope}.`, { required: scope });
 }

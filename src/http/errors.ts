@@ -60,7 +60,7 @@ export function errorSchema(codes: readonly ErrorCode[]) {
     ...(mayBe("insufficient_scope")
       ? {
           required: Type.Optional(
-            Type.Array(Type.String(), { description: "Scopes that the key lacks. With `insufficient_scope` alone." }),
+            Type.String({ description: "The scope that the route needs. With `insufficient_scope` alone." }),
           ),
         }
       : {}),
@@ -81,8 +81,8 @@ interface ErrorDetails {
   readonly headers?: Record<string, string>;
   /** With `validation_failed` alone. */
   readonly errors?: FieldErrors;
-  /** With `insufficient_scope` alone: what the key lacks. */
-  readonly required?: readonly string[];
+  /** With `insufficient_scope` alone: the scope that the route needs. */
+  readonly required?: string;
   /** With the 403s that gate access: where to read about it, on this server. */
   readonly docs?: string;
   readonly cause?: unknown;

@@ -27,7 +27,7 @@ describe("scopes", () => {
       const response = await others.fetch(path, { method });
       if (method === "HEAD") return expect(response.status).toBe(403);
       const { error, required, docs } = await errorOf(response, 403);
-      expect({ error, required, docs }).toEqual({ error: "insufficient_scope", required: [scope], docs: undefined });
+      expect({ error, required, docs }).toEqual({ error: "insufficient_scope", required: scope, docs: undefined });
     });
   }
 

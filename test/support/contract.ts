@@ -79,7 +79,7 @@ export const errorContract = Type.Object(
     error: Type.String({ pattern: "^[a-z]+(_[a-z]+)*$" }),
     message: Type.String({ minLength: 1 }),
     errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }))),
-    required: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    required: Type.Optional(Type.String({ minLength: 1 })),
     docs: Type.Optional(Type.String()),
   },
   strict,

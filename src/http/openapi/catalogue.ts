@@ -43,7 +43,7 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
     meaning: "The key lacks the scope that `required` names.",
     advice: "Use a key that has it.",
     message: "This key lacks the scope transcriptions:read.",
-    details: { required: ["transcriptions:read"] },
+    details: { required: "transcriptions:read" },
   },
   account_restricted: {
     meaning: "The account is restricted.",
