@@ -1,4 +1,5 @@
 import { exportFormats } from "../exports/index.ts";
+import { safeFileName } from "../http/index.ts";
 import type { ListeningState } from "../listening/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../transcriptions/index.ts";
 import type { Listening, RecordingDetail, Speaker } from "./contract.ts";
@@ -48,10 +49,17 @@ export class RecordingFacts {
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,
       doubt_below: doubtBelow,
-      export_formats: isCompleted ? Object.keys(exportFormats) : [],
+      exports: isCompleted ? exportsOf(recording) : [],
       listening: showListening(listening.look(recording.id)),
     };
   }
+}
+
+function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
+  return Object.entries(exportFormats).map(([format, { extension }]) => ({
+    format,
+    file_name: safeFileName(sourceName, extension),
+  }));
 }
 
 export function showListening(copy: ListeningState): Listening {

@@ -1,31 +1,39 @@
-/** Characters that some file system or shell takes for something else. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what has to go
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069"*/:<>?\\|]/g;
-const maxBytes = 180;
+/** Longest name in bytes without its extension; file systems take 255 with it. */
+const MOST_BYTES = 180;
+/** Characters that a file system or a shell treats specially, and invisible ones except joiners, which scripts and emoji need. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]|(?![\u200c\u200d])\p{Cf}/u;
+/** The same in ASCII, with what some clients interpret inside quotation marks: `;` and `%22`. */
+const unsafeAscii = /[^\x20-\x7e]|["%*/:;<>?\\|]/g;
 
 /**
- * `Content-Disposition: attachment` with a name that is safe to save under (RFC 6266): `filename` in ASCII for old clients,
- * `filename*` in UTF-8 (RFC 8187) as it is.
+ * `Content-Disposition: attachment` with a name from `safeFileName` (RFC 6266): `filename` in ASCII for old clients, `filename*`
+ * in UTF-8 (RFC 8187).
  */
-export function contentDisposition(stem: string, extension: string): string {
-  const name = `${safeStem(stem)}.${extension}`;
-  const ascii = name.normalize("NFKD").replace(/[^\x20-\x7e]/g, "_");
-  const encoded = encodeURIComponent(name).replace(
+export function contentDisposition(fileName: string): string {
+  const ascii = fileName.normalize("NFKD").replace(unsafeAscii, "_");
+  const encoded = encodeURIComponent(fileName).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-function safeStem(stem: string): string {
-  const cleaned = stem
-    .toWellFormed()
-    .replace(unsafe, "_")
-    .replace(/^[. ]+|[. ]+$/g, "");
-  let short = "";
-  for (const character of cleaned) {
-    if (Buffer.byteLength(short + character) > maxBytes) break;
-    short += character;
+/**
+ * The name to save an export under. Each character is judged by its compatibility form as well: a client or a file system that
+ * normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
+ * @param sourceName the recording's; null for a link's
+ */
+export function safeFileName(sourceName: string | null, extension: string): string {
+  const characters = Array.from((sourceName ?? "").toWellFormed(), (character) =>
+    unsafe.test(character.normalize("NFKD")) ? "_" : character,
+  );
+  const start = characters.findIndex((character) => !/^[. ]/.test(character.normalize("NFKD")));
+  const end = characters.findLastIndex((character) => !/[. ]$/.test(character.normalize("NFKD")));
+  let stem = "";
+  for (const character of start < 0 ? [] : characters.slice(start, end + 1)) {
+    // Some characters have a compatibility form of many.
+    if (Buffer.byteLength((stem + character).normalize("NFKD")) > MOST_BYTES) break;
+    stem += character;
   }
-  return short === "" ? "transcript" : short;
+  return `${stem === "" ? "transcript" : stem}.${extension}`;
 }

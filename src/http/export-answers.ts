@@ -10,7 +10,7 @@ import {
 } from "../exports/index.ts";
 import type { DataDirectory, DiskRoom, Store } from "../storage/index.ts";
 import type { Recording, Recordings } from "../transcriptions/index.ts";
-import { contentDisposition } from "./content-disposition.ts";
+import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
@@ -86,7 +86,7 @@ export class ExportAnswers {
         headers: {
           ...asked.headers,
           "Content-Type": mediaType,
-          "Content-Disposition": contentDisposition(recording.sourceName ?? "transcript", extension),
+          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, extension)),
         },
       });
     } catch (error) {

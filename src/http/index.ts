@@ -1,7 +1,7 @@
 export { basePath, checkStanding } from "./access.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { addressGroup } from "./client-address.ts";
-export { contentDisposition } from "./content-disposition.ts";
+export { safeFileName } from "./content-disposition.ts";
 export { type Sender, TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { toApiError } from "./error-envelope.ts";

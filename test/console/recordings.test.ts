@@ -96,7 +96,7 @@ describe("one recording", () => {
     expect(recording).toMatchObject({
       ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, trouble: null },
       ...{ model: "whisper-base", size_bytes: 1000, progress: { step: null, percent: 100 } },
-      export_formats: ["txt", "srt", "vtt", "pdf", "docx"],
+      exports: ["txt", "srt", "vtt", "pdf", "docx"].map((format) => ({ format, file_name: `interview.${format}` })),
       listening: { state: "none", message: expect.stringContaining("no longer kept") },
     });
     const [ann, bob] = recording.speakers;
@@ -114,7 +114,7 @@ describe("one recording", () => {
     const operator = await server.operator();
     expect(await operator.read(`/recordings/${two}`, recordingSchema)).toMatchObject({ place: 1, trouble: null });
     const shown = await operator.read(`/recordings/${one}`, recordingSchema);
-    expect(shown).toMatchObject({ place: 2, speakers: [], segments: 0, export_formats: [] });
+    expect(shown).toMatchObject({ place: 2, speakers: [], segments: 0, exports: [] });
     expect(shown.trouble).toContain("disk");
   });
 

@@ -155,7 +155,12 @@ describe("exports", () => {
     const answer = await exported(await server.operator(), id, "srt");
     expect(answer.headers.get("content-type")).toBe("application/x-subrip; charset=utf-8");
     const api = await server.api.client("first").fetch(`/transcriptions/${id}/export?format=srt`);
-    expect(answer.headers.get("content-disposition")).toBe(api.headers.get("content-disposition") ?? "");
+    const disposition = answer.headers.get("content-disposition") ?? "";
+    expect(disposition).toBe(api.headers.get("content-disposition") ?? "");
+    // The page takes the name from the record, and reads no header.
+    const { exports } = await (await server.operator()).read(`/recordings/${id}`, recordingSchema);
+    expect(exports.map(({ file_name }) => file_name)).toContain("a_b__ü.srt");
+    expect(disposition).toEndWith(`filename*=UTF-8''${encodeURIComponent("a_b__ü.srt")}`);
     expect(await answer.text()).toBe(await api.text());
   });
 

@@ -114,7 +114,8 @@ export const recordingSchema = Type.Composite([
     segments: countSchema,
     /** Words of a lower probability count as doubtful. */
     doubt_below: Type.Number({ minimum: 0, maximum: 1 }),
-    export_formats: Type.Array(Type.String()),
+    /** What it can be saved as, with the name to save it under. */
+    exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
     listening: listeningSchema,
   }),
 ]);

@@ -13,14 +13,13 @@ const savedAfter = 60_000;
 export function Exports({ recording }: { recording: RecordingDetail }) {
   const [making, setMaking] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const save = async (format: string) => {
+  const save = async ({ format, file_name }: RecordingDetail["exports"][number]) => {
     setMaking(format);
     setTrouble(null);
     try {
       const response = await askResponse(`recordings/${recording.id}/exports/${format}`);
-      const name = fileNameOf(response.headers.get("content-disposition")) ?? `transcript.${format}`;
-      hand(await response.blob(), name);
-      announce(texts.saved(name));
+      hand(await response.blob(), file_name);
+      announce(texts.saved(file_name));
     } catch (error) {
       setTrouble(troubleOf(error));
     }
@@ -30,15 +29,15 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
     <section aria-labelledby="exports">
       <h2 id="exports">{texts.title}</h2>
       <div class="exports">
-        {recording.export_formats.map((format) => (
+        {recording.exports.map((each) => (
           <button
-            key={format}
+            key={each.format}
             type="button"
             disabled={making !== null}
-            aria-label={texts.save(format.toUpperCase())}
-            onClick={() => void save(format)}
+            aria-label={texts.save(each.format.toUpperCase())}
+            onClick={() => void save(each)}
           >
-            <Icon name="save" /> {format.toUpperCase()}
+            <Icon name="save" /> {each.format.toUpperCase()}
           </button>
         ))}
       </div>
@@ -48,13 +47,6 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
       <Told trouble={trouble} />
     </section>
   );
-}
-
-/** Of the header that names it: RFC 6266, the form for all alphabets first. */
-function fileNameOf(disposition: string | null): string | null {
-  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? "")?.[1];
-  if (encoded !== undefined) return decodeURIComponent(encoded);
-  return /filename="([^"]+)"/.exec(disposition ?? "")?.[1] ?? null;
 }
 
 /** Has the browser save what is in memory already. */

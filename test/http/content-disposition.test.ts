@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { contentDisposition, safeFileName } from "../../src/http/content-disposition.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Both names of a header that has exactly the form of RFC 6266 and RFC 8187; anything else fails. */
+function namesIn(header: string): { readonly ascii: string; readonly full: string } {
+  const value =
+    /^attachment; filename="([\x20\x21\x23-\x5b\x5d-\x7e]+)"; filename\*=UTF-8''((?:[\w!#$&+.^`|~-]|%[\dA-F]{2})+)$/;
+  const [, ascii = "", encoded = ""] = value.exec(header) ?? [];
+  expect([header, ascii !== "" && encoded !== ""]).toEqual([header, true]);
+  const bytes = encoded.replace(/%(..)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return { ascii, full: decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) };
+}
+
+/** Whether a name stays a name in its folder, in whichever form of Unicode a client or a file system puts it. */
+function isSafe(name: string): boolean {
+  return ["NFC", "NFD", "NFKC", "NFKD"].every((form) => !/[\p{Cc}"*/:<>?\\|]|^[. ]/u.test(name.normalize(form)));
+}
+
+describe("the name of a file to save", () => {
+  const names: [string | null, string, string][] = [
+    ["interview", "interview", "interview"],
+    ["Gespräch", "Gespra_ch", "Gespräch"],
+    ["日本語", "___", "日本語"],
+    ["ﬁle ①", "file 1", "ﬁle ①"],
+    ["a\uff02; filename=\uff02evil.exe", "a__ filename=_evil.exe", "a_; filename=_evil.exe"],
+    ["\uff0f\uff0fetc\uff0fpasswd", "__etc_passwd", "__etc_passwd"],
+    ["\uff0e\uff0e\uff0f\uff0e\uff0e\uff0fx", "_.._x", "_\uff0e\uff0e_x"],
+    ["a\uff3cb\ufe68c\u2216d", "a_b_c_d", "a_b_c\u2216d"],
+    ["a\uff0ab\ufe61c\u204ed", "a_b_c_d", "a_b_c\u204ed"],
+    ["a\uff1ab\ufe55c\uff5cd\uff1ce\uff1ef\uff1fg", "a_b_c_d_e_f_g", "a_b_c_d_e_f_g"],
+    ["a\u2100b \u2105", "a_b _", "a_b _"],
+    ["\u2025x", "x", "x"],
+    ["\u2026 \u00a0x\u2024\u3000", "x", "x"],
+    ["100%22x; y\u037ez", "100_22x_ y_z", "100%22x; y\u037ez"],
+    ["\uff05\uff12\uff12", "_22", "\uff05\uff12\uff12"],
+    ['a"\\\r\nSet-Cookie: x', "a____Set-Cookie_ x", "a____Set-Cookie_ x"],
+    ["a\u202egnp.exe\u2066\u061c\ufeff\u{e0041}", "a_gnp.exe____", "a_gnp.exe____"],
+    ["\ud800x", "_x", "\ufffdx"],
+    ["", "transcript", "transcript"],
+    [null, "transcript", "transcript"],
+    ["...", "transcript", "transcript"],
+    ["\u2025\uff0e", "transcript", "transcript"],
+  ];
+  test.each(names)("%p is %p in ASCII and %p in full", (name, ascii, full) => {
+    const found = namesIn(contentDisposition(safeFileName(name, "srt")));
+    expect(found).toEqual({ ascii: `${ascii}.srt`, full: `${full}.srt` });
+  });
+
+  test("is safe in every form of Unicode, whichever character is in the recording's name", () => {
+    const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+    // Any other character has one form and is no part of a header's or a path's syntax.
+    const special = all.filter(
+      (each) => each < "\x80" || each.normalize("NFKD") !== each || /[\p{Cc}\p{Cf}\p{Z}]/u.test(each),
+    );
+    const unsafe: string[] = [];
+    for (let start = 0; start < special.length; start += 8) {
+      const header = contentDisposition(safeFileName(special.slice(start, start + 8).join("a"), "txt"));
+      const { ascii, full } = namesIn(header);
+      if (!isSafe(ascii) || !isSafe(full)) unsafe.push(header);
+    }
+    expect(unsafe).toEqual([]);
+  });
+
+  test("has at most 255 bytes however long the recording's is, in both forms", () => {
+    for (const name of [
+      "x".repeat(5000),
+      "ä".repeat(5000),
+      "\ufdfa".repeat(300),
+      "👩‍👩‍👧".repeat(99),
+      "\uff02".repeat(999),
+    ]) {
+      const { ascii, full } = namesIn(contentDisposition(safeFileName(name, "docx")));
+      expect(ascii.length).toBeLessThan(200);
+      expect(Buffer.byteLength(full)).toBeLessThan(200);
+      expect([full, isSafe(full)]).toEqual([full, true]);
+    }
+  });
+
+  test.skipIf(Bun.which("curl") === null)("is the one that curl saves under, inside its folder", async () => {
+    const hostile = [
+      "a\uff02; filename=\uff02evil.exe",
+      "\uff0e\uff0e\uff0f\uff0e\uff0e\uff0fx",
+      '"; filename="../evil',
+      "..",
+      "\u2025",
+    ];
+    using folder = temporaryDirectory();
+    using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: ({ url }) => {
+        const name = hostile[Number(new URL(url).pathname.slice(1))] ?? "";
+        return new Response("x", { headers: { "Content-Disposition": contentDisposition(safeFileName(name, "txt")) } });
+      },
+    });
+    for (const [at, name] of hostile.entries()) {
+      const inside = join(folder.path, "outer", "inner", String(at));
+      mkdirSync(inside, { recursive: true });
+      const curl = Bun.spawn(["curl", "-sOJ", `http://127.0.0.1:${server.port}/${at}`], {
+        cwd: inside,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      expect(await curl.exited).toBe(0);
+      expect(readdirSync(inside)).toEqual([namesIn(contentDisposition(safeFileName(name, "txt"))).ascii]);
+    }
+    expect(readdirSync(folder.path)).toEqual(["outer"]);
+    expect(readdirSync(join(folder.path, "outer"))).toEqual(["inner"]);
+  });
+});
