@@ -10,6 +10,7 @@ const statuses = {
   not_from_here: 403,
   held: 403,
   not_found: 404,
+  too_slow: 408,
   not_ready: 409,
   still_processing: 409,
   too_large: 413,
@@ -41,8 +42,10 @@ export class ConsoleError extends Error {
 
   asResponse(): Response {
     const { field, retryMilliseconds } = this.#details;
+    // The rest of a body that nobody reads is not waited for (RFC 9110, 15.5.9).
+    const connection = this.code === "too_slow" ? "close" : undefined;
     const retrySeconds = retryMilliseconds === undefined ? null : retryAfterSeconds(retryMilliseconds);
-    return answer(statuses[this.code], { code: this.code, message: this.message, field, retrySeconds });
+    return answer(statuses[this.code], { code: this.code, message: this.message, field, retrySeconds, connection });
   }
 }
 

@@ -10,8 +10,9 @@ const everyMilliseconds = 1000;
 const heartbeatMilliseconds = 15_000;
 /** How often memory and the disk are told, which never stand still; everything else is told when it changes. */
 const restlessMilliseconds = 10_000;
-/** Each holds a connection; people have a few windows open. */
-const mostReaders = 50;
+/** Most readers of all sessions and of one. Each holds a connection; people have a few windows open. */
+const MOST_READERS = 50;
+const MOST_READERS_OF_SESSION = 10;
 
 interface Reader {
   readonly session: ConsoleSession;
@@ -38,11 +39,12 @@ export class OverviewFeed {
 
   /**
    * An answer that tells the overview now and whenever it has changed, until the session ends.
-   * @throws {ConsoleError} 429 while too many read already, 503 when the server is stopping
+   * @throws {ConsoleError} 429 while the session or all together have too many, 503 when the server is stopping
    */
   open(session: ConsoleSession): Response {
     if (this.#isClosed) throw new ConsoleError("service_unavailable", "The server is stopping.");
-    if (this.#readers.size >= mostReaders) {
+    const own = [...this.#readers].filter((reader) => reader.session.hash === session.hash).length;
+    if (this.#readers.size >= MOST_READERS || own >= MOST_READERS_OF_SESSION) {
       throw new ConsoleError("too_many_attempts", "Too many windows show the console already.", {
         retryMilliseconds: 10_000,
       });

@@ -3,14 +3,21 @@ import { Value } from "@sinclair/typebox/value";
 import { ConsoleError } from "./errors.ts";
 
 /** The longest body that the page sends, speakers' names, has a few thousand characters. */
-const mostBytes = 64 * 1024;
+const MOST_BYTES = 64 * 1024;
+/** How long a whole body may take; the page sends it at once. */
+const MOST_MILLISECONDS = 30_000;
 
 /**
- * Reads a small JSON body; one that is too long is not read to its end.
- * @throws {ConsoleError} 400 for what is no JSON, 413 for what is too long, 422 for what does not fit the schema
+ * Reads a small JSON body; one that is too long or too slow is not read to its end.
+ * @throws {ConsoleError} 400 for what is no JSON, 408 for what is too slow, 413 for what is too long, 422 for what does not
+ * fit the schema
  */
-export async function readBody<T extends TSchema>(request: Request, schema: T): Promise<Static<T>> {
-  const text = await readText(request);
+export async function readBody<T extends TSchema>(
+  request: Request,
+  schema: T,
+  mostMilliseconds = MOST_MILLISECONDS,
+): Promise<Static<T>> {
+  const text = await readText(request, mostMilliseconds);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -24,13 +31,26 @@ export async function readBody<T extends TSchema>(request: Request, schema: T): 
   });
 }
 
-async function readText(request: Request): Promise<string> {
+async function readText({ body }: Request, mostMilliseconds: number): Promise<string> {
+  const reader = body?.getReader();
+  if (reader === undefined) return "";
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    deadline.reject(new ConsoleError("too_slow", "The request's body did not arrive in time."));
+  }, mostMilliseconds);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of request.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > mostBytes) throw new ConsoleError("too_large", "The request is longer than the console's ever are.");
-    pieces.push(piece);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), deadline.promise]);
+      if (done) return Buffer.concat(pieces).toString();
+      bytes += value.byteLength;
+      if (bytes > MOST_BYTES) throw new ConsoleError("too_large", "The request is longer than the console's ever are.");
+      pieces.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+    // Nothing waits for the rest.
+    reader.cancel().catch(() => {});
   }
-  return Buffer.concat(pieces).toString();
 }

@@ -1,13 +1,13 @@
 export { basePath, checkStanding } from "./access.ts";
 export { type AppOptions, createApp } from "./app.ts";
-export { addressGroup } from "./client-address.ts";
+export { addressGroup, isLoopback } from "./client-address.ts";
 export { safeFileName } from "./content-disposition.ts";
 export { type Sender, TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { toApiError } from "./error-envelope.ts";
 export { ApiError, errorCodes, noRoom } from "./errors.ts";
 export { ExportAnswers } from "./export-answers.ts";
-export { parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
+export { type Client, parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
 export { refuseOtherMethods } from "./methods.ts";
 export { parseStatuses, readQuery } from "./query.ts";
 export { retryAfterSeconds } from "./rate-limits.ts";

@@ -133,11 +133,24 @@ describe("the overview as it changes", () => {
     expect((await (await server.operator()).data("/events")).status).toBe(503);
   });
 
+  test("is told to ten windows of a session, which leaves the others theirs", async () => {
+    using server = new ConsoleServer();
+    const [one, other] = [await server.operator(), await server.operator()];
+    const open = await Promise.all(Array.from({ length: 10 }, () => one.data("/events")));
+    expect(open.map(({ status }) => status)).toEqual(open.map(() => 200));
+    expect(await one.refusal(one.data("/events"), 429)).toBe("too_many_attempts");
+    const others = await other.data("/events");
+    expect(others.status).toBe(200);
+    for (const each of [others, ...open]) await each.body?.cancel();
+  });
+
   test("is told to so many windows, and the next one when one of them is closed", async () => {
     using server = new ConsoleServer();
+    const operators = await Promise.all(Array.from({ length: 5 }, () => server.operator()));
+    const windows = operators.flatMap((each) => Array.from({ length: 10 }, () => each));
+    const open = await Promise.all(windows.map((each) => each.data("/events")));
+    expect(open.map(({ status }) => status)).toEqual(windows.map(() => 200));
     const operator = await server.operator();
-    const open = await Promise.all(Array.from({ length: 50 }, () => operator.data("/events")));
-    expect(open.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
     expect(await operator.refusal(operator.data("/events"), 429)).toBe("too_many_attempts");
     await open[0]?.body?.cancel();
     let answer = await operator.data("/events");

@@ -226,18 +226,43 @@ describe("the operator's password", () => {
     await browser.enter({ password });
   });
 
-  test("can't be tried at great length from many addresses", async () => {
+  test("opens a session on a device that was signed in before, though others at its address spent all attempts", async () => {
     using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
     server.api.advance(0);
-    const browser = server.stranger();
-    const statuses: number[] = [];
-    for (let address = 0; address < 102; address++) {
-      const headers = { "X-Forwarded-For": `198.51.100.${address}` };
-      const body = JSON.stringify({ password: "wrong, of course" });
-      statuses.push((await browser.data("/session", { method: "POST", headers, body })).status);
+    await setPassword(server.api.store, password, server.api.operator());
+    const attempt = (text: string, cookie = "") =>
+      server.stranger().data("/session", {
+        method: "POST",
+        headers: { "X-Forwarded-For": "198.51.100.7", Cookie: cookie },
+        body: JSON.stringify({ password: text }),
+      });
+    const first = await attempt(password);
+    const [, device = ""] = first.headers.getSetCookie();
+    expect(device).toMatch(
+      /^transcribe_console_device=[\w-]{43}\.\d+\.[\w-]{43}; Max-Age=15552000; HttpOnly; SameSite=Strict$/,
+    );
+    const cookie = device.split(";")[0] ?? "";
+    for (let tries = 0; tries < 9; tries++) expect((await attempt("wrong, of course")).status).toBe(401);
+    const forged = cookie.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    const prolonged = cookie.replace(/\.(\d+)\./, (_, until: string) => `.${Number(until) + 1}.`);
+    for (const other of ["", forged, prolonged, "transcribe_console_device=x"]) {
+      expect([other, (await attempt(password, other)).status]).toEqual([other, 429]);
     }
-    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
-    expect(statuses.slice(100)).toEqual([429, 429]);
+    expect((await attempt("wrong, of course", cookie)).status).toBe(401);
+    const again = await attempt(password, cookie);
+    expect(again.status).toBe(200);
+    expect(JSON.stringify(server.api.log)).not.toContain(cookie.split("=")[1] ?? "");
+
+    // It opens nothing by itself, has attempts of a device and not without end, and is forgotten with the password.
+    const browser = server.stranger();
+    browser.cookie = cookie;
+    expect(await browser.refusal(browser.data("/overview"), 401)).toBe("not_signed_in");
+    for (let tries = 0; tries < 8; tries++) expect((await attempt("wrong, of course", cookie)).status).toBe(401);
+    expect((await attempt(password, cookie)).status).toBe(429);
+    server.api.advance(15 * minute);
+    for (let tries = 0; tries < 10; tries++) await attempt("wrong, of course");
+    await setPassword(server.api.store, password, server.api.operator());
+    expect((await attempt(password, cookie)).status).toBe(429);
   });
 });
 

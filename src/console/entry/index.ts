@@ -1,3 +1,4 @@
+export { deviceOf, type KnownDevice, nameDevice } from "./devices.ts";
 export { createLink } from "./links.ts";
 export {
   hasPassword,

@@ -46,12 +46,12 @@ export function removePassword(store: Store, by: Auditor): boolean {
 }
 
 export function hasPassword(store: Store): boolean {
-  return hashOf(store) !== null;
+  return passwordHash(store) !== null;
 }
 
 /** Whether it is the operator's password; it takes a few hundredths of a second, aside. */
 export async function isPassword(store: Store, password: string): Promise<boolean> {
-  const hash = hashOf(store);
+  const hash = passwordHash(store);
   return hash !== null && (await Bun.password.verify(password, hash));
 }
 
@@ -60,6 +60,7 @@ function endSessions(writer: Pick<Store, "delete">): void {
   writer.delete(consoleSessions).where(eq(consoleSessions.enteredBy, "password")).run();
 }
 
-function hashOf(store: Store): string | null {
+/** The stored hash of the password; null where none was set. */
+export function passwordHash(store: Store): string | null {
   return store.select({ hash: tables.consolePassword.hash }).from(tables.consolePassword).get()?.hash ?? null;
 }

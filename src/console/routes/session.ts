@@ -3,8 +3,16 @@ import { contextOf, timestamp } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
 import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract.ts";
-import { noCookie, sessionCookie } from "../cookie.ts";
-import { type ConsoleSession, hasPassword, isPassword, type OpenedSession, type Sessions } from "../entry/index.ts";
+import { deviceCookie, deviceCookieOf, noCookie, sessionCookie } from "../cookie.ts";
+import {
+  type ConsoleSession,
+  deviceOf,
+  hasPassword,
+  isPassword,
+  nameDevice,
+  type OpenedSession,
+  type Sessions,
+} from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { readBody } from "../read-body.ts";
 import type { ConsoleServices } from "../services.ts";
@@ -24,8 +32,12 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
         "This link was used already, or is older than ten minutes. Make another: transcribe console.",
       );
     }
-    const { address } = contextOf(request).client;
-    if (await attempts.try(address, () => isPassword(store, body.password))) return sessions.enterByPassword();
+    const sent = deviceCookieOf(request);
+    const attempter = {
+      client: contextOf(request).client,
+      device: sent === null ? null : deviceOf(store, sent, now()),
+    };
+    if (await attempts.try(attempter, () => isPassword(store, body.password))) return sessions.enterByPassword();
     throw new ConsoleError("password_not_valid", "This is not the operator's password.");
   };
 
@@ -36,7 +48,10 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
       "/session",
       async ({ request, set }) => {
         const { session, secret } = await enter(request);
-        set.headers["set-cookie"] = sessionCookie(secret, session, now(), isSecure(request));
+        const device = nameDevice(store, now());
+        const cookies = [sessionCookie(secret, session, now(), isSecure(request))];
+        if (device !== null) cookies.push(deviceCookie(device, now(), isSecure(request)));
+        set.headers["set-cookie"] = cookies;
         const { requestId, client } = contextOf(request);
         log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
         return showSession(session);
