@@ -1,5 +1,5 @@
 import { type ReloadedSettings, reloadSettings, type Settings, SettingsError } from "../config/index.ts";
-import { parseTrustedProxies, type TrustedProxies } from "../http/index.ts";
+import { type HostNames, parseHostNames, parseTrustedProxies, type TrustedProxies } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { settingFaults } from "./setting-faults.ts";
 
@@ -7,6 +7,7 @@ import { settingFaults } from "./setting-faults.ts";
 interface Understood {
   readonly allow: AllowList;
   readonly proxies: TrustedProxies;
+  readonly hosts: HostNames;
 }
 
 /** The settings that a server runs with at present. Who needs one asks for it each time, so that a reload counts at once. */
@@ -34,6 +35,11 @@ export class RunningSettings {
     return this.#understood.proxies;
   }
 
+  /** Names that requests may be sent to. */
+  get hosts(): HostNames {
+    return this.#understood.hosts;
+  }
+
   /** Takes over what a running server can take over. @throws {SettingsError} and leaves all as it was */
   reload(next: Settings): ReloadedSettings {
     const reloaded = reloadSettings(this.#values, next);
@@ -49,5 +55,6 @@ function understand(settings: Settings): Understood {
   return {
     allow: parseAllowList(settings.fetch.allow),
     proxies: parseTrustedProxies(settings.server.trusted_proxies),
+    hosts: parseHostNames(settings.server.hosts).add(settings.server.host.toLowerCase()),
   };
 }

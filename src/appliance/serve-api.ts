@@ -82,7 +82,11 @@ export function serveApi(parts: ServedParts): HttpServer {
   const { host, port } = parts.address;
   const credentials = certificate?.current ?? null;
   return orStartError(`can't listen on ${host}, port ${port}`, () =>
-    startServer({ app, beside, host, port, proxies: () => running.proxies, credentials, log, metrics, now }),
+    startServer({
+      ...{ app, beside, host, port, credentials, log, metrics, now },
+      proxies: () => running.proxies,
+      hosts: () => running.hosts,
+    }),
   );
 }
 

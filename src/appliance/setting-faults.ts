@@ -1,5 +1,5 @@
 import { type SettingFault, type Settings, withoutPassword } from "../config/index.ts";
-import { parseTrustedProxies } from "../http/index.ts";
+import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
 import { parseAllowList } from "../media/index.ts";
 import { messageOf } from "../wording/index.ts";
 
@@ -9,6 +9,7 @@ export function settingFaults({ fetch, server }: Settings): SettingFault[] {
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
     ...faultOf("server.trusted_proxies", () => parseTrustedProxies(server.trusted_proxies)),
+    ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", together)] : []),
   ];
 }

@@ -32,6 +32,13 @@ const rules: readonly Rule[] = [
     message: ({ retention }) =>
       `the audio goes with its text, after ${writeQuantity(retention.completed_days, "days")} (retention.completed_days)`,
   },
+  {
+    setting: "server.hosts",
+    applies: ({ server }) =>
+      server.hosts.length === 0 && server.trusted_proxies.length > 0 && server.tls_certificate === "",
+    message: () =>
+      "this is empty, so what the proxies pass on with a host name is refused with 400; list the names by which clients reach them",
+  },
 ];
 
 /** Settings that are allowed and yet can't be meant so: they have no effect together. */

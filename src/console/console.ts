@@ -94,7 +94,7 @@ function refuse({ log }: ConsoleServices, error: unknown, code: string | number,
     log.info({ event: "console.refused", requestId, code: error.code, address: client.address });
     return error.asResponse();
   }
-  const refusal = toApiError(error, code, log, context.requestId);
+  const refusal = toApiError(error, code, log, request);
   context.refusal = refusal.code;
   return apiErrorAsResponse(refusal);
 }

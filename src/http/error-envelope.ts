@@ -11,21 +11,25 @@ import { contextOf } from "./request-context.ts";
  */
 export function errorEnvelope(log: Logger) {
   return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) => {
-    const context = contextOf(request);
-    const refusal = toApiError(error, code, log, context.requestId);
-    context.refusal = refusal.code;
+    const refusal = toApiError(error, code, log, request);
+    contextOf(request).refusal = refusal.code;
     return refusal.asResponse();
   });
 }
 
 /** The error that may leave this program for what was thrown; what was not thrown on purpose goes into the log alone. */
-export function toApiError(error: unknown, code: string | number, log: Logger, requestId: string): ApiError {
+export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
   if (error instanceof ApiError) return error;
+  const { requestId } = contextOf(request);
   if (error instanceof ValidationError) {
     return new ApiError("validation_failed", "The request is not valid.", { errors: fieldErrors(error) });
   }
   if (code === "NOT_FOUND") return notFound();
   if (code === "PARSE") return new ApiError("bad_request", "The request's body can't be read.");
+  // Nobody is there to read this, and it is no fault of the server.
+  if (request.signal.aborted && error instanceof Error && error.name === "AbortError") {
+    return new ApiError("bad_request", "The connection was closed.");
+  }
   const trouble = machineTrouble(error);
   if (trouble !== null) {
     log.error({ event: "http.machine_trouble", requestId, trouble: trouble.kind, detail: trouble.detail });

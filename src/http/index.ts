@@ -8,6 +8,7 @@ export { toApiError } from "./error-envelope.ts";
 export { ApiError, errorCodes, noRoom } from "./errors.ts";
 export { ExportAnswers } from "./export-answers.ts";
 export { type Client, parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
+export { type HostNames, parseHostNames } from "./hosts.ts";
 export { refuseOtherMethods } from "./methods.ts";
 export { parseStatuses, readQuery } from "./query.ts";
 export { retryAfterSeconds } from "./rate-limits.ts";

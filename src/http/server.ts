@@ -4,8 +4,10 @@ import type { App } from "./app.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
+import { type HostNames, hostFault } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
-import { type Connection, contextOf, type RequestContext, shareContext } from "./request-context.ts";
+import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
+import { type Connection, contextOf, shareContext } from "./request-context.ts";
 
 /** What is served beside the API on the same address; null: nothing is, at that path. */
 export type Beside = (path: string) => ((request: Request) => Promise<Response>) | null;
@@ -16,6 +18,8 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly proxies: () => TrustedProxies;
+  /** Names that a request's Host header may give, besides loopback names, addresses and those in the certificate. */
+  readonly hosts: () => HostNames;
   /** What TLS is spoken with; null speaks plain HTTP. */
   readonly credentials: Credentials | null;
   readonly log: Logger;
@@ -61,6 +65,7 @@ export function startServer(options: ServerOptions): HttpServer {
 }
 
 function listen(options: ServerOptions, port: number, credentials: Credentials | null): Server<undefined> {
+  const served: ServerOptions = { ...options, credentials };
   return Bun.serve({
     hostname: options.host,
     port,
@@ -71,42 +76,36 @@ function listen(options: ServerOptions, port: number, credentials: Credentials |
     // Bun's own refusal is bare, without the envelope; the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: headSeconds,
-    fetch: (request, server) => respond(request, server, options),
+    ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
   });
 }
 
-async function respond(request: Request, server: Server<undefined>, options: ServerOptions): Promise<Response> {
-  const { log, now } = options;
-  const startedAt = now();
+interface Arrival {
+  readonly server: Server<undefined>;
+  readonly segments: RawSegments;
+}
+
+async function respond(request: Request, { server, segments }: Arrival, options: ServerOptions): Promise<Response> {
+  const startedAt = options.now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
   context.connection = connectionOf(request, server);
-  // Bun counts a request as idle while its body comes in, and would cut every upload of more than its timeout. A sender
-  // that falls silent is ended by the upload's own watch.
+  // Bun's timeout is a total one: it would cut every upload that takes longer. Whoever reads a body ends a slow sender.
   server.timeout(request, 0);
   const routable = withRoutableHost(request);
   // A Host that is none leaves no URL to route by.
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
-  const response = url === null ? unreadable(context) : await answer(handlerOf(url, options), routable);
+  const handle = handlerOf(request, url, segments, options);
+  const response = handle instanceof ApiError ? handle.asResponse() : await answer(handle, routable);
+  if (handle instanceof ApiError) context.refusal = handle.code;
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
   for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
-  const milliseconds = now() - startedAt;
-  options.metrics.http.request(request.method, response.status, milliseconds / 1000);
-  if (context.refusal !== null) options.metrics.http.refused(context.refusal);
-  log[isProbe(url, response) ? "debug" : "info"]({
-    event: "http.request",
-    requestId: context.requestId,
-    method: request.method,
-    path: url?.pathname,
-    status: response.status,
-    milliseconds,
-    keyId: context.caller?.key.id,
-    ...(context.refusal === null ? {} : { error: context.refusal, address: context.client.address }),
-  });
+  logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
+  // From here on the timeout also ends a client that does not finish a body which nobody reads.
   server.timeout(request, idleSeconds);
   return response;
 }
@@ -114,6 +113,40 @@ async function respond(request: Request, server: Server<undefined>, options: Ser
 /** Bun forgets a request's address when its answer has ended, and applies a timeout to an answer that is being sent, too. */
 function connectionOf(request: Request, server: Server<undefined>): Connection {
   return { isOpen: () => server.requestIP(request) !== null, cut: () => server.timeout(request, 1) };
+}
+
+function logRequest(
+  request: Request,
+  response: Response,
+  { url, milliseconds }: { readonly url: URL | null; readonly milliseconds: number },
+  { metrics, log }: ServerOptions,
+): void {
+  const { requestId, caller, refusal, client } = contextOf(request);
+  metrics.http.request(request.method, response.status, milliseconds / 1000);
+  if (refusal !== null) metrics.http.refused(refusal);
+  log[isProbe(url, response) ? "debug" : "info"]({
+    event: "http.request",
+    requestId,
+    method: request.method,
+    path: url === null ? undefined : loggablePath(url.pathname),
+    status: response.status,
+    // Nobody has read this status then.
+    clientClosed: request.signal.aborted ? true : undefined,
+    milliseconds,
+    keyId: caller?.key.id,
+    ...(refusal === null ? {} : { error: refusal, address: client.address }),
+  });
+}
+
+/**
+ * The path without the segments that none of the server's paths and ids can have: a client may have put its key there, in any
+ * encoding. A key is longer than 36 characters, the length of a UUID.
+ */
+function loggablePath(path: string): string {
+  return path
+    .split("/")
+    .map((segment) => (/^[\w.-]{0,36}$/.test(segment) && !segment.includes("trs_") ? segment : "*"))
+    .join("/");
 }
 
 /**
@@ -135,12 +168,6 @@ function originOf(url: URL | null, { scheme }: Client): string {
   return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
 }
 
-function unreadable(context: RequestContext): Response {
-  const refusal = new ApiError("bad_request", "The request's Host header or target can't be read.");
-  context.refusal = refusal.code;
-  return refusal.asResponse();
-}
-
 /** What load balancers and Prometheus ask every few seconds is of interest when it fails. */
 function isProbe(url: URL | null, response: Response): boolean {
   return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
@@ -148,8 +175,20 @@ function isProbe(url: URL | null, response: Response): boolean {
 
 type Handler = (request: Request) => Promise<Response>;
 
-function handlerOf({ pathname }: URL, { app, beside }: ServerOptions): Handler {
-  return beside?.(pathname) ?? (async (request) => app.handle(request));
+/** What handles a request, or why nothing does: a target or a host that is not this server's. */
+function handlerOf(
+  request: Request,
+  url: URL | null,
+  segments: RawSegments,
+  { app, beside, hosts, credentials }: ServerOptions,
+): Handler | ApiError {
+  const fault = hostFault(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
+  if (fault !== null) return new ApiError("bad_request", fault);
+  if (url === null) return new ApiError("bad_request", "The request's target can't be read.");
+  if (hasDotSegments(segments, url.pathname)) {
+    return new ApiError("bad_request", "The request's path has dot segments or backslashes; send it resolved.");
+  }
+  return beside?.(url.pathname) ?? (async (incoming) => app.handle(incoming));
 }
 
 /** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */

@@ -18,6 +18,8 @@ export function createLogger(level: string): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      // No line is meant to hold a key; an error's text or a client's request id might.
+      hooks: { streamWrite: (line) => line.replace(/trs_\w{8,}/g, "trs_***") },
     },
     destination,
   );

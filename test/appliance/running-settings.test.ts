@@ -26,6 +26,13 @@ describe("a reload of the settings", () => {
     expect(running.reload(next)).toMatchObject({ changed: [], needRestart: ["storage.data_dir"] });
   });
 
+  test("replaces the host names that requests may be sent to, besides the address that the server listens on", () => {
+    const running = new RunningSettings(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "a.example" }));
+    expect([...running.hosts]).toEqual(["a.example", "box.example"]);
+    running.reload(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "b.example,c.example" }));
+    expect([...running.hosts]).toEqual(["b.example", "c.example", "box.example"]);
+  });
+
   test("that holds a network that is none is refused, and leaves all as it was", () => {
     const running = new RunningSettings(load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/8" }));
     const before = running.values;

@@ -24,6 +24,10 @@ describe("settings that have no effect together are named", () => {
       "retention.audio_days: the audio goes with its text, after 3d (retention.completed_days)",
       { TRANSCRIBE_RETENTION_COMPLETED_DAYS: "3" },
     ],
+    [
+      "server.hosts: this is empty, so what the proxies pass on with a host name is refused with 400; list the names by which clients reach them",
+      { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "10.0.0.5" },
+    ],
   ])("%s", (warning, environment) => {
     expect(warningsOf(environment)).toEqual([warning]);
   });

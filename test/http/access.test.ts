@@ -75,7 +75,7 @@ describe("what belongs to others", () => {
     const stranger = server.client("second");
     const theirs = server.enterCompleted(stranger.accountId, 1);
     expect((await stranger.fetch(`/transcriptions/${theirs}`)).status).toBe(200);
-    const ids = [theirs, Bun.randomUUIDv7(), "42", theirs.toUpperCase(), `${theirs}0`, "%00", "..%2f..%2fhealthz", "é"];
+    const ids = [theirs, Bun.randomUUIDv7(), "42", theirs.toUpperCase(), `${theirs}0`, "%00", "x%2fhealthz", "é"];
     const bodies = new Set<string>();
     for (const path of ids.flatMap((id) => [`/transcriptions/${id}`, `/transcriptions/${id}/segments`])) {
       const response = await client.fetch(path);

@@ -76,6 +76,7 @@ test.each([
 describe("behind a proxy on this machine", () => {
   const server = new ApiServer({
     trustedProxies: ["127.0.0.1"],
+    hosts: ["transcribe.example.org"],
     limits: { failed_authentications_per_minute: 3 },
   });
   beforeAll(() => {

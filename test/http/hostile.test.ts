@@ -3,7 +3,9 @@ import { errorOf } from "../support/client.ts";
 import { expectNoSecrets, refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 
-const server = new ApiServer();
+/** Names of any length: Elysia's router looks for the path behind a fixed number of characters. */
+const hostNames = ["a", "ai", "gpu", "box1", "a.b.c", "a".repeat(63)];
+const server = new ApiServer({ hosts: hostNames });
 afterAll(() => server[Symbol.dispose]());
 const client = server.client("first");
 const own = server.enterCompleted(client.accountId, 1);
@@ -58,6 +60,63 @@ describe("paths that are spelled in other ways", () => {
   });
 });
 
+describe("a path with dot segments", () => {
+  const up = (count: number, dots = "..", slash = "/") => `${dots}${slash}`.repeat(count);
+  const paths = [
+    `/api/public/v1/${up(3)}console/data/entrance`,
+    `/api/public/v1/${up(3, "%2e%2e")}console/data/entrance`,
+    `/api/public/v1/${up(3, ".%2E")}console/data/entrance`,
+    `/api/public/v1/${up(3, "%2e.")}console/`,
+    `/api/public/v1/${up(3, "..", "%2f")}console/`,
+    `/api/public/v1/${up(3, "%2E%2e", "%2F")}console/`,
+    `/api/public/v1/${up(3, "..", "%5c")}console/`,
+    "/api\\..\\console\\data\\entrance",
+    "/x/..",
+    "/../",
+    "/..",
+    "/.",
+    "/./healthz",
+    "/healthz/.",
+    "/healthz/../healthz",
+    "/x//../../healthz",
+    "/x//../healthz",
+    `/${"x/".repeat(20)}${up(20)}healthz`,
+    `/${"x/".repeat(20)}${up(20)}`,
+    "http://localhost/x/../healthz",
+    "/x/../healthz?y",
+    "/x/../healthz#y",
+    "/x/..#y",
+  ];
+  const heads = ["HTTP/1.1\r\nHost: localhost", "HTTP/1.1\r\nHost: 127.0.0.1:8787", "HTTP/1.0"];
+  test.each(paths)("%p is refused before anything is routed by it", async (path) => {
+    for (const head of heads) {
+      for (const method of ["GET", "HEAD", "POST", "OPTIONS"]) {
+        const answer = await server.raw(`${method} ${path} ${head}\r\nConnection: close\r\n\r\n`);
+        expect([method, head, answer.slice(0, 12)]).toEqual([method, head, "HTTP/1.1 400"]);
+        if (method !== "HEAD") expect(answer).toContain('"error":"bad_request"');
+      }
+    }
+  });
+
+  const others: [string, string][] = [
+    ["/healthz", "200"],
+    ["/healthz?path=/../x", "200"],
+    ["/healthz/...", "404"],
+    ["/..x/y..", "404"],
+    ["/x/%252e%252e/healthz", "404"],
+    ["/console//", "404"],
+    ["/a/b/c/d/e/f/g/h/i/j", "404"],
+    ["//healthz", "404"],
+    ["/", "404"],
+  ];
+  test.each(others)("%p has none, and is %s", async (path, status) => {
+    for (const head of heads) {
+      const answer = await server.raw(`GET ${path} ${head}\r\nConnection: close\r\n\r\n`);
+      expect([head, answer.slice(0, 12)]).toEqual([head, `HTTP/1.1 ${status}`]);
+    }
+  });
+});
+
 describe("methods that nobody uses", () => {
   const methods = ["TRACE", "PROPFIND", "PURGE", "QUERY", "LOCK", "SEARCH", "M-SEARCH", "CONNECT", "get", "FOO"];
   test.each(methods)("%s is 405 with Allow, or is refused before it is a request", async (method) => {
@@ -83,11 +142,15 @@ describe("requests with odd heads", () => {
     ["a Host with a space", ["Host: a b", authorization], "400"],
     ["a Host with a path", ["Host: a/../..", authorization], "4"],
     ["an empty Host", ["Host:", authorization], ""],
-    ["two Hosts", ["Host: a", "Host: b", authorization], ""],
-    ["two Authorizations", ["Host: a", authorization, authorization], "401"],
-    ["a Host that lies", ["Host: elsewhere.example:1", authorization], "200"],
-    ["a long header", ["Host: a", authorization, `X-Filler: ${"x".repeat(8000)}`], "200"],
-    ["many headers", ["Host: a", authorization, ...Array.from({ length: 90 }, (_, at) => `X-${at}: ${at}`)], "200"],
+    ["two Hosts", ["Host: localhost", "Host: localhost", authorization], "400"],
+    ["two Authorizations", ["Host: localhost", authorization, authorization], "401"],
+    ["a Host that lies", ["Host: elsewhere.example:1", authorization], "400"],
+    ["a long header", ["Host: localhost", authorization, `X-Filler: ${"x".repeat(8000)}`], "200"],
+    [
+      "many headers",
+      ["Host: localhost", authorization, ...Array.from({ length: 90 }, (_, at) => `X-${at}: ${at}`)],
+      "200",
+    ],
   ];
   test.each(heads)("%s: an answer, and never 5xx", async (_, lines, status) => {
     const answer = await server.raw(`${[line, ...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
@@ -145,7 +208,7 @@ describe("bodies that nobody asked for", () => {
 });
 
 describe("a Host of any length", () => {
-  const hosts = ["a", "ai", "gpu", "box1", "a.b.c", "localhost", "[::1]", "a:1", "10.0.0.1:8787", "a".repeat(63)];
+  const hosts = [...hostNames, "localhost", "[::1]", "a:1", "10.0.0.1:8787"];
   test.each(hosts)("%p leads to the same paths, and past no check", async (host) => {
     const ask = (path: string, authorization = "") =>
       server.raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}Connection: close\r\n\r\n`);

@@ -20,6 +20,7 @@ import {
   createApp,
   ExportAnswers,
   type PaceLimits,
+  parseHostNames,
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
@@ -48,6 +49,7 @@ export interface ApiServerOptions {
   readonly recordingSeconds?: number;
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
+  readonly hosts?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
   /** What is served beside the API; made anew when the server is started again. */
   readonly beside?: (options: AppOptions, usage: Usage) => Beside;
@@ -286,12 +288,14 @@ export class ApiServer implements Disposable {
     };
     const app = createApp(this.appOptions);
     const proxies = parseTrustedProxies(options.trustedProxies ?? []);
+    const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({
       app,
       beside: options.beside?.(this.appOptions, usage) ?? (() => null),
       host: "127.0.0.1",
       port,
       proxies: () => proxies,
+      hosts: () => hosts,
       credentials: null,
       log,
       metrics,

@@ -3,7 +3,14 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
-import { createApp, type HttpServer, parseTrustedProxies, readCredentials, startServer } from "../../src/http/index.ts";
+import {
+  createApp,
+  type HttpServer,
+  parseHostNames,
+  parseTrustedProxies,
+  readCredentials,
+  startServer,
+} from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ApiServer } from "./support.ts";
@@ -26,7 +33,9 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     const app = createApp({ ...plain.appOptions, secure: true });
     const proxies = parseTrustedProxies([]);
     const credentials = credentialsOf(first);
-    server = startServer({ app, host, port: 0, proxies: () => proxies, credentials, log, metrics, now });
+    const hosts = parseHostNames(["a", "ab", "abc", "abcd", "a.b.example.org"]);
+    const options = { app, host, port: 0, credentials, log, metrics, now };
+    server = startServer({ ...options, proxies: () => proxies, hosts: () => hosts });
   });
   afterAll(async () => {
     await server.stop(true);

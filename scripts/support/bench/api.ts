@@ -145,6 +145,7 @@ const server = startServer({
   host: "127.0.0.1",
   port: 0,
   proxies: () => proxies,
+  hosts: () => new Set(),
   credentials: null,
   log,
   metrics,

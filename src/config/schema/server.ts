@@ -28,6 +28,12 @@ export const server = group("Where the API is served.", {
     description: "File with the certificate's private key (PEM, not encrypted), readable by the server's user.",
     reload: false,
   }),
+  hosts: list({
+    default: [],
+    description:
+      "Host names that clients reach the server by (transcribe.example.org), besides localhost and addresses, which always work, and the names in tls_certificate. A request whose Host header gives another name is refused with 400: a web page could otherwise read answers by pointing its own name here (DNS rebinding).",
+    reload: true,
+  }),
   trusted_proxies: list({
     default: [],
     description:

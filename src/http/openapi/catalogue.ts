@@ -20,7 +20,8 @@ const backOff = "Try again with exponential backoff; a create with the same `Ide
 /** Every error there is, as documentation tells of it. */
 export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
   bad_request: {
-    meaning: "The body is not multipart/form-data, can't be read as such from its start, or arrives too slowly.",
+    meaning:
+      "The body is not multipart/form-data, can't be read as such from its start, or arrives too slowly. On every path: the request's `Host` is none of the server's, there are two, or the path has dot segments.",
     advice: fixRequest,
     message: "Send the recording as multipart/form-data.",
   },

@@ -82,7 +82,9 @@ ${rows.join("\n")}`;
 }
 
 const parserText = `## What is refused before it is a request
-A few things end at the HTTP parser, whose answer has a status and neither a body nor our headers: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that can't be read or that contradict each other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for another version of HTTP than 1.0 and 1.1. A method that HTTP does not know ends the connection.`;
+A few things end at the HTTP parser, whose answer has a status and neither a body nor our headers: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that can't be read or that contradict each other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for another version of HTTP than 1.0 and 1.1. A method that HTTP does not know ends the connection.
+
+With the envelope and before anything else, on every path, 400 \`bad_request\` refuses a \`Host\` that is none of the server's names, two \`Host\` headers, and a path with \`.\` or \`..\` segments or backslashes, plain or percent-encoded.`;
 
 function number(value: number): string {
   return value.toLocaleString("en");

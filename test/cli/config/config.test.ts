@@ -112,6 +112,7 @@ describe("transcribe config check", () => {
     );
     const checked = await runCli(["config", "check", meaningless, "--json"], {
       TRANSCRIBE_SERVER_TRUSTED_PROXIES: "x/y",
+      TRANSCRIBE_SERVER_HOSTS: "a.example,https://b.example",
     });
     expect(checked.exitCode).toBe(2);
     expect(Value.Parse(checkedShape, JSON.parse(checked.stdout))).toMatchObject({
@@ -119,6 +120,7 @@ describe("transcribe config check", () => {
       faults: [
         { setting: "fetch.allow", origin: { line: 2 }, message: expect.stringContaining("https://…@host: ") },
         { setting: "server.trusted_proxies", origin: { name: "TRANSCRIBE_SERVER_TRUSTED_PROXIES" } },
+        { setting: "server.hosts", message: expect.stringContaining("https://b.example is not a host name") },
         { setting: "server.tls_key", origin: { line: 4 }, message: expect.stringContaining("go together") },
       ],
       warnings: [],
