@@ -143,7 +143,7 @@ describe.if(ready)("the program in one file", () => {
     const directory = join(runtime, names[0] ?? "");
     const found = readdirSync(directory, { recursive: true, encoding: "utf8" });
     const files = found.filter((name) => statSync(join(directory, name)).isFile() && name !== "parts.json");
-    const sources = await partSources(defaultCacheRoot());
+    const sources = await partSources(process.arch);
     expect(files.sort()).toEqual(sources.map(({ path }) => path).sort());
     const wrong = [];
     for (const { path, source } of sources) {
