@@ -1,4 +1,5 @@
 // The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
+import { availableParallelism } from "node:os";
 import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { root } from "./checkout.ts";
 import { failures, summarise, summaryLine } from "./test-summary.ts";
@@ -20,6 +21,8 @@ const bunTest = (which: readonly string[]) => [
   ...[process.execPath, "--no-env-file", "test"],
   ...["--timeout", String(timeoutMilliseconds), ...which],
 ];
+/** Files run at once. Many tests wait for a process or a model on one core; more than two at once miss their limits. */
+const LANES = Math.min(2, availableParallelism());
 
 let failedChecks = 0;
 for (const { name, command } of CHECKS) {
@@ -33,7 +36,7 @@ for (const { name, command } of CHECKS) {
 
 const run: TestRun = args.includes("--binary")
   ? await binaryTests(names, bunTest)
-  : { command: bunTest(names), env: {} };
+  : { command: bunTest([`--parallel=${LANES}`, ...names]), env: {} };
 const tests = Bun.spawn([...run.command], {
   cwd: root,
   env: { ...process.env, ...run.env },
