@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { basePath } from "../engine/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
@@ -96,7 +97,9 @@ describe.if(ready)("models of a running server", () => {
     server.showing(async () => {
       const cut = join(directory.path, "cut.bin");
       await Bun.write(cut, await Bun.file(basePath).slice(0, 5_000_000).arrayBuffer());
-      await json("import", cut);
+      expect(await refusal("import", cut)).toContain("is a damaged whisper model, or none: 1572864 bytes are missing");
+      await json("import", join(directory.path, "ggml-loud.bin"), "--name", "cut");
+      truncateSync(join(server.dataDirectory, "models/installed/cut/model.bin"), 5_000_000);
       const why = await refusal("use", "cut");
       expect(why).toContain("cut can't be used here, whisper-loud stays in use");
       expect(why).not.toMatch(/\n\s+at /);
