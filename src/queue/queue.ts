@@ -102,7 +102,7 @@ export class RecordingQueue {
     this.#watch.unref();
   }
 
-  /** Recordings processed at once from now on. Fewer than run leaves these in peace: none begins until enough have ended. */
+  /** Recordings processed at once from now on. Where more run, none begins until enough have ended or were parked for others. */
   set slots(slots: number) {
     this.#queue.concurrency = slots;
   }
@@ -265,11 +265,12 @@ export class RecordingQueue {
   /** @returns whether one was parked */
   #parkForOthers(): boolean {
     const staying = this.#staying();
-    const free = this.#rules.slots() - staying.length;
+    // None is free either where more run than there are slots, because these became fewer.
+    const free = Math.max(0, this.#rules.slots() - staying.length);
     const held = new Map<string, number>();
     // Of accounts that hold as many, the one that began last is first.
     for (const [, { accountId }] of staying.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
-    if (free < 0 || Math.max(0, ...held.values()) < 2) return false;
+    if (Math.max(0, ...held.values()) < 2) return false;
     // The slots that parked recordings are leaving go to the first of the order.
     const order = orderOf(this.#waitingForSlots(), this.#rules, free + 1);
     const next = order[free];

@@ -181,6 +181,17 @@ describe("an account that holds all slots", () => {
     await scene.processed("a2");
   });
 
+  test("leaves one, too, when the slots become fewer than it holds", async () => {
+    scene.start(5);
+    for (const name of ["a1", "a2", "a3", "a4", "a5"]) scene.send(name);
+    await scene.processed("a1", "a2", "a3", "a4", "a5");
+    scene.queue.slots = 2;
+    await scene.stays("a1", "a2", "a3", "a4", "a5");
+    scene.send("b1");
+    await scene.processed("a1", "b1");
+    await scene.stays("a1", "b1");
+  });
+
   test("gives a slot back that it left, when its parked recording ends in that moment", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
