@@ -9,7 +9,7 @@ import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-ch
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of fairness between accounts", jfk, ...recordingOfChunksNeeds);
 
-/** A host on loopback that answers every request with a body that never ends, some bytes at a time. */
+/** A host on loopback whose bodies never end and drip, yet faster than the 16 KiB/s under which a link fails in the end. */
 class DrippingHost implements AsyncDisposable {
   /** Bodies that are being sent. */
   open = 0;
@@ -22,7 +22,7 @@ class DrippingHost implements AsyncDisposable {
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => {
           this.open += 1;
-          timer = setInterval(() => controller.enqueue(new Uint8Array(1024).fill(7)), 100);
+          timer = setInterval(() => controller.enqueue(new Uint8Array(4096).fill(7)), 100);
         },
         cancel: () => {
           this.open -= 1;
