@@ -39,7 +39,7 @@ async function run(
   signal: AbortSignal,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { recordings, usage, log, now } = services;
+  const { recordings, usage, log, metrics, now } = services;
   const startedAt = now();
   try {
     return await work();
@@ -48,6 +48,7 @@ async function run(
     const milliseconds = now() - startedAt;
     if (signal.aborted && left !== null && isOpen(left.status)) {
       log.info({ event: "recording.parked", recordingId: id, milliseconds });
+      metrics.recordings.parked(milliseconds / 1000);
       return { waitsFor: "slot" };
     }
     const trouble = services.waitsForMachine ? machineTrouble(error) : null;

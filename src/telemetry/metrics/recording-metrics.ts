@@ -102,7 +102,7 @@ export class RecordingMetrics {
     });
     this.#processingSeconds = new Counter({
       name: "transcribe_processing_seconds_total",
-      help: "Time that completed recordings held a slot; five at once count five times",
+      help: "Time that recordings held a slot until they completed or were parked; five at once count five times",
       registers,
     });
   }
@@ -121,6 +121,11 @@ export class RecordingMetrics {
   /** A recording's length became known. */
   decoded(audioSeconds: number): void {
     this.#audioReceived.inc(audioSeconds);
+  }
+
+  /** A recording left its slot to another account's and resumes later. */
+  parked(processingSeconds: number): void {
+    this.#processingSeconds.inc(processingSeconds);
   }
 
   ended({ status, reason, cause, language, audioSeconds, processingSeconds }: EndedRecording): void {
