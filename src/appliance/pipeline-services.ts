@@ -21,6 +21,7 @@ export function pipelineServices({ running, files, room, ...parts }: Parts): Pip
   return {
     ...parts,
     fetchOptions: () => ({
+      enabled: running.values.fetch.enabled,
       allow: running.allow,
       maxBytes: limits().upload_bytes,
       timeoutSeconds: running.values.fetch.timeout_seconds,

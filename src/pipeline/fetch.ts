@@ -7,6 +7,8 @@ import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure } from "./step.ts";
 
 export interface FetchOptions {
+  /** Whether links are downloaded; one that was taken in before they were turned off fails. */
+  readonly enabled: boolean;
   readonly allow: AllowList;
   readonly maxBytes: number;
   readonly timeoutSeconds: number;
@@ -33,9 +35,12 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
     const { accountId, sourceUrl, sizeBytes } = waiting;
     if (sourceUrl === null || sizeBytes !== null) return { waitsFor: "slot" };
     if (!usage.hasAllowance(accountId, services.audioAllowanceSeconds(accountId), now())) throw quotaExceeded();
+    const { enabled, timeoutSeconds, ...options } = services.fetchOptions();
+    if (!enabled) {
+      throw new RecordingFailure({ reason: "internal", cause: "fetch_blocked_address" }, "links are turned off");
+    }
     const startedAt = now();
     recordings.progress(id, "fetch", null);
-    const { timeoutSeconds, ...options } = services.fetchOptions();
     const fetched = await fetchRecording({
       ...options,
       url: new URL(sourceUrl),

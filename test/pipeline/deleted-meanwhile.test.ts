@@ -54,6 +54,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       recordingEnded: () => void modelsFreed++,
     },
     fetchOptions: () => ({
+      enabled: true,
       allow: parseAllowList(["127.0.0.0/8"]),
       maxBytes: 10_000_000,
       timeoutSeconds: 60,

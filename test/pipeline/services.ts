@@ -29,6 +29,7 @@ export function quietServices(
       recordingEnded: () => {},
     },
     fetchOptions: () => ({
+      enabled: true,
       ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
       claimRoom: (bytes) => room.claim(bytes, "intake"),
     }),

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createAccount } from "../../src/accounts/index.ts";
+import { parseAllowList } from "../../src/media/index.ts";
+import { fetchLink, ParkingError, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { Recordings } from "../../src/transcriptions/index.ts";
+import { waveHeader } from "../media/support.ts";
+import { available, ffmpegPath } from "../support/checkout.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { quietServices } from "./services.ts";
+
+describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recording", () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let store: Store;
+  let recordings: Recordings;
+  let services: PipelineServices;
+  let accountId: string;
+  /** What the engine does. */
+  let run: (operation: string) => Promise<unknown>;
+  let milliseconds: number;
+
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, Date.now);
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    milliseconds = 0;
+    const dataDirectory = new DataDirectory(directory.path);
+    const room = new DiskRoom(directory.path, () => 0);
+    const engine = (operation: string) => run(operation);
+    const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run: engine, room });
+    services = { ...quiet, now: () => milliseconds };
+  });
+  afterEach(() => {
+    store.$client.close();
+    directory[Symbol.dispose]();
+  });
+
+  test("that is parked counts the time in its slot, as the last one does when the recording completes", async () => {
+    const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    await Bun.write(services.dataDirectory.uploadPath(id), Buffer.concat([header, Buffer.alloc(64_000)]));
+    const parking = new AbortController();
+    run = async () => {
+      milliseconds += 40_000;
+      parking.abort(new ParkingError(0));
+      throw parking.signal.reason;
+    };
+    expect(await processRecording(services, id, parking.signal)).toEqual({ waitsFor: "slot" });
+    expect(recordings.get(id)).toMatchObject({ status: "processing", failureReason: null });
+    const text = await services.metrics.read();
+    expect(text).toContain("transcribe_processing_seconds_total 40");
+  });
+
+  test("at a link that came before links were turned off fails, and asks no host", async () => {
+    let requests = 0;
+    using host = Bun.serve({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      fetch: () => {
+        requests += 1;
+        return new Response("a recording");
+      },
+    });
+    const sourceUrl = `http://127.0.0.1:${host.port}/a`;
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceUrl, sizeBytes: null }));
+    const options = { ...services.fetchOptions(), enabled: false, allow: parseAllowList(["127.0.0.1"]) };
+    const off = { ...services, fetchOptions: () => options };
+    expect(await fetchLink(off, id, new AbortController().signal)).toBeNull();
+    expect(recordings.get(id)).toMatchObject({ status: "failed", failureCause: "fetch_blocked_address" });
+    expect(requests).toBe(0);
+  });
+});
