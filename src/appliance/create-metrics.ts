@@ -34,7 +34,7 @@ export function createMetrics(parts: MeasuredParts): Metrics {
     },
     openRecordings: () => recordings.open.countsByPriority(),
     oldestWaitingSeconds() {
-      const since = recordings.open.oldestQueuedAt();
+      const since = recordings.open.longestQueuedSince();
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {

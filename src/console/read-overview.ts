@@ -34,7 +34,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     queue: {
       ...recordings.open.counts(),
       slots: settings().queue.slots,
-      waiting_since: optionalTimestamp(recordings.open.oldestQueuedAt()),
+      waiting_since: optionalTimestamp(recordings.open.longestQueuedSince()),
     },
     recordings: openRecordings(services),
     days: readDailyWork(store, now(), shownDays).map(

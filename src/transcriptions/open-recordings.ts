@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { and, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import type { Recording } from "./recording.ts";
 import { isOpen, type Status } from "./states.ts";
@@ -51,17 +51,15 @@ export class OpenRecordings {
     return [...inState("queued"), ...inState("processing")];
   }
 
-  /** When the oldest recording that is `queued` was created, in milliseconds since the epoch; null when none is. */
-  oldestQueuedAt(): number | null {
+  /**
+   * Since when the recording that waits longest is `queued`, in milliseconds since the epoch; null when none is. One that was
+   * decoded waits since it was requeued.
+   */
+  longestQueuedSince(): number | null {
     const { recordings } = tables;
-    const oldest = this.#store
-      .select({ createdAt: recordings.createdAt })
-      .from(recordings)
-      .where(eq(recordings.status, "queued"))
-      .orderBy(recordings.id)
-      .limit(1)
-      .get();
-    return oldest?.createdAt ?? null;
+    const { durationSeconds, createdAt, updatedAt } = recordings;
+    const since = sql<number | null>`min(CASE WHEN ${durationSeconds} IS NULL THEN ${createdAt} ELSE ${updatedAt} END)`;
+    return this.#store.select({ since }).from(recordings).where(eq(recordings.status, "queued")).get()?.since ?? null;
   }
 
   /** How many an account has. */

@@ -118,7 +118,7 @@ async function useAll(server: ApiServer): Promise<void> {
         countOf: () => open.countOf(account.id),
         counts: () => open.counts(),
         countsByPriority: () => open.countsByPriority(),
-        oldestQueuedAt: () => open.oldestQueuedAt(),
+        longestQueuedSince: () => open.longestQueuedSince(),
         models: () => open.models(),
       },
     ],

@@ -38,6 +38,18 @@ describe("a recording", () => {
     ]);
   });
 
+  test("that was parked waits since then, one that has not begun since it was created", () => {
+    const parked = create();
+    recordings.claim(parked.id);
+    recordings.describe(parked.id, { durationSeconds: 60 });
+    expect(recordings.open.longestQueuedSince()).toBeNull();
+    const waiting = create();
+    const requeued = recordings.requeue(parked.id);
+    expect(recordings.open.longestQueuedSince()).toBe(waiting.createdAt);
+    recordings.fail(waiting.id, { reason: "internal", cause: "cancelled" });
+    expect(recordings.open.longestQueuedSince()).toBe(requeued?.updatedAt ?? 0);
+  });
+
   test("keeps the vocabulary that its account had when it was created", () => {
     const by = { actor: "operator", now: 1 };
     const account = requireAccount(store, "acme");

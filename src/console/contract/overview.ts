@@ -69,7 +69,7 @@ export const overviewSchema = Type.Object({
     processing: countSchema,
     /** Recordings worked on at once at most. */
     slots: countSchema,
-    /** When the oldest that waits was sent. */
+    /** Since when the one that waits longest has waited. */
     waiting_since: nullable(timeSchema),
   }),
   /** Those in work by age, then those that wait by their place; 100 at most, `queue` counts them all. */

@@ -68,7 +68,7 @@ export class RecordingMetrics {
       registry,
       {
         name: "transcribe_queue_oldest_waiting_seconds",
-        help: "Age of the oldest recording that is queued; 0 when none is",
+        help: "Time that the recording which waits longest has been queued; 0 when none is",
       },
       () => queue.oldestWaitingSeconds(),
     );
