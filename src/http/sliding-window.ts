@@ -1,16 +1,22 @@
 import type { WindowState } from "../accounts/index.ts";
 
+/** Most subjects, some 20 MB. Keys are far fewer; only addresses may be more. */
+const MOST_SUBJECTS = 50_000;
+
 /**
  * Counts events by subject over a window that slides, in memory: exact, so that what it says of the next free place is true.
- * A subject costs a number for each event it may have; subjects that have been quiet for a window are forgotten.
+ * A subject costs a number for each event it may have. Subjects that have been quiet for a window are forgotten, and the
+ * oldest one is when there are too many: who has so many addresses gains nothing by another window of one.
  */
 export class SlidingWindow {
   readonly #windowMilliseconds: number;
+  readonly #mostSubjects: number;
   readonly #events = new Map<string, number[]>();
   #nextCleaning = 0;
 
-  constructor(windowMilliseconds: number) {
+  constructor(windowMilliseconds: number, mostSubjects = MOST_SUBJECTS) {
     this.#windowMilliseconds = windowMilliseconds;
+    this.#mostSubjects = mostSubjects;
   }
 
   state(subject: string, limit: number, now: number): WindowState {
@@ -27,6 +33,10 @@ export class SlidingWindow {
     if (before.remaining === 0) return { ...before, allowed: false };
     const events = this.#live(subject, now);
     events.push(now);
+    if (!this.#events.has(subject) && this.#events.size >= this.#mostSubjects) {
+      const [oldest = ""] = this.#events.keys();
+      this.#events.delete(oldest);
+    }
     this.#events.set(subject, events);
     return { remaining: before.remaining - 1, retryMilliseconds: 0, allowed: true };
   }

@@ -27,6 +27,14 @@ describe("a sliding window", () => {
     expect(window.spend("a", 2, 1090)).toEqual({ allowed: true, remaining: 0, retryMilliseconds: 0 });
   });
 
+  test("forgets the subject that it has known longest when there are too many, and no other", () => {
+    const window = new SlidingWindow(1000, 2);
+    for (const subject of ["a", "b", "c"]) expect(window.spend(subject, 1, 0).allowed).toBe(true);
+    expect([window.spend("b", 1, 1).allowed, window.spend("c", 1, 1).allowed]).toEqual([false, false]);
+    expect(window.spend("a", 1, 1).allowed).toBe(true);
+    expect([window.spend("c", 1, 1).allowed, window.spend("b", 1, 1).allowed]).toEqual([false, true]);
+  });
+
   test("with a limit of nothing refuses all", () => {
     const window = new SlidingWindow(1000);
     expect(window.spend("a", 0, 5)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 1000 });
