@@ -5,4 +5,4 @@ test("Schemathesis finds the running server as its description says", async () =
   // The same requests in every run: a new find is a change of ours. scripts/conformance looks for others.
   const outcome = await checkConformance(["--generation-deterministic", "--max-examples", "50"]);
   expect(outcome).not.toBe("failed");
-}, 400_000);
+}, 1_500_000);
