@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { uploadPace } from "../../src/http/upload/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
@@ -156,7 +157,7 @@ describe.if(ready)("a replay", () => {
 
 describe("an upload that is too slow", () => {
   test.each(["a create", "a replay"])("is answered 400 and its connection is closed, %s", async (what) => {
-    const pace = { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 };
+    const pace = { ...uploadPace };
     using server = new ApiServer({ pace, recordingsPerAccount: 1 });
     const client = server.client("first");
     if (what === "a replay") expect((await post(client, {}, "the-key")).status).toBe(422);
@@ -169,6 +170,7 @@ describe("an upload that is too slow", () => {
       "Content-Length: 5000000",
     ];
     const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsome bytes';
+    Object.assign(pace, { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 });
     // Two answers never come: it is the closed connection that ends this.
     const answer = await server.raw(`${lines.join("\r\n")}\r\n\r\n${part}`, 2);
     expect(answer).toStartWith("HTTP/1.1 400 ");
@@ -176,6 +178,7 @@ describe("an upload that is too slow", () => {
     expect(answer).toContain('"error":"bad_request"');
     expect(answer).toContain("too slow");
     expect(server.filesIn("incoming")).toEqual([]);
+    Object.assign(pace, uploadPace);
     // Place and key are free again; of a replay the first answer stands.
     expect((await post(client, {}, "the-key")).status).toBe(422);
   });
