@@ -1,4 +1,4 @@
-import { isAdministrator, type Passage, passagesTo, strangerAt } from "../program/index.ts";
+import { isAdministrator, passagesTo, strangerAt } from "../program/index.ts";
 import { messageOf } from "../wording/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
@@ -22,16 +22,12 @@ export function becomeOwner(root: string, furtherGroups: FurtherGroups = () => [
   const owner = ownerToBecome(root);
   if (owner === null) return;
   try {
+    const groups = groupsOf(owner, furtherGroups);
     process.setgid?.(owner.groupId);
-    takeGroups(owner);
-    const groups = [...(process.getgroups?.() ?? []), ...furtherGroups(owner.userId)];
-    process.setgroups?.([...new Set(groups)]);
+    process.setgroups?.(groups);
     process.setuid?.(owner.userId);
   } catch (error) {
-    throw new DataDirectoryError(
-      `${root} belongs to another user (uid ${owner.userId}), and this root has no right to become that user (${messageOf(error)}): run the command as that user (sudo -u USER; in a container: --user ${owner.userId}:${owner.groupId}), or allow CAP_SETUID and CAP_SETGID`,
-      { cause: error },
-    );
+    throw noRight(root, owner, error);
   }
 }
 
@@ -44,10 +40,10 @@ export function becomeOwnerWith<T extends Disposable | null>(
   root: string,
   path: string,
   open: (givesUpRights: boolean) => T,
-  furtherGroups?: FurtherGroups,
+  furtherGroups: FurtherGroups = () => [],
 ): T {
   const owner = ownerToBecome(root);
-  if (owner === null || passagesTo(path).some((passage) => isOpenTo(owner, passage))) {
+  if (owner === null || isOpenTo(root, owner, path, furtherGroups)) {
     becomeOwner(root, furtherGroups);
     return open(false);
   }
@@ -81,8 +77,28 @@ function missingRoot(): never {
   throw new RangeError("every way begins at the root directory");
 }
 
-/** The groups that the owner is in on this machine; a user without a name is in none but the directory's. */
-function takeGroups({ userId, groupId }: Owner): void {
+function noRight(root: string, { userId, groupId }: Owner, cause: unknown): DataDirectoryError {
+  return new DataDirectoryError(
+    `${root} belongs to another user (uid ${userId}), and this root has no right to become that user (${messageOf(cause)}): run the command as that user (sudo -u USER; in a container: --user ${userId}:${groupId}), or allow CAP_SETUID and CAP_SETGID`,
+    { cause },
+  );
+}
+
+/**
+ * The groups that the owner is in on this machine, and those of its service; a user without a name is in none but the
+ * directory's. The C library tells them only by taking them, so this process has them for a moment.
+ */
+function groupsOf({ userId, groupId }: Owner, furtherGroups: FurtherGroups): number[] {
+  const before = process.getgroups?.() ?? [];
+  try {
+    takeGroups(userId, groupId);
+    return [...new Set([...(process.getgroups?.() ?? []), ...furtherGroups(userId)])];
+  } finally {
+    process.setgroups?.(before);
+  }
+}
+
+function takeGroups(userId: number, groupId: number): void {
   try {
     // Bun has it as Node does, and its types leave it out.
     if (!("initgroups" in process) || typeof process.initgroups !== "function") throw new Error("no initgroups");
@@ -93,9 +109,17 @@ function takeGroups({ userId, groupId }: Owner): void {
   }
 }
 
-/** Returns whether a user could put another file in the place of a passage or of what lies below it. */
-function isOpenTo({ userId, groupId }: Owner, { stats }: Passage): boolean {
-  if (stats.uid === userId) return true;
-  if (!stats.isDirectory() || (stats.mode & 0o1000) !== 0) return false;
-  return (stats.mode & 0o002) !== 0 || ((stats.mode & 0o020) !== 0 && stats.gid === groupId);
+/** Returns whether the owner of a data directory could put another file in the place of a path. */
+function isOpenTo(root: string, owner: Owner, path: string, furtherGroups: FurtherGroups): boolean {
+  let groups: readonly number[];
+  try {
+    groups = groupsOf(owner, furtherGroups);
+  } catch (error) {
+    throw noRight(root, owner, error);
+  }
+  return passagesTo(path).some(({ stats }) => {
+    if (stats.uid === owner.userId) return true;
+    if (!stats.isDirectory() || (stats.mode & 0o1000) !== 0) return false;
+    return (stats.mode & 0o002) !== 0 || ((stats.mode & 0o020) !== 0 && groups.includes(stats.gid));
+  });
 }
