@@ -21,9 +21,28 @@ const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_ty
  */
 const MAX_VOCABULARY_CHARACTERS = 20_000;
 
+/** The milliseconds that a date can have (ECMAScript's time range): others would fail every answer that shows them. */
+const time = "(? BETWEEN -8640000000000000 AND 8640000000000000)";
+const times: readonly ColumnRule["column"][] = [
+  "accounts.created_at",
+  "accounts.subscribed_until",
+  "workspaces.created_at",
+  "api_keys.created_at",
+  "api_keys.expires_at",
+  "api_keys.revoked_at",
+  "api_keys.last_used_at",
+  "recordings.held_at",
+  "recordings.created_at",
+  "recordings.updated_at",
+  "recordings.deleted_at",
+  "audit_log.at",
+  "chosen_models.chosen_at",
+  "console_password.set_at",
+];
+
 /**
- * What becomes a path, a link that is fetched, an argument of native code or is parsed. All else of a backup's values is
- * numbers, whose type the tables keep, and texts that are compared or shown.
+ * What becomes a path, a link that is fetched, an argument of native code or a date, or is parsed. All else of a backup's
+ * values is numbers, whose type the tables keep, and texts that are compared or shown.
  */
 const rules: readonly ColumnRule[] = [
   { column: "accounts.id", rule: uuid },
@@ -48,6 +67,7 @@ const rules: readonly ColumnRule[] = [
   { column: "api_keys.scopes", rule: json("array") },
   { column: "segments.words", rule: json("array") },
   { column: "audit_log.details", rule: "json_valid(?)" },
+  ...times.map((column) => ({ column, rule: time })),
   // Other costs of argon2id could keep the server's memory and processor busy with one attempt to sign in.
   { column: "console_password.hash", rule: "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <= 200)" },
 ];

@@ -18,11 +18,12 @@ export function requireOwnSchema(database: Database): void {
   );
 }
 
-/** SQLite's own tables and indexes aside, which hold no code. */
+/** Without what SQLite makes for itself: the indexes of constraints, which have no SQL, sequences and statistics. */
 function schemaOf(database: Database): string[] {
   return database
     .query<{ type: string; name: string; tbl_name: string; sql: string | null }, []>(
-      "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR type NOT IN ('table', 'index')",
+      `SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE NOT (type = 'index' AND sql IS NULL)
+        AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))`,
     )
     .all()
     .map((row) => JSON.stringify(row))

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DataDirectory, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -75,6 +75,16 @@ describe("a backup that somebody changed", () => {
     ],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
+    [
+      "a time that is no date",
+      `UPDATE accounts SET subscribed_until = 8640000000000001; ${recording("", "")}`,
+      "accounts.subscribed_until",
+    ],
+    [
+      "a recording made before there were any",
+      recording("", "").replace("0, 0)", "-8640000000000001, 0)"),
+      "recordings.created_at",
+    ],
     ["a password that takes all memory to check", password("m=4194304,t=2,p=1"), "console_password.hash"],
     ["a password that takes hours to check", password("m=65536,t=4000000,p=1"), "console_password.hash"],
   ];
@@ -125,6 +135,16 @@ describe("a backup that somebody changed", () => {
       "DROP TABLE migrations; CREATE VIRTUAL TABLE migrations USING fts5 (position, name, sha256)",
     );
     expect(() => restoreDatabase(directory, backup, 0)).toThrow("no database of transcribe");
+  });
+
+  test("is refused with a unique index that bears a name of SQLite's own, and would refuse a second recording", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const backup = changed(join(parent.path, "backup.db"), "CREATE UNIQUE INDEX hidden_of_ours ON recordings (status)");
+    // SQLite makes none of that name, and takes it where a file has it. Both names are of the same length.
+    const bytes = readFileSync(backup, "latin1");
+    writeFileSync(backup, bytes.replaceAll("hidden_of_ours", "sqlite_of_ours"), "latin1");
+    expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
   });
 
   test("names no file by what it says of its version", () => {
