@@ -1,5 +1,5 @@
 import type { Settings } from "../config/index.ts";
-import { type Language, readModelLanguages } from "../engine/index.ts";
+import { type Language, readModelLanguages, validateModelFile } from "../engine/index.ts";
 import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
@@ -37,7 +37,8 @@ export function usableSpeechModel(
   const from = engine.whisper_model === "" ? "the model in use (transcribe models use)" : "engine.whisper_model";
   orStartError(from, () => {
     speech.requireCurrent();
-    inUse();
+    // Said here of the model; the worker's self-tests would say it of each variant of the CPU backend.
+    validateModelFile(speech.current().path);
   });
   return inUse;
 }

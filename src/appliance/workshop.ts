@@ -2,7 +2,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { readModelLanguages } from "../engine/index.ts";
+import { readModelLanguages, validateModelFile } from "../engine/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import { isAdministrator, passagesTo, programFiles, strangerAt } from "../program/index.ts";
 import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
@@ -44,7 +44,10 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const speech = speechModelsFor(settings, { files, dataDirectory: installed, store });
   const model = speech.current();
   if (model.path.startsWith(`${installed.models}/`)) requireOwnModel(model);
-  const languages = orStartError(model.path, () => readModelLanguages(model.path));
+  const languages = orStartError(model.id, () => {
+    validateModelFile(model.path);
+    return readModelLanguages(model.path);
+  });
   const metrics = createMetrics({
     ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now },
     engine: () => models.engine,

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   constants,
   copyFileSync,
@@ -22,6 +23,7 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { Recordings } from "../../src/transcriptions/index.ts";
+import { smallWhisper } from "../engine/model-file/small-models.ts";
 import { basePath } from "../engine/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available } from "../support/checkout.ts";
@@ -275,6 +277,34 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     ];
     for (const command of asked) expect(await made.commands.refusal(...command)).toMatch(/EACCES|there is no file/);
     expect(stateOf(made.outside)).toEqual(before);
+  });
+
+  test("refuses a damaged model that root alone may read by the name that root gave it", async () => {
+    using made = place();
+    const model = join(made.outside, "ggml-damaged.bin");
+    writeFileSync(model, smallWhisper().bytes.subarray(0, -1), { mode: 0o600 });
+    expect(await made.commands.refusal("models", "import", model)).toContain(`${model} is a damaged whisper model`);
+  });
+
+  test("opens with the owner's rights what a further group of the owner could have exchanged", () => {
+    using made = place();
+    const further = 54_322;
+    const shared = join(made.path, "shared");
+    mkdirSync(shared);
+    chownSync(shared, 0, further);
+    const storage = new URL("../../src/storage/index.ts", import.meta.url).pathname;
+    const script = `import { becomeOwnerWith } from ${JSON.stringify(storage)};
+      const told = (givesUpRights) => { console.log(givesUpRights, process.geteuid()); return null; };
+      becomeOwnerWith(${JSON.stringify(made.directory.root)}, ${JSON.stringify(join(shared, "backup.tar"))}, told, () => [${further}]);
+      console.log(process.getegid(), process.getgroups().toSorted().join());`;
+    const openedWith = (mode: number) => {
+      chmodSync(shared, mode);
+      const child = Bun.spawnSync([process.execPath, "--no-env-file", "--eval", script]);
+      return child.stdout.toString() + child.stderr.toString();
+    };
+    const groups = `${owner} ${owner},${further}\n`;
+    expect(openedWith(0o770)).toBe(`false ${owner}\n${groups}`);
+    expect(openedWith(0o750)).toBe(`true 0\n${groups}`);
   });
 
   test("follows links to another disk that its owner may use", async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { smallWhisper } from "../engine/model-file/small-models.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -48,6 +51,19 @@ describe("a server that can't start", () => {
     expect(result.exitCode).toBe(exitCode);
     expect(result.stderr).toStartWith(`transcribe: ${message}`);
     expect(result.stderr).not.toMatch(/^\s+at |\.ts/m);
+  });
+
+  test("for a model whose tensor table is damaged says what is wrong with it once, and ends", async () => {
+    using directory = temporaryDirectory();
+    const model = join(directory.path, "damaged.bin");
+    const { bytes } = smallWhisper();
+    writeFileSync(model, bytes.subarray(0, -1));
+    const settings = { TRANSCRIBE_ENGINE_WHISPER_MODEL: model };
+    const { exitCode, stderr } = await runCli(["serve", "--port", "0", "--data-dir", directory.path], settings);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^transcribe: engine\.whisper_model: .*\/damaged\.bin is a damaged whisper model[^\n]+\n$/),
+    ]);
   });
 
   test("on a port that another program has says so, and ends with its worker", async () => {

@@ -2,6 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
 import { validateModelFile } from "../../engine/index.ts";
 import { CarriedModel, importModels, modelIdSchema } from "../../models/index.ts";
+import { messageOf } from "../../wording/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";
@@ -30,7 +31,7 @@ export function importCommand(): Command {
       const importFrom = (from: string) =>
         importModels(from, {
           ...{ library, catalogue, name },
-          inspect: (file) => void validateModelFile(file),
+          inspect: (file) => inspect(file, from, path),
           onProgress: (doing, done, total) => progress.show(doing, done, total),
         });
       // What this process has the right to open no more is copied to where it has.
@@ -45,4 +46,13 @@ export function importCommand(): Command {
           .join("\n"),
       );
     });
+}
+
+/** A copy of a file that the caller named is called by that file's name. */
+function inspect(file: string, copy: string, named: string): void {
+  try {
+    validateModelFile(file);
+  } catch (error) {
+    throw new Error(messageOf(error).replaceAll(copy, named), { cause: error });
+  }
 }
