@@ -20,6 +20,7 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
     vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
     await ffmpegNoticeOf(build, foreign),
+    cLibraryNotice(),
     ...modelNotices(build),
     ...packageNotices(),
   ];
@@ -71,6 +72,18 @@ function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
     licence: "MIT",
     source: "https://github.com/microsoft/onnxruntime",
     text: `${read("licences/onnxruntime.txt")}\n\n${read("licences/onnxruntime-third-party.txt")}`,
+  };
+}
+
+/** The program that confines ffmpeg is linked with it statically; all else takes the machine's own. */
+function cLibraryNotice(): Notice {
+  return {
+    name: "GNU C Library",
+    version: "2, linked into the program that confines ffmpeg",
+    licence: "LGPL-2.1-or-later",
+    source:
+      "https://sourceware.org/glibc; that program's source, to link it again, is in native/confine of this product",
+    text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${read("licences/lgpl-2.1.txt")}`,
   };
 }
 
