@@ -84,7 +84,12 @@ function skipFilters(reader: FileReader, { bands, bins }: ModelStart["filters"])
 function readVocabulary(reader: FileReader, read: (length: number) => void): number {
   const words = bounded(reader, "the number of words in the vocabulary", 1, MAX_WORDS);
   for (let word = 0; word < words; word++) {
-    read(bounded(reader, `the length of word ${word} of the vocabulary`, 0, MAX_WORD_BYTES));
+    const length = reader.int32();
+    // Not by bounded: to make the description of each of 50,000 words takes longer than to read them.
+    if (length < 0 || length > MAX_WORD_BYTES) {
+      reader.fail(`the length of word ${word} of the vocabulary is ${length}, not 0 to ${MAX_WORD_BYTES}`);
+    }
+    read(length);
   }
   return words;
 }
