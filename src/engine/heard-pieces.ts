@@ -1,5 +1,5 @@
-import type { Chunk, Span } from "./protocol.ts";
 import { secondsOf } from "./seconds-of.ts";
+import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /** A longer silence between speech is heard for so long, half of it at either end: what was said before has come to rest. */

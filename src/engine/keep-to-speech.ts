@@ -1,5 +1,5 @@
-import type { Chunk, Span } from "./protocol.ts";
 import { shifted } from "./shifted.ts";
+import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 import { findSilences } from "./whisper/index.ts";
 

@@ -1,6 +1,6 @@
 import { keepToSpeech } from "./keep-to-speech.ts";
-import type { Chunk, Span } from "./protocol.ts";
 import { shifted } from "./shifted.ts";
+import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /**

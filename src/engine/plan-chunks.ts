@@ -1,7 +1,7 @@
 import { packChunks } from "./diarization/index.ts";
 import { heardPieces } from "./heard-pieces.ts";
-import type { Chunk, Span } from "./protocol.ts";
 import { Reaching } from "./reaching.ts";
+import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /**

@@ -1,50 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { chunkSchema, pcmFileSchema, spanSchema, turnSchema, wordSchema } from "./spans.ts";
 
-/**
- * What server and worker say to each other. Audio never travels: both sides know the PCM file, and a message names a part
- * of it. Times are seconds from the recording's start.
- */
+/** The messages between server and worker, and the operations that a worker runs. */
 
 const seconds = Type.Number({ minimum: 0 });
 const path = Type.String({ minLength: 1 });
-
-/** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
-const pcmFileSchema = Type.Object({
-  path,
-  /** Samples of the recording; what lies beyond is read as silence. */
-  sampleCount: Type.Integer({ minimum: 0 }),
-});
-export type PcmFile = Static<typeof pcmFileSchema>;
-
-export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
-export type Span = Static<typeof spanSchema>;
-
-/** A part of which at most 30 s are heard, see heardPieces; transcribed at one go. */
-export const chunkSchema = Type.Object({
-  startSeconds: seconds,
-  endSeconds: seconds,
-  /** Where somebody speaks in it, in order. */
-  speech: Type.Array(spanSchema),
-});
-export type Chunk = Static<typeof chunkSchema>;
-
-/** A stretch in which one speaker speaks. */
-export const turnSchema = Type.Object({
-  startSeconds: seconds,
-  endSeconds: seconds,
-  /** Counts from 0 in order of first appearance. */
-  speaker: Type.Integer({ minimum: 0 }),
-});
-export type Turn = Static<typeof turnSchema>;
-
-export const wordSchema = Type.Object({
-  /** With the space before it, where the language writes one. */
-  text: Type.String(),
-  startSeconds: seconds,
-  endSeconds: seconds,
-  probability: Type.Number({ minimum: 0, maximum: 1 }),
-});
-export type EngineWord = Static<typeof wordSchema>;
 
 interface Operation {
   readonly params: TSchema;
@@ -166,8 +126,10 @@ export const gpuSchema = Type.Object({
 });
 export type Gpu = Static<typeof gpuSchema>;
 
-/** The models that tell speakers apart. */
 const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as const;
+/** A model of speaker diarization. */
+export type SpeakerPart = keyof typeof speakerPart;
+export const speakerParts: readonly SpeakerPart[] = [speakerPart.segmentation, speakerPart.embedding];
 
 /** The first message to a worker: what it shall load. */
 const startSchema = Type.Object({

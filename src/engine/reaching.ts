@@ -1,4 +1,4 @@
-import type { Span } from "./protocol.ts";
+import type { Span } from "./spans.ts";
 
 /**
  * Finds which of many spans reach into others, asked for one after the other: each is looked at only while it may, so that

@@ -1,4 +1,4 @@
-import type { Span } from "./protocol.ts";
+import type { Span } from "./spans.ts";
 
 /** How long a span lasts. */
 export function secondsOf({ startSeconds, endSeconds }: Span): number {

@@ -1,4 +1,4 @@
-import type { Span } from "./protocol.ts";
+import type { Span } from "./spans.ts";
 
 /** The same, so many seconds later. */
 export function shifted<S extends Span>(span: S, bySeconds: number): S {

@@ -1,5 +1,5 @@
-import type { Span } from "./protocol.ts";
 import { secondsOf } from "./seconds-of.ts";
+import type { Span } from "./spans.ts";
 
 /** A clock that stands still while nobody speaks: it shows the seconds of speech so far. */
 export class SpeechClock {

@@ -1,7 +1,8 @@
-import { BLOCK_SECONDS, blockCount, type SpeakerPart } from "./diarization/index.ts";
+import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
 import { heardSeconds } from "./heard-pieces.ts";
-import type { OperationName, Params, PcmFile } from "./protocol.ts";
+import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 import { SAMPLE_RATE } from "./sample-rate.ts";
+import type { PcmFile } from "./spans.ts";
 
 /** An operation that was done, for counting. */
 export interface WorkDone {

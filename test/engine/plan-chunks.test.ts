@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { heardPieces } from "../../src/engine/heard-pieces.ts";
 import { planChunks } from "../../src/engine/plan-chunks.ts";
-import type { Chunk, Span } from "../../src/engine/protocol.ts";
+import type { Chunk, Span } from "../../src/engine/spans.ts";
 
 const spans = (...all: readonly (readonly [number, number])[]): Span[] =>
   all.map(([startSeconds, endSeconds]) => ({ startSeconds, endSeconds }));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { planChunks } from "../../src/engine/plan-chunks.ts";
-import type { Span } from "../../src/engine/protocol.ts";
 import { Reaching } from "../../src/engine/reaching.ts";
+import type { Span } from "../../src/engine/spans.ts";
 import { countedLooks } from "../support/counted-looks.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { SpeakerPart } from "../../src/engine/diarization/index.ts";
 import { blockCount } from "../../src/engine/index.ts";
+import type { SpeakerPart } from "../../src/engine/protocol.ts";
 import { workOf } from "../../src/engine/work-done.ts";
 
 const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };

@@ -1,4 +1,4 @@
-import { type SpeakerPart, speakerParts } from "../diarization/index.ts";
+import { type SpeakerPart, speakerParts } from "../protocol.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
 import { faultOf } from "./gpu-trial.ts";
 import { type SpeakerGpuOptions, speakerVerdictKey, trySpeakerGpu } from "./speakers-self-test.ts";

@@ -4,11 +4,11 @@ import {
   embedAll,
   openDiarizationModels,
   type SpeakerModelOptions,
-  type SpeakerPart,
   segmentGrid,
   WINDOW_SAMPLES,
   windowSample,
 } from "../diarization/index.ts";
+import type { SpeakerPart } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { readSample } from "./read-sample.ts";
 import type { SpeakersAnswer } from "./self-test-answers.ts";

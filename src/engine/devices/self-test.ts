@@ -1,6 +1,6 @@
 import { dieWithParent } from "../../program/index.ts";
 import { messageOf } from "../../wording/index.ts";
-import { speakerParts } from "../diarization/index.ts";
+import { speakerParts } from "../protocol.ts";
 import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../whisper/index.ts";
 import { compareEncoders } from "./compare-encoders.ts";
 import { compareSpeakers } from "./compare-speakers.ts";

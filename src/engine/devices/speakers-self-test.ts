@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { onnxLibraryOf, type SpeakerPart } from "../diarization/index.ts";
+import { onnxLibraryOf } from "../diarization/index.ts";
+import type { SpeakerPart } from "../protocol.ts";
 import { askSelfTest } from "./ask-self-test.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import { gpuIdentity } from "./gpu-presence.ts";

@@ -1,5 +1,5 @@
-import type { Span } from "../protocol.ts";
 import { secondsOf } from "../seconds-of.ts";
+import type { Span } from "../spans.ts";
 
 /** The longest a chunk may be, its padding included: what Whisper hears at once. */
 const MAX_SECONDS = 30;

@@ -1,5 +1,5 @@
-import type { PcmFile, Turn } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { PcmFile, Turn } from "../spans.ts";
 import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";

@@ -1,4 +1,4 @@
-import type { PcmFile } from "../protocol.ts";
+import type { PcmFile } from "../spans.ts";
 import { BlockActivity } from "./activity.ts";
 import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";
 import { segment } from "./models.ts";

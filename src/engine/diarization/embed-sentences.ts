@@ -1,6 +1,6 @@
-import type { PcmFile, Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
+import type { PcmFile, Span } from "../spans.ts";
 import { isWholeBlock } from "./block-file.ts";
 import { BLOCK_SECONDS, blockCount, frameSeconds, WINDOW_SAMPLES } from "./grid.ts";
 import { embedAll } from "./models.ts";

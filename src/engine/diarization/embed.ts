@@ -1,5 +1,5 @@
-import type { PcmFile } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { PcmFile } from "../spans.ts";
 import { BlockActivity } from "./activity.ts";
 import { localVoices, type Stretch } from "./clean-speech.ts";
 import { frameSample, HOP_FRAMES, WINDOW_SAMPLES, windowSample } from "./grid.ts";

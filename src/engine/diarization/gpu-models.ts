@@ -1,6 +1,7 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { GpuError } from "../gpu-error.ts";
-import type { SpeakerModel, SpeakerPart } from "./open-models.ts";
+import type { SpeakerPart } from "../protocol.ts";
+import type { SpeakerModel } from "./open-models.ts";
 
 /** Models on a GPU. They share its queue, which ONNX Runtime doesn't guard between sessions: one runs at a time. */
 export class GpuModels {

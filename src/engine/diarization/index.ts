@@ -19,8 +19,6 @@ export {
   type DiarizationModels,
   openDiarizationModels,
   type SpeakerModelOptions,
-  type SpeakerPart,
-  speakerParts,
 } from "./open-models.ts";
 export { PcmReader } from "./pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";

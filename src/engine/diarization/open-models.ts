@@ -2,6 +2,7 @@ import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { messageOf } from "../../wording/index.ts";
 import { inFloats } from "../float-form/index.ts";
 import { silenceOnnxTelemetry } from "../onnx-telemetry.ts";
+import type { SpeakerPart } from "../protocol.ts";
 import { GpuModels } from "./gpu-models.ts";
 import { WINDOW_SAMPLES } from "./grid.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
@@ -11,10 +12,6 @@ export interface SpeakerModel {
   run(feeds: { readonly waveform: Tensor }): Promise<Readonly<Record<string, Tensor>>>;
   release(): Promise<void>;
 }
-
-/** What each of the models is called. */
-export const speakerParts = ["segmentation", "embedding"] as const;
-export type SpeakerPart = (typeof speakerParts)[number];
 
 /** The two ONNX models that tell who speaks when, loaded once for a process. */
 export interface DiarizationModels {

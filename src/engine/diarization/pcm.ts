@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { PcmFile } from "../protocol.ts";
+import type { PcmFile } from "../spans.ts";
 
 const BYTES_PER_SAMPLE = 2;
 const FULL_SCALE = 32_768;

@@ -1,5 +1,5 @@
-import type { PcmFile, Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { PcmFile, Span } from "../spans.ts";
 import { BlockActivity } from "./activity.ts";
 import { cutRun, lengthSeconds, type Run } from "./cut.ts";
 import { FrameAverage } from "./frame-average.ts";

@@ -1,5 +1,5 @@
-import type { Turn } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { Turn } from "../spans.ts";
 import { FRAME_SAMPLES, frameSeconds } from "./grid.ts";
 
 /**

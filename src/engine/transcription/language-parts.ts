@@ -1,7 +1,7 @@
 import { otherLanguage, type Probabilities } from "../other-language.ts";
-import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
+import type { Span } from "../spans.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../whisper/index.ts";
 import { pauseParts } from "./pause-parts.ts";
 import { sureness, toSentences, type Utterance } from "./sentences.ts";

@@ -1,7 +1,7 @@
-import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
 import { shifted } from "../shifted.ts";
+import type { Span } from "../spans.ts";
 import { findSilences } from "../whisper/index.ts";
 
 /** Parts of less tell little of their language. */

@@ -1,6 +1,6 @@
-import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
+import type { Span } from "../spans.ts";
 import { findSilences, type WhisperWord } from "../whisper/index.ts";
 
 /** Sound is counted in steps of 10 ms. */

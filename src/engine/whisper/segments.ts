@@ -1,4 +1,4 @@
-import type { Span } from "../protocol.ts";
+import type { Span } from "../spans.ts";
 import type { NativePiece, NativeSegment, NativeTranscript } from "./addon.ts";
 import type { WhisperSegment, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";

@@ -1,6 +1,6 @@
 import { frameDecibels } from "../frame-decibels.ts";
-import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
+import type { Span } from "../spans.ts";
 
 /** 10 ms. */
 const frameSamples = 160;

@@ -1,6 +1,6 @@
-import type { Span } from "../protocol.ts";
 import { SAMPLE_RATE } from "../sample-rate.ts";
 import { secondsOf } from "../seconds-of.ts";
+import type { Span } from "../spans.ts";
 import type { NativePiece, NativeSegment } from "./addon.ts";
 import { findSilences } from "./silences.ts";
 import { isPunctuation } from "./words.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "../../../src/engine/devices/index.ts";
-import type { SpeakerPart } from "../../../src/engine/diarization/index.ts";
+import type { SpeakerPart } from "../../../src/engine/protocol.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 type Answers = Readonly<Record<SpeakerPart, string>>;

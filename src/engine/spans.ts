@@ -1,0 +1,46 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/**
+ * Parts of a recording as server and worker name them. Audio itself is never sent: both sides read the PCM file.
+ * Times are seconds from the start of the recording.
+ */
+
+const seconds = Type.Number({ minimum: 0 });
+
+/** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
+export const pcmFileSchema = Type.Object({
+  path: Type.String({ minLength: 1 }),
+  /** Samples of the recording. Samples beyond the end are read as silence. */
+  sampleCount: Type.Integer({ minimum: 0 }),
+});
+export type PcmFile = Static<typeof pcmFileSchema>;
+
+export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
+export type Span = Static<typeof spanSchema>;
+
+/** A part of at most 30 s of speech, see heardPieces. It is transcribed in one operation. */
+export const chunkSchema = Type.Object({
+  startSeconds: seconds,
+  endSeconds: seconds,
+  /** Its speech spans, in order. */
+  speech: Type.Array(spanSchema),
+});
+export type Chunk = Static<typeof chunkSchema>;
+
+/** A span in which one speaker speaks. */
+export const turnSchema = Type.Object({
+  startSeconds: seconds,
+  endSeconds: seconds,
+  /** Counts from 0 in order of first appearance. */
+  speaker: Type.Integer({ minimum: 0 }),
+});
+export type Turn = Static<typeof turnSchema>;
+
+export const wordSchema = Type.Object({
+  /** With its leading space in languages that separate words. */
+  text: Type.String(),
+  startSeconds: seconds,
+  endSeconds: seconds,
+  probability: Type.Number({ minimum: 0, maximum: 1 }),
+});
+export type EngineWord = Static<typeof wordSchema>;
