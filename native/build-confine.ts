@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../src/wording/index.ts";
+import { messageOf } from "../src/text/index.ts";
 import { type BuildNativeOptions, nativeDirectory, repository, targetOf } from "./build.ts";
 import { inCache } from "./steps/in-cache.ts";
 import { backendKey } from "./steps/key.ts";

@@ -1,7 +1,7 @@
 import { copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
-import { messageOf } from "../src/wording/index.ts";
+import { messageOf } from "../src/text/index.ts";
 import { type BuildNativeOptions, buildNative, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
 import { inCache } from "./steps/in-cache.ts";

@@ -1,99 +1,174 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 
-/** Parts of src/, those that know most first. A part may import the doors of parts further down. */
+/** Top-level folders of src/, the highest layer first. A folder may import the entry points of folders in lower layers. */
 const layers = [
   ["cli"],
-  ["doctor", "benchmark"],
-  ["service"],
-  ["appliance"],
+  ["diagnostics", "install"],
+  ["server"],
+  ["console-page"],
   ["console"],
   ["http"],
-  ["exports"],
-  ["queue"],
-  ["pipeline", "listening"],
-  ["engine", "media", "models"],
-  ["transcriptions", "accounts"],
+  ["exports", "pipeline"],
+  ["media", "models"],
+  ["speech"],
+  ["engine"],
+  ["timeline"],
+  ["recordings", "accounts"],
   ["storage"],
   ["config", "program", "telemetry"],
-  ["wording"],
+  ["text"],
 ];
-const layerOf = (part: string) => layers.findIndex((layer) => layer.includes(part));
+
+/** Names that an entry point may export. A wider one hides nothing. */
+const MAX_EXPORTED_NAMES = 25;
+/** Entry points that are wider, with the names that each has today. No entry may grow, and none may be added. */
+const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
+  accounts: 41,
+  engine: 28,
+  http: 40,
+  install: 28,
+  models: 35,
+  program: 29,
+  recordings: 46,
+  speech: 31,
+  storage: 54,
+  timeline: 30,
+};
 
 const source = resolve(import.meta.dir, "../src");
-/** Starts a part in a process of its own, so it reaches behind doors that the server must not open. */
+/** Starts the processes of the program, so it imports behind entry points that the server must not open. */
 const entry = "main.ts";
-
-/** Paths of the imports that are left when types are gone. */
-function importsOfValues(file: string, text: string): string[] {
-  const transpiler = new Bun.Transpiler({ loader: file.endsWith(".tsx") ? "tsx" : "ts" });
-  return transpiler.scanImports(text).map((found) => found.path);
-}
+/** Types that the browser's code shares with the server's. */
+const pageContract = "console/contract.ts";
 
 interface Import {
   readonly from: string;
   readonly to: string;
 }
 
-/** Imports of values and of types: our own as paths under src/, packages by their names. */
+const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
+
+/** Returns the paths of the imports that remain when types are erased. */
+function importsOfValues(file: string, text: string): string[] {
+  return transpilers[file.endsWith(".tsx") ? "tsx" : "ts"].scanImports(text).map((found) => found.path);
+}
+
+/** Returns imports of values and of types: our own as paths under src/, packages by their names. */
 function importsOf(file: string, text: string): Import[] {
   const ofTypes = [...text.matchAll(/from "([^"]+)"/g)].map((match) => match[1] ?? "");
   const all = new Set([...importsOfValues(file, text), ...ofTypes]);
-  return [...all].map((path) => ({
-    from: file,
-    to: path.startsWith(".") ? relative(source, resolve(source, dirname(file), path)) : path,
-  }));
+  return [...all].map((path) => ({ from: file, to: inSource(file, path) }));
 }
 
-const files = [...new Glob("**/*.{ts,tsx}").scanSync(source)].filter(
-  (file) => file !== entry && !file.endsWith(".d.ts"),
+function inSource(file: string, path: string): string {
+  return path.startsWith(".") ? relative(source, resolve(source, dirname(file), path)) : path;
+}
+
+const texts = new Map(
+  await Promise.all(
+    [...new Glob("**/*.{ts,tsx}").scanSync(source)]
+      .filter((file) => file !== entry && !file.endsWith(".d.ts"))
+      .map(async (file) => [file, await Bun.file(join(source, file)).text()] as const),
+  ),
 );
-const imports = (
-  await Promise.all(files.map(async (file) => importsOf(file, await Bun.file(join(source, file)).text())))
-).flat();
-const partOf = (path: string) => path.split("/")[0] ?? "";
-const between = imports.filter(({ from, to }) => layerOf(partOf(to)) >= 0 && partOf(from) !== partOf(to));
+const files = [...texts.keys()];
+const imports = [...texts].flatMap(([file, text]) => importsOf(file, text));
 
-test("every part has its place in the order of imports", () => {
-  const parts = new Set(files.filter((file) => file.includes("/")).map(partOf));
-  expect([...parts].filter((part) => layerOf(part) < 0)).toEqual([]);
-  expect(between.length).toBeGreaterThan(20);
+const folderOf = (path: string) => path.split("/")[0] ?? "";
+const layerOf = (folder: string) => layers.findIndex((layer) => layer.includes(folder));
+const between = imports.filter(({ from, to }) => layerOf(folderOf(to)) >= 0 && folderOf(from) !== folderOf(to));
+
+describe("the folders of src/", () => {
+  test("have their place in the order of imports", () => {
+    const folders = new Set(files.filter((file) => file.includes("/")).map(folderOf));
+    expect([...folders].filter((folder) => layerOf(folder) < 0)).toEqual([]);
+    expect(layers.flat().filter((folder) => !folders.has(folder))).toEqual([]);
+    expect(between.length).toBeGreaterThan(20);
+  });
+
+  test("import in one direction", () => {
+    expect(between.filter(({ from, to }) => layerOf(folderOf(from)) >= layerOf(folderOf(to)))).toEqual([]);
+  });
+
+  test("import each other by their entry points alone", () => {
+    const isEntryPoint = ({ from, to }: Import) =>
+      /^[a-z-]+\/index\.ts$/.test(to) || (folderOf(from) === "console-page" && to === pageContract);
+    expect(between.filter((found) => !isEntryPoint(found))).toEqual([]);
+  });
+
+  test("have entry points of a bounded width", () => {
+    const widths = [...texts]
+      .filter(([file]) => /^[a-z-]+\/index\.ts$/.test(file))
+      .map(([file, text]) => [folderOf(file), exportedNames(text)] as const);
+    expect(widths.filter(([folder, width]) => width > (WIDE_ENTRY_POINTS[folder] ?? MAX_EXPORTED_NAMES))).toEqual([]);
+    const narrower = Object.keys(WIDE_ENTRY_POINTS).filter(
+      (folder) => (widths.find(([name]) => name === folder)?.[1] ?? 0) <= MAX_EXPORTED_NAMES,
+    );
+    expect(narrower).toEqual([]);
+  });
 });
 
-test("imports between parts point one way", () => {
-  expect(between.filter(({ from, to }) => layerOf(partOf(from)) >= layerOf(partOf(to)))).toEqual([]);
-});
+function exportedNames(text: string): number {
+  return [...text.matchAll(/^export [^{;]*\{([^}]*)\}/gm)]
+    .flatMap(([, names = ""]) => names.split(","))
+    .filter((name) => name.trim() !== "").length;
+}
 
-test("nobody reaches past a part's door", () => {
-  expect(between.filter(({ to }) => !/^[a-z-]+\/index\.ts$/.test(to))).toEqual([]);
-});
-
-test("nobody reaches past the door of a folder within a part", () => {
+test("a folder with an entry point is imported by it alone, inside its parent folder too", () => {
   const folders = files.filter((file) => file.endsWith("/index.ts")).map((file) => dirname(file));
   const reachesPast = ({ from, to }: Import) =>
     folders.some(
       (folder) => to.startsWith(`${folder}/`) && !from.startsWith(`${folder}/`) && to !== `${folder}/index.ts`,
     );
-  const within = imports.filter(({ from, to }) => partOf(from) === partOf(to));
+  const within = imports.filter(({ from, to }) => folderOf(from) === folderOf(to));
   expect(within.length).toBeGreaterThan(100);
   expect(within.filter(reachesPast)).toEqual([]);
 });
 
-test("the console's page takes nothing from the server but types", async () => {
-  const page = files.filter((file) => file.startsWith("console/page/"));
-  const taken = page.map(async (file) => {
-    const paths = importsOfValues(file, await Bun.file(join(source, file)).text());
-    const own = paths.filter((path) => path.startsWith("."));
-    return own.map((path) => relative(source, resolve(source, dirname(file), path)));
-  });
-  expect(page.length).toBeGreaterThan(20);
-  expect((await Promise.all(taken)).flat().filter((path) => !path.startsWith("console/page/"))).toEqual([]);
+test("no file of values imports itself through others", () => {
+  const edges = new Map(
+    [...texts].map(([file, text]) => [
+      file,
+      importsOfValues(file, text)
+        .filter((path) => path.startsWith("."))
+        .map((path) => inSource(file, path)),
+    ]),
+  );
+  expect(circlesIn(edges)).toEqual([]);
 });
 
-test("http/ touches no SQL, and engine/ knows no records", () => {
-  const forbidden = (part: string, packages: RegExp) =>
-    imports.filter(({ from, to }) => from.startsWith(`${part}/`) && packages.test(to));
+/** Returns the paths that lead from a file back to it, one for each circle that a depth-first search meets. */
+function circlesIn(edges: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (done.has(file) || path.includes(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of edges.keys()) visit(file, []);
+  return circles;
+}
+
+test("the console's page takes nothing from the server but types", () => {
+  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
+  const taken = page.flatMap(([file, text]) =>
+    importsOfValues(file, text)
+      .filter((path) => path.startsWith("."))
+      .map((path) => inSource(file, path)),
+  );
+  expect(page.length).toBeGreaterThan(20);
+  expect(taken.filter((path) => !path.startsWith("console-page/"))).toEqual([]);
+});
+
+test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () => {
+  const forbidden = (folder: string, targets: RegExp) =>
+    imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && targets.test(to));
   expect(forbidden("http", /^(drizzle-orm|bun:sqlite)/)).toEqual([]);
-  expect(forbidden("engine", /^(transcriptions|storage)\/|^(drizzle-orm|bun:sqlite)/)).toEqual([]);
+  for (const folder of ["engine", "speech", "timeline"]) {
+    expect(forbidden(folder, /^(recordings|storage)\/|^(drizzle-orm|bun:sqlite)/)).toEqual([]);
+  }
 });

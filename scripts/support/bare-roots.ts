@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { makeCacheEntry, runCommand } from "../../src/models/index.ts";
-import { messageOf } from "../../src/wording/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 
 /** Debian 12 and 13. */
 const suites = ["bookworm", "trixie"];

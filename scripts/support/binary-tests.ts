@@ -18,7 +18,7 @@ export interface TestRun {
 const endToEnd = ["test/e2e", "test/binary"];
 
 /** These start a browser, which looks for a way out of the machine before it shows any page. */
-const inBrowser = "test/console/page";
+const inBrowser = "test/console-page";
 
 /**
  * Builds the program in one file, and says how to run tests against it in place of the source: where there is no network,

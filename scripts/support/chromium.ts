@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { makeCacheEntry } from "../../src/models/index.ts";
-import { messageOf } from "../../src/wording/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 
 /** A browser without a screen, and the fonts that transcripts are written in. */
 const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core"];

@@ -9,7 +9,7 @@ import {
   withTemporaryFolder,
 } from "../../src/models/index.ts";
 import { digestFile, pinnedFfmpegDigests } from "../../src/program/index.ts";
-import { messageOf } from "../../src/wording/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 
 /** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor, with pip's. */

@@ -1,6 +1,6 @@
 // The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path.
 import { sweepTemporaryFolders } from "../../src/models/index.ts";
-import { messageOf } from "../../src/wording/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, type SetupContext } from "./checkout.ts";
 import { setUpFfmpeg } from "./ffmpeg.ts";
 import { setUpModels } from "./models.ts";

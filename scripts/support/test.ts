@@ -8,7 +8,7 @@ const CHECKS = [
   { name: "type check", command: ["node_modules/.bin/tsc", "--noEmit"] },
   {
     name: "type check of the console's page",
-    command: ["node_modules/.bin/tsc", "--noEmit", "-p", "src/console/page"],
+    command: ["node_modules/.bin/tsc", "--noEmit", "-p", "src/console-page"],
   },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];

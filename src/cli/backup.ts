@@ -10,7 +10,7 @@ import {
   writeBackup,
   writeDatabaseBackup,
 } from "../storage/index.ts";
-import { count, messageOf, size } from "../wording/index.ts";
+import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
 import { addSettingsOptions, dataSettingsOf, dataSettingsWith } from "./settings-options.ts";

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
-import { type Benchmark, type BenchmarkRow, runBenchmark } from "../benchmark/index.ts";
-import { messageOf, size } from "../wording/index.ts";
+import { type Benchmark, type BenchmarkRow, runBenchmark } from "../diagnostics/index.ts";
+import { messageOf, size } from "../text/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError, InterruptedError } from "./command-error.ts";
 import { print, table } from "./output.ts";

@@ -1,4 +1,4 @@
-import type { Result, Status } from "../doctor/index.ts";
+import type { Result, Status } from "../diagnostics/index.ts";
 import { printable } from "./printable.ts";
 
 /** How a report is painted: a terminal that wants no colours gets plain words. */

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../config/index.ts";
-import { checks, openContext, type Result, runChecks } from "../doctor/index.ts";
+import { checks, openContext, type Result, runChecks } from "../diagnostics/index.ts";
 import { programVersion } from "../program/index.ts";
 import { interruptible } from "./client/interruptible.ts";
 import { CommandError } from "./command-error.ts";

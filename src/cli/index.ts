@@ -1,10 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { AccountsError } from "../accounts/index.ts";
-import { StartError } from "../appliance/index.ts";
 import { SettingsError } from "../config/index.ts";
+import { ServiceError } from "../install/index.ts";
 import { ConversionError, LibraryError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
-import { ServiceError } from "../service/index.ts";
+import { StartError } from "../server/index.ts";
 import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";

@@ -2,9 +2,9 @@ import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../appliance/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../server/index.ts";
 import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";

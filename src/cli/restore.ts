@@ -9,7 +9,7 @@ import {
   inTheWayOfRestore,
   restoreBackup,
 } from "../storage/index.ts";
-import { count } from "../wording/index.ts";
+import { count } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
 import { printable } from "./printable.ts";

@@ -1,8 +1,8 @@
 import { isatty } from "node:tty";
 import { Command } from "commander";
-import { type Appliance, baseUrlOf, startAppliance } from "../appliance/index.ts";
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
-import { findSupervisor } from "../service/index.ts";
+import { findSupervisor } from "../install/index.ts";
+import { type Appliance, baseUrlOf, startAppliance } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { settingFaults } from "../appliance/index.ts";
 import { locate, readSettings, type Settings, SettingsError } from "../config/index.ts";
+import { settingFaults } from "../server/index.ts";
 import { settingsSourcesOf } from "./settings-options.ts";
 
 /**

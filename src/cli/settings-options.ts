@@ -8,7 +8,7 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
-import { serviceGroups } from "../service/index.ts";
+import { serviceGroups } from "../install/index.ts";
 import {
   becomeOwner,
   becomeOwnerWith,

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
 import type { Origin, SettingFault } from "./fault.ts";
 import { readFileValue } from "./read-value.ts";

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 
 /** Where the settings of a machine's service are, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";

@@ -1,4 +1,4 @@
-import { editDistance } from "../wording/index.ts";
+import { editDistance } from "../text/index.ts";
 
 /** The candidate that is most like a name, when one is like enough to be meant. */
 export function suggest(name: string, candidates: readonly string[]): string | null {

@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
 /** Bundles the console's page from the sources beside this file. @throws AggregateError with what the bundler says */
 export async function bundlePage(): Promise<BundledPage> {
   const { outputs, metafile } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "page/main.tsx")],
+    entrypoints: [join(import.meta.dir, "../console-page/main.tsx")],
     root: join(import.meta.dir, "../.."),
     target: "browser",
     minify: true,

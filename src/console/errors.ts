@@ -1,5 +1,5 @@
 import { type ApiError, retryAfterSeconds } from "../http/index.ts";
-import type { ConsoleErrorBody } from "./contract.ts";
+import type { ConsoleErrorBody } from "./contract/shared.ts";
 
 /** What the console refuses, and with which status; what the API refuses as well has the API's code. */
 const statuses = {

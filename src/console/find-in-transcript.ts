@@ -1,7 +1,7 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
+import { findAll, readSegments } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
-import { findAll, readSegments } from "../transcriptions/index.ts";
-import type { Find } from "./contract.ts";
+import type { Find } from "./contract/transcript.ts";
 
 interface FindOptions {
   readonly q: string;

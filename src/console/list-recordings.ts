@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { parseStatuses } from "../http/index.ts";
-import { readSegments, SearchQuery, searchRecordings, snippetOf } from "../transcriptions/index.ts";
-import type { FoundRecording, Hit, RecordingPage } from "./contract.ts";
+import { readSegments, SearchQuery, searchRecordings, snippetOf } from "../recordings/index.ts";
+import type { FoundRecording, Hit, RecordingPage } from "./contract/recordings.ts";
 import { Owners } from "./owners.ts";
 import { decodeCursor, encodeCursor, firstPage } from "./pages.ts";
 import type { recordingsQuery } from "./queries.ts";

@@ -1,6 +1,6 @@
 import { timestamp } from "../http/index.ts";
-import type { Recording } from "../transcriptions/index.ts";
-import type { OpenRecording } from "./contract.ts";
+import type { Recording } from "../recordings/index.ts";
+import type { OpenRecording } from "./contract/overview.ts";
 import { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 import { showProgress, troubleOf } from "./show-recording.ts";

@@ -1,4 +1,4 @@
-import type { Overview } from "./contract.ts";
+import type { Overview } from "./contract/overview.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
 import { ConsoleError } from "./errors.ts";
 import { readOverview } from "./read-overview.ts";

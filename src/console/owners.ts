@@ -1,7 +1,7 @@
 import { getAccount, getWorkspace } from "../accounts/index.ts";
+import type { Recording } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
-import type { Recording } from "../transcriptions/index.ts";
-import type { Named } from "./contract.ts";
+import type { Named } from "./contract/shared.ts";
 
 /** An account or a workspace, as far as answers name it. */
 export function named({ id, name }: Named): Named {

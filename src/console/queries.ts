@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { statusSchema } from "../transcriptions/index.ts";
+import { statusSchema } from "../recordings/index.ts";
 
 const statusNames = statusSchema.anyOf.map((choice) => choice.const).join("|");
 

@@ -1,9 +1,9 @@
 import { freemem, totalmem } from "node:os";
 import { timestamp } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
+import { readDailyWork } from "../recordings/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
-import { readDailyWork } from "../transcriptions/index.ts";
-import type { Day, Overview, Speed } from "./contract.ts";
+import type { Day, Overview, Speed } from "./contract/overview.ts";
 import { openRecordings } from "./open-recordings.ts";
 import { optionalTimestamp } from "./optional-timestamp.ts";
 import type { ConsoleServices } from "./services.ts";

@@ -1,8 +1,8 @@
 import { exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
-import type { ListeningState } from "../listening/index.ts";
-import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../transcriptions/index.ts";
-import type { Listening, RecordingDetail, Speaker } from "./contract.ts";
+import type { ListeningState } from "../media/index.ts";
+import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
+import type { Listening, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 import { showRecording, troubleOf } from "./show-recording.ts";

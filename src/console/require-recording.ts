@@ -1,4 +1,4 @@
-import { isRecordingId, type Recording, type Recordings } from "../transcriptions/index.ts";
+import { isRecordingId, type Recording, type Recordings } from "../recordings/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /** @throws {ConsoleError} 404 for one that is unknown, deleted, or no id */

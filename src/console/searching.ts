@@ -1,4 +1,4 @@
-import { SearchIndex } from "../transcriptions/index.ts";
+import { SearchIndex } from "../recordings/index.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** How soon to try again what could not be taken into the search, because the disk was full for example. */

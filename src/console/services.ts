@@ -1,12 +1,11 @@
 import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import type { Language } from "../engine/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
-import type { ListeningCopies } from "../listening/index.ts";
-import type { RecordingQueue } from "../queue/index.ts";
+import type { ListeningCopies } from "../media/index.ts";
+import type { RecordingQueue, Recordings } from "../recordings/index.ts";
+import type { Language } from "../speech/index.ts";
 import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Recordings } from "../transcriptions/index.ts";
 
 /** How the inference workers stand: one, or one for each GPU. */
 export interface WorkerStanding {

@@ -7,7 +7,8 @@ import {
   type Account as StoredAccount,
 } from "../accounts/index.ts";
 import { timestamp } from "../http/index.ts";
-import type { Account, Key, Named } from "./contract.ts";
+import type { Account, Key } from "./contract/accounts.ts";
+import type { Named } from "./contract/shared.ts";
 import { optionalTimestamp } from "./optional-timestamp.ts";
 import { named } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";

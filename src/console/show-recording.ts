@@ -1,7 +1,7 @@
 import { timestamp } from "../http/index.ts";
+import type { Recording } from "../recordings/index.ts";
 import { machineTroubles } from "../storage/index.ts";
-import type { Recording } from "../transcriptions/index.ts";
-import type { ListedRecording } from "./contract.ts";
+import type { ListedRecording } from "./contract/recordings.ts";
 import type { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 

@@ -1,6 +1,5 @@
-import type { WholeSegment } from "../transcriptions/index.ts";
-import { speakerLabel } from "../transcriptions/index.ts";
-import type { Segment, Word } from "./contract.ts";
+import { speakerLabel, type WholeSegment } from "../recordings/index.ts";
+import type { Segment, Word } from "./contract/transcript.ts";
 
 /** A segment with its words at their places in the text. */
 export function showSegment({ words, text, ...segment }: WholeSegment): Segment {

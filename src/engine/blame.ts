@@ -1,5 +1,5 @@
 import type { Logger } from "../telemetry/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import type { WorkerDeath } from "./engine-options.ts";
 import { EngineCrashError, EngineKilledError, EngineStalledError } from "./errors.ts";
 import type { Task, Tries } from "./task.ts";

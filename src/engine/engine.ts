@@ -1,5 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { blame, givenUp } from "./blame.ts";
 import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { chunkSchema, pcmFileSchema, spanSchema, turnSchema, wordSchema } from "./spans.ts";
+import { chunkSchema, pcmFileSchema, spanSchema, turnSchema, wordSchema } from "../timeline/index.ts";
 
 /** The messages between server and worker, and the operations that a worker runs. */
 

@@ -1,9 +1,6 @@
 import { statSync } from "node:fs";
-import { BLOCK_SECONDS } from "./diarization/index.ts";
+import { BLOCK_SECONDS, SAMPLE_RATE, type Span, secondsOf } from "../timeline/index.ts";
 import type { OperationName, Params, Start } from "./protocol.ts";
-import { SAMPLE_RATE } from "./sample-rate.ts";
-import { secondsOf } from "./seconds-of.ts";
-import type { Span } from "./spans.ts";
 
 /** An operation and what it is done with. */
 export interface Operation<N extends OperationName = OperationName> {

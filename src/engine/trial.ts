@@ -1,4 +1,4 @@
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import type { Engine } from "./engine.ts";
 
 export interface TrialOptions {

@@ -1,8 +1,5 @@
-import { BLOCK_SECONDS, blockCount } from "./diarization/index.ts";
-import { heardSeconds } from "./heard-pieces.ts";
+import { BLOCK_SECONDS, blockCount, heardSeconds, type PcmFile, SAMPLE_RATE } from "../timeline/index.ts";
 import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
-import { SAMPLE_RATE } from "./sample-rate.ts";
-import type { PcmFile } from "./spans.ts";
 
 /** An operation that was done, for counting. */
 export interface WorkDone {

@@ -1,4 +1,4 @@
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import type { OperationsAtWork, WorkerDeath, WorkerOptions } from "./engine-options.ts";
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";

@@ -1,7 +1,4 @@
-export type {
-  ExportDocument,
-  ExportSegment,
-} from "./document.ts";
+export type { ExportDocument, ExportSegment } from "./document.ts";
 export { ExportError, ExportTooLargeError } from "./export-error.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportOptions, exportTranscript, type MadeExport } from "./export-transcript.ts";

@@ -1,5 +1,5 @@
+import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
-import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../transcriptions/index.ts";
 import type { ExportDocument } from "./document.ts";
 
 /** A completed recording as it is exported. @param names what some of its speakers are called in place of their letters */

@@ -1,4 +1,4 @@
-import { type Boundary, boundaryBetween } from "../wording/index.ts";
+import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { CuePiece } from "./cue-pieces.ts";
 
 /** A subtitle's limits, as broadcasters have them: two lines of 42 columns, seven seconds. */

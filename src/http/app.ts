@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Language } from "../engine/index.ts";
+import type { Language } from "../speech/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, access, basePath } from "./access.ts";
 import { documentationRoutes } from "./docs.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Language } from "../engine/index.ts";
+import type { Language } from "../speech/index.ts";
 import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";

@@ -1,12 +1,17 @@
 import { renameSync } from "node:fs";
 import { type Account, type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import type { Language } from "../engine/index.ts";
 import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
-import type { RecordingQueue } from "../queue/index.ts";
+import {
+  type KeptAnswers,
+  newRecordingId,
+  type Recording,
+  type RecordingQueue,
+  type Recordings,
+} from "../recordings/index.ts";
+import type { Language } from "../speech/index.ts";
 import { type DataDirectory, type DiskRoom, type Store, syncDirectoryNow } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
-import { type KeptAnswers, newRecordingId, type Recording, type Recordings } from "../transcriptions/index.ts";
 import { basePath, requireAccess } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
 import { ApiError, invalidField, noRoom } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 
 /** What the server shows to prove who it is, in PEM. */
 export interface Credentials {

@@ -8,8 +8,8 @@ import {
   type MadeExport,
   recordingDocument,
 } from "../exports/index.ts";
+import type { Recording, Recordings } from "../recordings/index.ts";
 import type { DataDirectory, DiskRoom, Store } from "../storage/index.ts";
-import type { Recording, Recordings } from "../transcriptions/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Elysia } from "elysia";
 import type { ExportFormat } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
-import type { Recording } from "../transcriptions/index.ts";
+import type { Recording } from "../recordings/index.ts";
 import { requireScope } from "./access.ts";
 import { exportQuery, readQuery } from "./query.ts";
 import { callerOf } from "./request-context.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AnswerScope, KeptAnswer, KeptAnswers } from "../transcriptions/index.ts";
+import type { AnswerScope, KeptAnswer, KeptAnswers } from "../recordings/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
 
 /** What an Idempotency-Key may be: visible ASCII. */

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { Language } from "../engine/index.ts";
+import type { Language } from "../speech/index.ts";
 
 export const languageSchema = Type.Object({
   code: Type.String({ description: "ISO 639-1, or 639-3 where 639-1 has none." }),

@@ -1,7 +1,7 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { exportFormatSchema } from "../exports/index.ts";
-import { type Status, statusSchema } from "../transcriptions/index.ts";
+import { type Status, statusSchema } from "../recordings/index.ts";
 import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 

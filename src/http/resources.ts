@@ -6,7 +6,7 @@ import {
   speakerLabel,
   statusSchema,
   stepSchema,
-} from "../transcriptions/index.ts";
+} from "../recordings/index.ts";
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 

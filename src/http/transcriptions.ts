@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
+import { type Recording, type Recordings, readSegments } from "../recordings/index.ts";
 import { type DataDirectory, type Store, syncDirectory } from "../storage/index.ts";
-import { type Recording, type Recordings, readSegments } from "../transcriptions/index.ts";
 import { requireScope } from "./access.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";

@@ -1,5 +1,5 @@
-import type { Recordings } from "../transcriptions/index.ts";
-import { count } from "../wording/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import { count } from "../text/index.ts";
 import { ApiError } from "./errors.ts";
 
 /**

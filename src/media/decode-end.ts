@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { MachineError, writeTrial } from "../storage/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { EXIT_OUT_OF_MEMORY } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";

@@ -1,5 +1,5 @@
 import type { RoomClaim } from "../storage/index.ts";
-import { size } from "../wording/index.ts";
+import { size } from "../text/index.ts";
 import { type DecodePlan, decodeRun, lineReader } from "./decode-plan.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 

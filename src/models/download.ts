@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDiskFull } from "../storage/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, open, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { readBundle } from "./bundle/index.ts";
 import { convertCtranslate2 } from "./convert/index.ts";
 import { digestsOf } from "./digest.ts";

@@ -1,6 +1,6 @@
 import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
 import {
   type Ctranslate2WheelsSource,

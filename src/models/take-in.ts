@@ -1,4 +1,4 @@
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { builtInSpeechModel } from "./built-in.ts";
 import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
 import { type FileDigests, isPublished, publishedDigests } from "./digest.ts";

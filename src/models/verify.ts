@@ -1,5 +1,4 @@
-import type { ModelEntry } from "./catalogue.ts";
-import { findModelOrNull } from "./catalogue.ts";
+import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import type { InstalledModel } from "./library.ts";
 

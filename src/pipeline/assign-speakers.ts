@@ -1,5 +1,5 @@
-import type { EngineWord, Turn } from "../engine/index.ts";
-import { type Boundary, boundaryBetween } from "../wording/index.ts";
+import { type Boundary, boundaryBetween } from "../text/index.ts";
+import type { EngineWord, Turn } from "../timeline/index.ts";
 import { SpeakerDoubts } from "./speaker-doubts.ts";
 
 export interface SpokenWord extends EngineWord {

@@ -1,10 +1,9 @@
 import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
+import { Checkpoints, type Failure, isOpen, isServiceFault, type Outcome } from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
-import { Checkpoints, type Failure, isOpen, isServiceFault } from "../transcriptions/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { removeWork } from "./complete.ts";
 import { mayWait } from "./may-wait.ts";
-import type { Outcome } from "./outcome.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
 

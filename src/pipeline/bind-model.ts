@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { type Language, readModelLanguages } from "../engine/index.ts";
 import type { SpeechModel } from "../models/index.ts";
-import type { Recordings } from "../transcriptions/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import { type Language, readModelLanguages } from "../speech/index.ts";
 import type { StepContext } from "./step.ts";
 
 /** The speech models there are, as recordings see them. */

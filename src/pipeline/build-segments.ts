@@ -1,4 +1,4 @@
-import type { Segment } from "../transcriptions/index.ts";
+import type { Segment } from "../recordings/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 import { splitSentences } from "./split-sentences.ts";

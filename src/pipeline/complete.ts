@@ -1,4 +1,4 @@
-import type { PackedSegment, Recordings } from "../transcriptions/index.ts";
+import type { PackedSegment, Recordings } from "../recordings/index.ts";
 import { othersTurn } from "./others-turn.ts";
 
 /** Rows that are written or removed in one go: some milliseconds' work, between which all else has its turn. */

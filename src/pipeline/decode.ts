@@ -11,8 +11,8 @@ import {
   roomForResults,
   soundDigest,
 } from "../media/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
 import type { WorkRoom } from "../storage/index.ts";
-import type { Checkpoints } from "../transcriptions/index.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 

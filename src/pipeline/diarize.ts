@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { blockCount, isWholeBlock, type Turn, turnSchema } from "../engine/index.ts";
+import { isWholeBlock } from "../speech/index.ts";
+import { blockCount, type Turn, turnSchema } from "../timeline/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackContext } from "./tracks.ts";
 

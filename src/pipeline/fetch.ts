@@ -1,8 +1,7 @@
 import { type AllowList, FetchError, fetchRecording } from "../media/index.ts";
+import { isOpen, type Outcome } from "../recordings/index.ts";
 import type { RoomClaim } from "../storage/index.ts";
-import { isOpen } from "../transcriptions/index.ts";
 import { attempt } from "./attempt.ts";
-import type { Outcome } from "./outcome.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure } from "./step.ts";
 

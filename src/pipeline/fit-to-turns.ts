@@ -1,5 +1,5 @@
-import type { Turn } from "../engine/index.ts";
-import type { SegmentSpan } from "../transcriptions/index.ts";
+import type { SegmentSpan } from "../recordings/index.ts";
+import type { Turn } from "../timeline/index.ts";
 
 /**
  * How far a segment's ends may move out to its speaker's turn. Against segments that end with their words it took DER from

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { heardLength, isWholeBlock, type Span, spanSchema, type Turn } from "../engine/index.ts";
+import { heardLength, isWholeBlock } from "../speech/index.ts";
+import { type Span, spanSchema, type Turn } from "../timeline/index.ts";
 import { embeddingDirectoryOf } from "./diarize.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import { othersTurn } from "./others-turn.ts";

@@ -1,4 +1,4 @@
-import { type Span, secondsOf, type Turn } from "../engine/index.ts";
+import { type Span, secondsOf, type Turn } from "../timeline/index.ts";
 
 /** How far words may reach out of turns. */
 const marginSeconds = 0.4;

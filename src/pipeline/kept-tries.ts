@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Checkpoints } from "../transcriptions/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
 
 /** What has come of the tries of an operation. */
 const triesSchema = Type.Object({

@@ -1,13 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import {
-  type Chunk,
-  heardPieces,
-  heardSeconds,
-  type Language,
-  otherLanguage,
-  type Probabilities,
-  partOfChunk,
-} from "../engine/index.ts";
+import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
+import { type Chunk, heardPieces, heardSeconds, partOfChunk } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
+import { Checkpoints } from "../recordings/index.ts";
 import { type MachineTrouble, writeTrial } from "../storage/index.ts";
-import { Checkpoints } from "../transcriptions/index.ts";
 import type { PipelineServices } from "./services.ts";
 
 /** Times that a recording met trouble of which there was no other sign, with so many parts finished. */

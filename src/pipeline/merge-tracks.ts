@@ -1,4 +1,4 @@
-import type { SegmentSpan } from "../transcriptions/index.ts";
+import type { SegmentSpan } from "../recordings/index.ts";
 
 /**
  * The segments of all tracks in order of their starts. No speaker is on two tracks; they are numbered anew in order of

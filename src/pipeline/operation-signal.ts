@@ -1,4 +1,4 @@
-import { ParkingError } from "./parking-error.ts";
+import { ParkingError } from "../recordings/index.ts";
 
 /** The signal of one operation, which outlives its recording's by the grace time when the recording is parked. */
 export interface OperationSignal extends Disposable {

@@ -1,10 +1,9 @@
 import { EngineOperationError } from "../engine/index.ts";
+import { isOpen, type Outcome, type Recording } from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
-import { isOpen, type Recording } from "../transcriptions/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { attempt, countEnd } from "./attempt.ts";
 import { complete } from "./complete.ts";
-import type { Outcome } from "./outcome.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded } from "./step.ts";
 import { transcript } from "./transcript.ts";

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as passed } from "node:timers/promises";
 import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
+import { type Checkpoints, ParkingError } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Checkpoints } from "../transcriptions/index.ts";
 import { TriesOfRecording } from "./kept-tries.ts";
 import { operationSignal } from "./operation-signal.ts";
-import { ParkingError } from "./parking-error.ts";
 import type { StepEngine } from "./step.ts";
 
 /**

@@ -1,5 +1,6 @@
-import { heardLength, Reaching, type Span, secondsOf, type Turn } from "../engine/index.ts";
-import { boundaryBetween } from "../wording/index.ts";
+import { heardLength } from "../speech/index.ts";
+import { boundaryBetween } from "../text/index.ts";
+import { Reaching, type Span, secondsOf, type Turn } from "../timeline/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 

@@ -1,7 +1,7 @@
 import type { Usage } from "../accounts/index.ts";
+import type { Recordings } from "../recordings/index.ts";
 import type { DataDirectory, Store, WorkRoom } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Recordings } from "../transcriptions/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
 import type { DecodeOptions } from "./decode.ts";
 import type { FetchOptions } from "./fetch.ts";

@@ -1,4 +1,4 @@
-import type { Turn } from "../engine/index.ts";
+import type { Turn } from "../timeline/index.ts";
 
 /** A speaker this much further from a moment than the nearest one is a third as likely to be heard there. */
 const nearSeconds = 0.15;

@@ -1,4 +1,4 @@
-import type { Chunk, PcmFile } from "../engine/index.ts";
+import type { Chunk, PcmFile } from "../timeline/index.ts";
 
 /** A chunk of a track. */
 export interface Speech {

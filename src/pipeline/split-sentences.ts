@@ -1,4 +1,4 @@
-import { type Boundary, boundaryBetween } from "../wording/index.ts";
+import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 
 /** A silence that parts what one speaker says, whatever is said: as long as one that ends a turn in which nobody else speaks. */

@@ -1,4 +1,4 @@
-import { type Chunk, type EngineWord, Reaching, type Turn } from "../engine/index.ts";
+import { type Chunk, type EngineWord, Reaching, type Turn } from "../timeline/index.ts";
 import { assignSpeakers, type SpokenWord } from "./assign-speakers.ts";
 import { keepToTurns } from "./keep-to-turns.ts";
 import { othersTurn } from "./others-turn.ts";

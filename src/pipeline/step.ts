@@ -1,6 +1,6 @@
 import type { Engine } from "../engine/index.ts";
+import type { Checkpoints, InternalCause, Recording } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Checkpoints, InternalCause, Recording } from "../transcriptions/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 
 /** The engine as the steps of a recording use it. */

@@ -1,5 +1,5 @@
-import type { Chunk, EngineWord } from "../engine/index.ts";
-import type { Checkpoints } from "../transcriptions/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
+import type { Chunk, EngineWord } from "../timeline/index.ts";
 import { othersTurn } from "./others-turn.ts";
 import { wordsOfChunk } from "./transcribe.ts";
 

@@ -1,5 +1,5 @@
+import { Checkpoints } from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
-import { Checkpoints } from "../transcriptions/index.ts";
 import { keepRoomOfDecoded } from "./decode.ts";
 import type { PipelineServices } from "./services.ts";
 

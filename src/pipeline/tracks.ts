@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { PcmFile } from "../engine/index.ts";
+import type { PcmFile } from "../timeline/index.ts";
 import type { StepContext } from "./step.ts";
 
 /**

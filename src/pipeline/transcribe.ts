@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Chunk, type EngineWord, wordSchema } from "../engine/index.ts";
-import type { Checkpoints } from "../transcriptions/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
+import { type Chunk, type EngineWord, wordSchema } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { SpeechPart } from "./language.ts";
 import { othersTurn } from "./others-turn.ts";

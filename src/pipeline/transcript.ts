@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { heardSeconds, type Turn } from "../engine/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
-import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../transcriptions/index.ts";
+import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
+import { heardSeconds, type Turn } from "../timeline/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
 import { decode } from "./decode.ts";

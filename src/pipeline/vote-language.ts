@@ -1,11 +1,5 @@
-import {
-  heardPieces,
-  heardSeconds,
-  middleOfChunk,
-  type Probabilities,
-  partOfChunk,
-  sureProbability,
-} from "../engine/index.ts";
+import { type Probabilities, sureProbability } from "../speech/index.ts";
+import { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "../timeline/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import type { Speech } from "./speech.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import type { EmbeddedPart } from "./embedded.ts";
 import { ownCommand } from "./own-command.ts";
 import { UnpackError } from "./unpack-error.ts";

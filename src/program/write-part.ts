@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import type { EmbeddedPart } from "./embedded.ts";
 import { UnpackError } from "./unpack-error.ts";
 

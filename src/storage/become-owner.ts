@@ -1,5 +1,5 @@
 import { isAdministrator, passagesTo, strangerAt } from "../program/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
 /** Ids of groups that a user shall be in beside the user's own: a service's, which its unit gives it. */

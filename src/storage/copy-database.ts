@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, size } from "../wording/index.ts";
+import { messageOf, size } from "../text/index.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { DataPaths, requireRecordingId } from "./data-paths.ts";
 import { lockFile } from "./lock-file.ts";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { BackupError } from "./copy-database.ts";
 import { databaseState } from "./migrate.ts";
 

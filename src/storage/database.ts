@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { programVersion } from "../program/index.ts";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { backupDirectory, newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backups.ts";
 import { copyDatabase } from "./copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";

@@ -1,5 +1,5 @@
 import { type StatsFs, statfsSync } from "node:fs";
-import { size } from "../wording/index.ts";
+import { size } from "../text/index.ts";
 import { MachineError } from "./machine-trouble.ts";
 
 /** Who wants room: a recording that comes in leaves the reserve alone; the work on those that are in lives on it. */

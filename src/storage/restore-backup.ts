@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { unpackBackup } from "./archive/index.ts";
 import type { BackupFile } from "./backup-file.ts";
 import { BackupError } from "./copy-database.ts";

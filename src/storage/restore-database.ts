@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, constants, copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../wording/index.ts";
+import { messageOf } from "../text/index.ts";
 import { requireOwnValues } from "./backup-values.ts";
 import { newBackupPath } from "./backups.ts";
 import { BackupError, copyDatabase, syncFile } from "./copy-database.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createAccount, createKey, deleteAccount, readAudit, Usage } from "../../src/accounts/index.ts";
+import { Recordings, type Segment } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { Recordings, type Segment } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const by = { actor: "operator", now: 1000 };

@@ -15,8 +15,8 @@ import {
   revokeKey,
   rotateKey,
 } from "../../src/accounts/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
 import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const at = (now: number) => ({ actor: "operator", now });

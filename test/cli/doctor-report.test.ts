@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { coloured, doctorReport, paintFor, plain } from "../../src/cli/doctor-report.ts";
-import type { Finding, Result } from "../../src/doctor/index.ts";
+import type { Finding, Result } from "../../src/diagnostics/index.ts";
 
 const result = (id: string, finding: Finding, mended: Result["mended"] = null): Result => ({
   check: { id, title: `Title of ${id}`, explanation: "", run: () => finding },

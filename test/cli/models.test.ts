@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync }
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { progressText } from "../../src/cli/models/progress-line.ts";
-import { smallWhisper } from "../engine/model-file/small-models.ts";
-import { basePath } from "../engine/whisper/support.ts";
+import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
+import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available, root } from "../support/checkout.ts";
 import { runCli } from "../support/server.ts";

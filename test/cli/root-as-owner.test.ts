@@ -21,10 +21,10 @@ import {
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
-import { smallWhisper } from "../engine/model-file/small-models.ts";
-import { basePath } from "../engine/whisper/support.ts";
+import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
+import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";

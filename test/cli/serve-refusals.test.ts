@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { smallWhisper } from "../engine/model-file/small-models.ts";
+import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

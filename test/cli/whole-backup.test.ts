@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
 import {
   BackupError,
   BackupFile,
@@ -11,7 +12,6 @@ import {
   restoreBackup,
   tarHeader,
 } from "../../src/storage/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { programCommand } from "../support/program.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { accountPageSchema, keySchema, madeKeySchema } from "../../src/console/contract.ts";
+import { accountPageSchema, keySchema, madeKeySchema } from "../../src/console/contract/accounts.ts";
 import { bodyOf } from "../support/client.ts";
 import { ConsoleServer } from "./support.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
-import { listeningSchema, waveformSchema } from "../../src/console/contract.ts";
+import { listeningSchema } from "../../src/console/contract/recordings.ts";
+import { waveformSchema } from "../../src/console/contract/transcript.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 

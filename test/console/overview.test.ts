@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { type Overview, overviewSchema } from "../../src/console/contract.ts";
+import { type Overview, overviewSchema } from "../../src/console/contract/overview.ts";
 import { signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
 

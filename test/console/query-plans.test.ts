@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deleteAccount } from "../../src/accounts/index.ts";
 import { removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
+import { SearchIndex } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { SearchIndex } from "../../src/transcriptions/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
 import { ConsoleServer } from "./support.ts";
 

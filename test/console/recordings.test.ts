@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
-import { recordingPageSchema, recordingSchema } from "../../src/console/contract.ts";
+import { recordingPageSchema, recordingSchema } from "../../src/console/contract/recordings.ts";
 import { ConsoleServer } from "./support.ts";
 
 const idsOf = (page: { recordings: readonly { id: string }[] }) => page.recordings.map(({ id }) => id);

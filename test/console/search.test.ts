@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type FoundRecording, recordingPageSchema } from "../../src/console/contract.ts";
+import { type FoundRecording, recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 const search = async (browser: Browser, q: string, rest = "") => {

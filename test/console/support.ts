@@ -1,10 +1,11 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { loadSettings } from "../../src/config/index.ts";
-import { errorSchema, recordingPageSchema } from "../../src/console/contract.ts";
+import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
+import { errorSchema } from "../../src/console/contract/shared.ts";
 import { type Console, createConsole, createLink } from "../../src/console/index.ts";
-import { ListeningCopies } from "../../src/listening/index.ts";
+import { ListeningCopies } from "../../src/media/index.ts";
+import type { Segment } from "../../src/recordings/index.ts";
 import { DiskRoom, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
-import type { Segment } from "../../src/transcriptions/index.ts";
 import { ApiServer, type ApiServerOptions } from "../http/support.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { bodyOf } from "../support/client.ts";

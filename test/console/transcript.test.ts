@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { findSchema, outlineSchema, recordingSchema, segmentPageSchema } from "../../src/console/contract.ts";
+import { recordingSchema } from "../../src/console/contract/recordings.ts";
+import { findSchema, outlineSchema, segmentPageSchema } from "../../src/console/contract/transcript.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 const exported = async (browser: Browser, id: string, format: string) => {

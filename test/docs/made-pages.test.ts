@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { cliPage } from "../../scripts/support/docs/cli-page.ts";
 import { troubleshootingPage } from "../../scripts/support/docs/troubleshooting-page.ts";
-import { failureKinds } from "../../src/transcriptions/index.ts";
+import { failureKinds } from "../../src/recordings/index.ts";
 import { pageNamed } from "./pages.ts";
 
 test("docs/cli.md is what scripts/docs makes of the program", () => {

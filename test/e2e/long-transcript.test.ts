@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import { prepareLastStep } from "../support/prepare-last-step.ts";

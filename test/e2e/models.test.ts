@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
 import { join } from "node:path";
-import { basePath } from "../engine/whisper/support.ts";
+import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available, samplePath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";

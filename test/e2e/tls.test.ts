@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findRunningServer, trustOf } from "../../src/appliance/index.ts";
+import { findRunningServer, trustOf } from "../../src/server/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import {
   canMakeCertificates,

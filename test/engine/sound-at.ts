@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from "../../src/engine/index.ts";
+import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 
 /** Samples of a tone in the stretches named, in seconds; near silence elsewhere. */
 export function soundAt(durationSeconds: number, ...stretches: readonly (readonly [number, number])[]): Float32Array {

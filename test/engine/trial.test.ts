@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Engine } from "../../src/engine/index.ts";
-import { Trial } from "../../src/engine/index.ts";
+import { type Engine, Trial } from "../../src/engine/index.ts";
 
 type Status = ReturnType<Engine["status"]>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { blockCount } from "../../src/engine/index.ts";
 import type { SpeakerPart } from "../../src/engine/protocol.ts";
 import { workOf } from "../../src/engine/work-done.ts";
+import { blockCount } from "../../src/timeline/index.ts";
 
 const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
 const directories = { activityDirectory: "/", embeddingDirectory: "/" };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { Checkpoints, type Segment } from "../../src/transcriptions/index.ts";
+import { Checkpoints, type Segment } from "../../src/recordings/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { post } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";

@@ -27,14 +27,14 @@ import {
   transcriptionMapper,
 } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import {
   KeptAnswers,
   type NewRecording,
   newRecordingId,
   Recordings,
   type Segment,
-} from "../../src/transcriptions/index.ts";
+} from "../../src/recordings/index.ts";
+import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
-import { copyOf } from "./listening/copy-of.ts";
+import { copyOf } from "./playback/copy-of.ts";
 import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from "./support.ts";
 
 const ready = available(FFMPEG, "tests of media times");

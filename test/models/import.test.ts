@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readModelLanguages, validateModelFile } from "../../src/engine/index.ts";
 import { ConversionError, importModels, type ModelEntry } from "../../src/models/index.ts";
+import { readModelLanguages, validateModelFile } from "../../src/speech/index.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
 import { importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
+import type { Turn } from "../../src/timeline/index.ts";
 import { wordsFrom } from "./words.ts";
 
 const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
-import { fetchLink, ParkingError, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
+import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
+import { ParkingError, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Recordings } from "../../src/transcriptions/index.ts";
 import { waveHeader } from "../media/support.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";

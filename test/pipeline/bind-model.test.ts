@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import type { SpeechModel } from "../../src/models/index.ts";
 import { bindModel } from "../../src/pipeline/bind-model.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

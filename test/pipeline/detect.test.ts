@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import { writeBlockFile } from "../../src/engine/diarization/block-file.ts";
 import { detect } from "../../src/pipeline/detect.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { writeBlockFile } from "../../src/speech/diarization/block-file.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

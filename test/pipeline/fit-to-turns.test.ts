@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
-import type { Segment } from "../../src/transcriptions/index.ts";
+import type { Segment } from "../../src/recordings/index.ts";
+import type { Turn } from "../../src/timeline/index.ts";
 import { wordsFrom } from "./words.ts";
 
 const turn = (startSeconds: number, endSeconds: number, speaker = 0): Turn => ({ startSeconds, endSeconds, speaker });

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Language } from "../../src/engine/index.ts";
 import { chooseLanguage, partsByLanguage } from "../../src/pipeline/language.ts";
 import type { Speech } from "../../src/pipeline/speech.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../engine/whisper/support.ts";
+import type { Language } from "../../src/speech/index.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../speech/recognizer/whisper/support.ts";
 
 const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];
 const en = "single/en-fleurs-003.ogg";

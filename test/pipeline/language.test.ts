@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Chunk, Language, Span } from "../../src/engine/index.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "../../src/pipeline/language.ts";
 import { spreadOrder } from "../../src/pipeline/vote-language.ts";
-import type { Recording } from "../../src/transcriptions/index.ts";
+import type { Recording } from "../../src/recordings/index.ts";
+import type { Language } from "../../src/speech/index.ts";
+import type { Chunk, Span } from "../../src/timeline/index.ts";
 
 const languages: Language[] = ["de", "en", "jv", "la"].map((code) => ({
   code,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { mergeTracks } from "../../src/pipeline/merge-tracks.ts";
-import type { Segment } from "../../src/transcriptions/index.ts";
+import type { Segment } from "../../src/recordings/index.ts";
 
 /** A track's segments: start, end, speaker in the track, text. */
 function segments(...all: readonly [number, number, number, string][]): Segment[] {

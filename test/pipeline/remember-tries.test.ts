@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
-import { ParkingError } from "../../src/pipeline/index.ts";
 import { rememberTries } from "../../src/pipeline/remember-tries.ts";
+import { Checkpoints, ParkingError, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 type Tries = NonNullable<Parameters<Engine["run"]>[3]>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { type Piece, piecesOf, piecesToHear, turnsHeardAgain } from "../../src/pipeline/second-hearing.ts";
+import type { Turn } from "../../src/timeline/index.ts";
 import { countedLooks } from "../support/counted-looks.ts";
 import { spoken, wordsFrom } from "./words.ts";
 

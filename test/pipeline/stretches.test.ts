@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import type { Chunk, EngineWord, Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
 import { spokenWords } from "../../src/pipeline/spoken-words.ts";
 import { stretches } from "../../src/pipeline/stretches.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
+import type { Chunk, EngineWord, Turn } from "../../src/timeline/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { wordsFrom } from "./words.ts";

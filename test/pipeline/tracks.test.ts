@@ -3,9 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { forEachMissingPart, type StepContext } from "../../src/pipeline/step.ts";
 import { eachTrack, type Track } from "../../src/pipeline/tracks.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
-import type { Language } from "../../src/engine/index.ts";
 import { type Reading, transcribe } from "../../src/pipeline/transcribe.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import type { Language } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { Checkpoints, Recordings } from "../../src/transcriptions/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const english: Language = { code: "en", name: "English", whisperCode: "en" };

@@ -1,5 +1,5 @@
-import type { EngineWord } from "../../src/engine/index.ts";
 import type { SpokenWord } from "../../src/pipeline/assign-speakers.ts";
+import type { EngineWord } from "../../src/timeline/index.ts";
 
 /** Words a second long in a row from `startSeconds` on, or as long as said, with whisper's leading spaces. */
 export function wordsFrom(startSeconds: number, text: string, secondsEach = 0.3): EngineWord[] {

@@ -2,17 +2,17 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { authenticate, deleteAccount, LastUse, Usage } from "../../src/accounts/index.ts";
-import { RecordingQueue } from "../../src/queue/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
 import {
   applyRetention,
   Checkpoints,
   KeptAnswers,
+  RecordingQueue,
   Recordings,
   readSegments,
   readWholeSegments,
   speakersOf,
-} from "../../src/transcriptions/index.ts";
+} from "../../src/recordings/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { post, someUrl } from "../http/forms.ts";
 import { ApiServer } from "../http/support.ts";
 import { newRecording } from "../support/new-recording.ts";

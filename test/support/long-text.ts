@@ -1,4 +1,4 @@
-import type { Segment } from "../../src/transcriptions/index.ts";
+import type { Segment } from "../../src/recordings/index.ts";
 
 /** Segments of 1,000 characters each. */
 export function longSegments(count: number): Segment[] {

@@ -1,4 +1,4 @@
-import { createMetrics, type MeasuredParts } from "../../src/appliance/index.ts";
+import { createMetrics, type MeasuredParts } from "../../src/server/index.ts";
 import { type DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import type { Metrics } from "../../src/telemetry/index.ts";
 

@@ -1,4 +1,4 @@
-import type { NewRecording } from "../../src/transcriptions/index.ts";
+import type { NewRecording } from "../../src/recordings/index.ts";
 
 /** An upload of an account, in no workspace. */
 export function newRecording(id: string, accountId: string, values: Partial<NewRecording> = {}): NewRecording {

@@ -1,15 +1,15 @@
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { BlockActivity } from "../../src/engine/diarization/activity.ts";
-import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../src/engine/diarization/grid.ts";
-import { writeSentenceVoices } from "../../src/engine/diarization/index.ts";
-import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../../src/engine/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
 import { piecesOf, piecesToHear } from "../../src/pipeline/second-hearing.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import { BlockActivity } from "../../src/speech/diarization/activity.ts";
+import { writeSentenceVoices } from "../../src/speech/diarization/index.ts";
 import { DataPaths, openDatabase } from "../../src/storage/index.ts";
-import { Checkpoints } from "../../src/transcriptions/index.ts";
+import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../src/timeline/grid.ts";
+import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../../src/timeline/index.ts";
 
 const speakers = 12;
 /** As long as those of people who talk to each other: some 20,000 in 18 hours. */

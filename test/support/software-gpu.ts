@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { inCache } from "../../native/steps/in-cache.ts";
-import { messageOf } from "../../src/wording/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 
 /** Variables for a process that computes on it. */
 export type SoftwareGpu = Readonly<Record<string, string>>;

@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
-import { createMetrics } from "../../../src/appliance/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
 import {
   createApp,
@@ -20,9 +19,10 @@ import {
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
+import { KeptAnswers, Recordings } from "../../../src/recordings/index.ts";
+import { createMetrics } from "../../../src/server/index.ts";
 import { DataDirectory, DiskRoom, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { KeptAnswers, Recordings } from "../../../src/transcriptions/index.ts";
 
 const recordingCount = 10_000;
 const tries = 300;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CommandError } from "../../../src/models/index.ts";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { circumstances } from "../circumstances.ts";
 import { benchmarksPagePath, circumstancesIn, runsOf, withFigures } from "./benchmarks-page.ts";
 import type { Competitor, Entry, Run, Terms } from "./competitor.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { runSchema } from "./competitor.ts";
 
 const benchSchema = Type.Object({

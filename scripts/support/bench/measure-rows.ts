@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { applyRetention, Recordings } from "../../../src/recordings/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
-import { applyRetention, Recordings } from "../../../src/transcriptions/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { type FilledDatabase, fillDatabase } from "./fill-rows.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../../src/wording/index.ts";
-import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
+import { messageOf } from "../../../src/text/index.ts";
+import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { plan, type RecordingName } from "./recordings.ts";
 
 const usage = `How fast, beside what else there is: scripts/bench [OPTION…]

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { circumstances } from "../circumstances.ts";
 import { withKeptTable } from "../kept-table.ts";
 import { benchmarksPagePath } from "./benchmarks-page.ts";

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { root } from "../checkout.ts";
 import { circumstances } from "../circumstances.ts";

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
-import { loadWhisper } from "../../../src/engine/whisper/index.ts";
+import { loadWhisper } from "../../../src/speech/recognizer/whisper/index.ts";
 
 /**
  * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,

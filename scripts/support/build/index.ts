@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
 import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
 import { renewChecksums } from "./checksums.ts";

@@ -2,7 +2,7 @@
 // The browser draws without a GPU, so a frame here takes longer than on a machine that people sit at.
 import { chromium as driver } from "playwright-core";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { fill } from "../../../test/console/page/filled.ts";
+import { fill } from "../../../test/console-page/filled.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { chromium } from "../chromium.ts";
 

@@ -1,4 +1,4 @@
-import { checks } from "../../../src/doctor/index.ts";
+import { checks } from "../../../src/diagnostics/index.ts";
 import { errorCodes, statusOf } from "../../../src/http/errors.ts";
 import { catalogue } from "../../../src/http/openapi/catalogue.ts";
 

@@ -2,8 +2,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type EngineWord, SAMPLE_RATE } from "../../../src/engine/index.ts";
-import { audioDirectory, decode } from "../../../test/engine/diarization/recording.ts";
+import { type EngineWord, SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { audioDirectory, decode } from "../../../test/speech/diarization/recording.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 

@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { backup } from "./backup.ts";
 import { brokenDisk } from "./broken-disk.ts";
 import { cleanUpOnSignals } from "./clean-up-on-signals.ts";

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import type { Chunk, EngineWord } from "../../../src/engine/index.ts";
+import { Checkpoints } from "../../../src/recordings/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
-import { Checkpoints } from "../../../src/transcriptions/index.ts";
+import type { Chunk, EngineWord } from "../../../src/timeline/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { runCli, TestServer } from "../../../test/support/server.ts";
 import type { HoursOfTalk } from "./hours-of-talk.ts";

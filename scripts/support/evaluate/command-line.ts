@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { messageOf } from "../../../src/wording/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 
 /** Options and names from the command line. Where --help is asked for, prints `usage`; that and what is wrong ends the process. */
 export function readCommandLine<T extends ParseArgsOptionsConfig>(args: string[], options: T, usage: string) {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { CommandError } from "../../../src/models/index.ts";
-import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
+import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { softwareGpu } from "../../../test/support/software-gpu.ts";
 import { circumstances } from "../circumstances.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SAMPLE_RATE } from "../../../src/engine/index.ts";
-import { decode, diarize, openModels } from "../../../test/engine/diarization/recording.ts";
+import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { decode, diarize, openModels } from "../../../test/speech/diarization/recording.ts";
 import type { Reference } from "./corpus.ts";
 import type { FoundSpeakers } from "./measure-speakers.ts";
 

@@ -1,4 +1,4 @@
-import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
+import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";

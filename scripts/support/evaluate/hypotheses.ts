@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { readWholeSegments } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
-import { readWholeSegments } from "../../../src/transcriptions/index.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { TestServer } from "../../../test/support/server.ts";

@@ -1,5 +1,5 @@
 import { CommandError } from "../../../src/models/index.ts";
-import { audioDirectory } from "../../../test/engine/diarization/recording.ts";
+import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { circumstances } from "../circumstances.ts";
 import { type Aspect, aspects, choose, collect } from "./collect.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";

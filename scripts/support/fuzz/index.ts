@@ -10,10 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { repository } from "../../../native/build.ts";
-import { validateModelFile } from "../../../src/engine/index.ts";
-import type { ModelSizes } from "../../../src/engine/model-file/index.ts";
-import { mutate, randomFrom } from "../../../test/engine/model-file/mutate-model.ts";
-import { smallSizes, smallVad, smallWhisper } from "../../../test/engine/model-file/small-models.ts";
+import { validateModelFile } from "../../../src/speech/index.ts";
+import type { ModelSizes } from "../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { mutate, randomFrom } from "../../../test/speech/recognizer/whisper/model-file/mutate-model.ts";
+import { smallSizes, smallVad, smallWhisper } from "../../../test/speech/recognizer/whisper/model-file/small-models.ts";
 import { buildLoader } from "./build-loader.ts";
 import { Loader } from "./loader.ts";
 

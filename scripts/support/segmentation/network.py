@@ -9,7 +9,7 @@ from onnx import numpy_helper
 
 from graph import Graph
 
-# As src/engine/diarization/grid.ts has them.
+# As src/timeline/grid.ts has them.
 WINDOW_SAMPLES = 80_000
 HOP_SAMPLES = 24_300
 FRAMES = 293

@@ -25,7 +25,7 @@ for (const suite of suites) {
   }
   systems.push(join(cacheRoot, entry));
 }
-const tests = Bun.spawn([process.execPath, "test", "test/service/booted"], {
+const tests = Bun.spawn([process.execPath, "test", "test/install/booted"], {
   cwd: root,
   env: {
     ...process.env,

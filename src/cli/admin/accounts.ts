@@ -12,7 +12,7 @@ import {
   requireAccount,
   type Standing,
 } from "../../accounts/index.ts";
-import { Recordings } from "../../transcriptions/index.ts";
+import { Recordings } from "../../recordings/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, print, table } from "../output.ts";
 import { parseMoment } from "../parse-time.ts";

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { findRunningServer, originOf } from "../../appliance/index.ts";
 import {
   consolePath,
   createLink,
@@ -9,8 +8,9 @@ import {
   setPassword,
   signOutEverywhere,
 } from "../../console/index.ts";
+import { findRunningServer, originOf } from "../../server/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
-import { count } from "../../wording/index.ts";
+import { count } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { date, print } from "../output.ts";
 import { addSettingsOptions, dataSettingsOf, openStoreIn, openStoreOf } from "../settings-options.ts";

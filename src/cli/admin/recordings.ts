@@ -1,8 +1,8 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
 import { type Auditor, audit, requireAccount, Usage } from "../../accounts/index.ts";
+import { type Recording, Recordings, type Status, statusSchema } from "../../recordings/index.ts";
 import type { Store } from "../../storage/index.ts";
-import { type Recording, Recordings, type Status, statusSchema } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, optionalDate, print, table } from "../output.ts";
 import { addSettingsOptions, dataDirectoryOf, openStoreIn, openStoreOf } from "../settings-options.ts";

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { Command } from "commander";
 import { requireAccount, setVocabulary, tidyVocabulary } from "../../accounts/index.ts";
-import { programFilesFor, speechModelsFor } from "../../appliance/index.ts";
-import { countPromptTokens, maxPromptTokens } from "../../engine/index.ts";
+import { programFilesFor, speechModelsFor } from "../../server/index.ts";
+import { countPromptTokens, maxPromptTokens } from "../../speech/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { printable } from "../printable.ts";

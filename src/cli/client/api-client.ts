@@ -1,6 +1,5 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ServerTrust } from "../../appliance/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import {
   type SegmentResource,
@@ -9,6 +8,7 @@ import {
   transcriptionPageSchema,
   transcriptionSchema,
 } from "../../http/index.ts";
+import type { ServerTrust } from "../../server/index.ts";
 import { ClientError } from "./client-error.ts";
 import { noAnswer, parseJson, readAnswer, refusalOf } from "./read-answer.ts";
 import { SendWatch } from "./send-watch.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { statusSchema } from "../../transcriptions/index.ts";
+import { statusSchema } from "../../recordings/index.ts";
 import { print, table } from "../output.ts";
 import { printable } from "../printable.ts";
 import { howMany } from "../whole-number.ts";

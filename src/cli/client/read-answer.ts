@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { printable } from "../printable.ts";
 import { ClientError } from "./client-error.ts";
 

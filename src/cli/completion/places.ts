@@ -2,7 +2,7 @@ import { Kind, type TSchema } from "@sinclair/typebox";
 import type { Argument, Command, Option } from "commander";
 import { scopes } from "../../accounts/index.ts";
 import { settingEntries } from "../../config/index.ts";
-import { statusSchema } from "../../transcriptions/index.ts";
+import { statusSchema } from "../../recordings/index.ts";
 
 /** What may stand where a value is asked for: names of files, one of a list, or what nobody can guess. */
 export type Values = "files" | "anything" | readonly string[];

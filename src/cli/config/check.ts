@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { settingFaults } from "../../appliance/index.ts";
 import {
   faultText,
   locate,
@@ -8,6 +7,7 @@ import {
   type SettingsSources,
   settingWarnings,
 } from "../../config/index.ts";
+import { settingFaults } from "../../server/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { serveFlags } from "../serve.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { builtInPath, findModelOrNull, type InstalledModel, LibraryError, writeBundle } from "../../models/index.ts";
 import { NewFile } from "../../storage/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";

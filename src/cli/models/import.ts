@@ -1,8 +1,8 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { validateModelFile } from "../../engine/index.ts";
 import { CarriedModel, importModels, modelIdSchema } from "../../models/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { validateModelFile } from "../../speech/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";

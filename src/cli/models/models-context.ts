@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { findRunningServer, programFilesFor, speechModelsFor } from "../../appliance/index.ts";
 import type { Settings } from "../../config/index.ts";
 import {
   findModelOrNull,
@@ -9,8 +8,9 @@ import {
   type SpeechModels,
 } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
+import { Recordings } from "../../recordings/index.ts";
+import { findRunningServer, programFilesFor, speechModelsFor } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
-import { Recordings } from "../../transcriptions/index.ts";
 import { CommandError } from "../command-error.ts";
 import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { validateModelFile } from "../../engine/index.ts";
 import { type InstalledModel, LibraryError, type ModelEntry, pullModel } from "../../models/index.ts";
+import { validateModelFile } from "../../speech/index.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
 import { airGap, type ModelsContext, modelsContext, requireEntry } from "./models-context.ts";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
-import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../engine/index.ts";
 import { findModelOrNull, type SpeechModel } from "../../models/index.ts";
 import { ownCommand } from "../../program/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../speech/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { auditor } from "../admin/auditor.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";

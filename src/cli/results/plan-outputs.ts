@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type ExportFormat, exportFormatSchema, exportFormats } from "../../exports/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { fitted, printable } from "../printable.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { printableText } from "../printable.ts";
 import { standardOutput } from "./plan-outputs.ts";

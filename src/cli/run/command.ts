@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { Command } from "commander";
-import { openWorkshop } from "../../appliance/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
+import { openWorkshop } from "../../server/index.ts";
 import { databaseTrouble, MigrationError } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { interruptedWith, interruptible } from "../client/interruptible.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { StartError, type Workshop } from "../../appliance/index.ts";
 import { ExportError } from "../../exports/index.ts";
 import type { SegmentResource } from "../../http/index.ts";
+import { StartError, type Workshop } from "../../server/index.ts";
 import { failureWords } from "../client/failure-words.ts";
 import { transcriptText } from "../client/transcript-view.ts";
 import { CommandError, exitCodes } from "../command-error.ts";

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { programFile, programFiles } from "../../program/index.ts";
 import {
   checkPath,
   defaultConfigFile,
@@ -15,7 +14,8 @@ import {
   serviceName,
   takeSteps,
   unitState,
-} from "../../service/index.ts";
+} from "../../install/index.ts";
+import { programFile, programFiles } from "../../program/index.ts";
 import { printStep, requireRoot, thisMachine } from "./this-machine.ts";
 
 interface Options {

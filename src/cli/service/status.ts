@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { readStatus, type ServiceStatus } from "../../service/index.ts";
-import { size } from "../../wording/index.ts";
+import { readStatus, type ServiceStatus } from "../../install/index.ts";
+import { size } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions, dataSettingsOf } from "../settings-options.ts";

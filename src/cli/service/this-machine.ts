@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Machine, runTool, ServiceError, type StepReport } from "../../service/index.ts";
+import { type Machine, runTool, ServiceError, type StepReport } from "../../install/index.ts";
 
 /** The machine this runs on. */
 export const thisMachine: Machine = {

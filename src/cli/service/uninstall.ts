@@ -13,7 +13,7 @@ import {
   takeSteps,
   textOf,
   uninstallSteps,
-} from "../../service/index.ts";
+} from "../../install/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { printStep, requireRoot, thisMachine } from "./this-machine.ts";
 

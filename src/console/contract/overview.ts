@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { statusSchema } from "../../transcriptions/index.ts";
+import { statusSchema } from "../../recordings/index.ts";
 import {
   bytesSchema,
   countSchema,

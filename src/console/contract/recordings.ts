@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { failureReasonSchema, statusSchema } from "../../transcriptions/index.ts";
+import { failureReasonSchema, statusSchema } from "../../recordings/index.ts";
 import {
   bytesSchema,
   countSchema,

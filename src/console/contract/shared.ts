@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { stepSchema } from "../../transcriptions/index.ts";
+import { stepSchema } from "../../recordings/index.ts";
 
 /** A value that may be missing: null, never left out. */
 export function nullable<T extends TSchema>(schema: T) {

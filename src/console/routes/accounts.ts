@@ -11,7 +11,7 @@ import {
 } from "../../accounts/index.ts";
 import { readQuery } from "../../http/index.ts";
 import type { Store } from "../../storage/index.ts";
-import { accountPageSchema, keySchema, madeKeySchema, newKeySchema } from "../contract.ts";
+import { accountPageSchema, keySchema, madeKeySchema, newKeySchema } from "../contract/accounts.ts";
 import { ConsoleError } from "../errors.ts";
 import { decodeCursor, firstPage } from "../pages.ts";
 import { accountsQuery } from "../queries.ts";

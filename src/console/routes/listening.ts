@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { readQuery } from "../../http/index.ts";
 import { readWaveform } from "../../media/index.ts";
-import { listeningSchema, waveformSchema } from "../contract.ts";
+import { listeningSchema } from "../contract/recordings.ts";
+import { waveformSchema } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
 import { fileAnswer } from "../file-answer.ts";
 import { waveformQuery } from "../queries.ts";

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
-import { overviewSchema, type UploadOptions, uploadOptionsSchema } from "../contract.ts";
+import { overviewSchema } from "../contract/overview.ts";
+import { type UploadOptions, uploadOptionsSchema } from "../contract/session.ts";
 import type { OverviewFeed } from "../overview-feed.ts";
 import { named } from "../owners.ts";
 import { readOverview } from "../read-overview.ts";

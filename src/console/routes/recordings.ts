@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import { audit } from "../../accounts/index.ts";
 import { checkStanding, contextOf, readQuery } from "../../http/index.ts";
+import type { Recording } from "../../recordings/index.ts";
 import { syncDirectory } from "../../storage/index.ts";
-import type { Recording } from "../../transcriptions/index.ts";
-import { recordingPageSchema, recordingSchema } from "../contract.ts";
+import { recordingPageSchema, recordingSchema } from "../contract/recordings.ts";
 import type { Sessions } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { findRecordings, listRecordings } from "../list-recordings.ts";

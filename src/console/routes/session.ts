@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { contextOf, timestamp } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
-import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract.ts";
+import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract/session.ts";
 import { deviceCookie, deviceCookieOf, noCookie, sessionCookie } from "../cookie.ts";
 import {
   type ConsoleSession,

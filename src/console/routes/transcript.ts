@@ -7,8 +7,9 @@ import {
   renameSpeakers,
   speakerIndex,
   speakersOf,
-} from "../../transcriptions/index.ts";
-import { findSchema, outlineSchema, recordingSchema, renameSchema, segmentPageSchema } from "../contract.ts";
+} from "../../recordings/index.ts";
+import { recordingSchema } from "../contract/recordings.ts";
+import { findSchema, outlineSchema, renameSchema, segmentPageSchema } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
 import { findInTranscript } from "../find-in-transcript.ts";
 import { findQuery, segmentsQuery } from "../queries.ts";

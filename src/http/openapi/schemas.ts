@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { statusSchema } from "../../transcriptions/index.ts";
+import { statusSchema } from "../../recordings/index.ts";
 import { createForm } from "../create-fields.ts";
 import { errorCodes, errorSchema } from "../errors.ts";
 import { languageSchema, languagesSchema } from "../languages.ts";

@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { dirname } from "node:path";
 import { syncDirectory } from "../../storage/index.ts";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { tooLarge } from "./check-answer.ts";
 import { FetchError } from "./fetch-error.ts";
 import { FIRST_BYTES, notARecording } from "./first-bytes.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { size } from "../../wording/index.ts";
+import { size } from "../../text/index.ts";
 import { BackupError } from "../copy-database.ts";
 import { type Manifest, manifestName, manifestSchema, memberName } from "./manifest.ts";
 import { readTarHeader, TAR_BLOCK_BYTES, tarPadding } from "./tar-header.ts";

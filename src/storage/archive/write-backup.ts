@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
-import { messageOf } from "../../wording/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { newBackupPath } from "../backups.ts";
 import { BackupError, copyDatabase } from "../copy-database.ts";
 import type { DataPaths } from "../data-paths.ts";

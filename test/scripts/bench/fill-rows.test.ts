@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { fillDatabase } from "../../../scripts/support/bench/fill-rows.ts";
 import { authenticate } from "../../../src/accounts/index.ts";
+import { Recordings, readSegments } from "../../../src/recordings/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
-import { Recordings, readSegments } from "../../../src/transcriptions/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 test("a database is filled with recordings as a server would have made them", () => {

@@ -5,7 +5,7 @@ import { readContainerfile } from "../../../scripts/support/container/containerf
 import { writeImageArchive } from "../../../scripts/support/container/image-archive.ts";
 import { writeRootArchive } from "../../../scripts/support/container/root-archive.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
-import { runTool } from "../../../src/service/index.ts";
+import { runTool } from "../../../src/install/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

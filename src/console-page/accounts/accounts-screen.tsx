@@ -1,0 +1,61 @@
+import { useState } from "preact/hooks";
+import type { Account, AccountPage, Key } from "../../console/contract.ts";
+import { Told, useTitle } from "../parts/index.ts";
+import { ask, troubleOf } from "../server.ts";
+import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
+import { AccountSection } from "./account-section.tsx";
+
+const texts = strings.accounts;
+
+/** Every account with what it has used of its limits, and its keys. */
+export function AccountsScreen() {
+  useTitle(texts.name);
+  const first = useAnswer<AccountPage>("accounts");
+  const [later, setLater] = useState<readonly Account[]>([]);
+  const [cursor, setCursor] = useState<string | null | undefined>(undefined);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const next = cursor === undefined ? (first.value?.next_cursor ?? null) : cursor;
+  const more = async () => {
+    try {
+      const page = await ask<AccountPage>(`accounts?cursor=${encodeURIComponent(next ?? "")}`);
+      setLater((before) => [...before, ...page.accounts]);
+      setCursor(page.next_cursor);
+      setTrouble(null);
+    } catch (error) {
+      setTrouble(troubleOf(error));
+    }
+  };
+  /** Shows a key that was made or revoked as it is now. */
+  const change = (account: string, key: Key) => {
+    const changed = (one: Account): Account => {
+      if (one.id !== account) return one;
+      const isKnown = one.keys.some(({ id }) => id === key.id);
+      return { ...one, keys: isKnown ? one.keys.map((old) => (old.id === key.id ? key : old)) : [...one.keys, key] };
+    };
+    if (first.value !== null) first.set({ ...first.value, accounts: first.value.accounts.map(changed) });
+    setLater((before) => before.map(changed));
+  };
+  const accounts = [...(first.value?.accounts ?? []), ...later];
+  return (
+    <div class="accounts">
+      <h1>{texts.name}</h1>
+      <p class="soft">{texts.byCommand}</p>
+      <Told trouble={first.trouble ?? trouble} again={first.trouble === null ? () => void more() : first.again} />
+      {first.value !== null && accounts.length === 0 && <p class="empty">{texts.none}</p>}
+      {accounts.map((account) => (
+        <AccountSection
+          key={account.id}
+          account={account}
+          scopes={first.value?.scopes ?? []}
+          onKey={(key) => change(account.id, key)}
+        />
+      ))}
+      {next !== null && (
+        <button type="button" class="more" onClick={() => void more()}>
+          {texts.more}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from "preact/hooks";
+import type { Account, AccountPage, Key, MadeKey, NewKey } from "../../console/contract.ts";
+import { Actions, Dialog, Options, Told } from "../parts/index.ts";
+import { ask, troubleOf } from "../server.ts";
+import { strings } from "../strings.ts";
+import { Secret } from "./secret.tsx";
+
+const texts = strings.accounts;
+/** Days after which a key may end; 0: never. */
+const lives = [0, 30, 90, 365] as const;
+
+interface NewKeyDialogProps {
+  readonly account: Account;
+  readonly scopes: AccountPage["scopes"];
+  readonly onKey: (key: Key) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks what a key is for, makes it, and shows it the one time that it can be seen. */
+export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogProps) {
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const make = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const days = Number(form.get("days"));
+    const body: NewKey = {
+      account: account.id,
+      name: String(form.get("name")).trim(),
+      workspace: String(form.get("workspace") ?? "") || null,
+      scopes: scopes.filter((scope) => form.getAll("scope").includes(scope)),
+      expires_in_days: days === 0 ? null : days,
+    };
+    if (body.scopes?.length === 0) {
+      setTrouble(texts.oneScope);
+      return;
+    }
+    try {
+      const answer = await ask<MadeKey>("keys", { method: "POST", body });
+      onKey(answer.key);
+      setMade(answer);
+    } catch (error) {
+      setTrouble(troubleOf(error));
+    }
+  };
+  if (made !== null) {
+    return (
+      <Dialog title={texts.madeTitle(made.key.name)} onClose={onClose}>
+        <Secret secret={made.secret} />
+        <div class="actions">
+          <button type="button" class="main" onClick={onClose}>
+            {texts.kept}
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={texts.newKeyFor(account.name)} onClose={onClose}>
+      <form onSubmit={(event) => void make(event)}>
+        <Told trouble={trouble} />
+        <label>
+          {texts.keyName}
+          <input name="name" required maxLength={100} autocomplete="off" />
+        </label>
+        {account.workspaces.length > 0 && (
+          <label>
+            {texts.sees}
+            <select name="workspace">
+              <option value="">{texts.seesAll}</option>
+              <Options of={account.workspaces} />
+            </select>
+          </label>
+        )}
+        <fieldset>
+          <legend>{texts.may}</legend>
+          {scopes.map((scope) => (
+            <label key={scope} class="check">
+              <input type="checkbox" name="scope" value={scope} defaultChecked />
+              {texts.scopeNames[scope]}
+            </label>
+          ))}
+        </fieldset>
+        <label>
+          {texts.ends}
+          <select name="days">
+            {lives.map((days) => (
+              <option key={days} value={days}>
+                {days === 0 ? texts.never : texts.inDays(days)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Actions onCancel={onClose}>
+          <button type="submit" class="main">
+            {texts.make}
+          </button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

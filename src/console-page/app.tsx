@@ -1,0 +1,60 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Session } from "../console/contract.ts";
+import { Announcer } from "./announce.tsx";
+import { enterByLink } from "./enter.ts";
+import { OverviewProvider } from "./overview/index.ts";
+import { ask, askResponse, Refusal, retryMilliseconds, troubleOf, whenSignedOut } from "./server.ts";
+import { Shell } from "./shell.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { strings } from "./strings.ts";
+
+type Standing =
+  | { readonly is: "unknown" }
+  | { readonly is: "out"; readonly why: string | null }
+  | { readonly is: "in"; readonly session: Session };
+
+/** The whole console: who is not signed in sees the way in. */
+export function App() {
+  const [standing, setStanding] = useState<Standing>({ is: "unknown" });
+  useEffect(() => {
+    whenSignedOut(() =>
+      setStanding((before) => (before.is === "in" ? { is: "out", why: strings.signIn.ended } : before)),
+    );
+    const look = async () => {
+      try {
+        const session = (await enterByLink()) ?? (await ask<Session>("session"));
+        setStanding({ is: "in", session });
+      } catch (error) {
+        const isPlain = error instanceof Refusal && error.code === "not_signed_in";
+        setStanding({ is: "out", why: isPlain ? null : troubleOf(error) });
+        if (error instanceof Refusal && error.mayPass) setTimeout(() => void look(), retryMilliseconds);
+      }
+    };
+    void look();
+    // A link that is pasted into a tab that shows the console.
+    const change = () => location.hash.startsWith("#enter=") && void look();
+    addEventListener("hashchange", change);
+    return () => removeEventListener("hashchange", change);
+  }, []);
+  const leave = async () => {
+    try {
+      await askResponse("session", { method: "DELETE" });
+      setStanding({ is: "out", why: strings.signIn.left });
+    } catch (error) {
+      // The session had ended by itself.
+      if (error instanceof Refusal && error.code === "not_signed_in") return;
+      setStanding({ is: "out", why: strings.signIn.notLeft(troubleOf(error)) });
+    }
+  };
+  return (
+    <>
+      {standing.is === "out" && <SignIn why={standing.why} onEnter={(session) => setStanding({ is: "in", session })} />}
+      {standing.is === "in" && (
+        <OverviewProvider>
+          <Shell onLeave={() => void leave()} />
+        </OverviewProvider>
+      )}
+      <Announcer />
+    </>
+  );
+}

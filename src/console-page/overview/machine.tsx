@@ -1,0 +1,137 @@
+import type { ComponentChildren } from "preact";
+import type { Overview } from "../../console/contract.ts";
+import { bytes, number, roughly } from "../format.ts";
+import { Ago, Figure, Figures, Meter } from "../parts/index.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.overview;
+
+/** What the machine gives and what it is short of. */
+export function Machine({ overview }: { overview: Overview }) {
+  return (
+    <aside class="machine" aria-label={texts.machine}>
+      <Speeds overview={overview} />
+      <Part title={texts.memory}>
+        <Memory overview={overview} />
+      </Part>
+      {overview.disk !== null && (
+        <Part title={texts.disk}>
+          <Disk disk={overview.disk} />
+        </Part>
+      )}
+      <Part title={texts.since}>
+        <p class="soft">
+          {texts.started} <Ago at={overview.server.started_at} />
+        </p>
+        <Since overview={overview} />
+      </Part>
+    </aside>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Speeds({ overview: { speed } }: { overview: Overview }) {
+  const measured = speed.filter((one) => one.work_seconds > 0 && one.audio_seconds > 0);
+  return (
+    <Part title={texts.speed}>
+      {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
+      <Figures>
+        {measured.map(({ step, device, gpu, times_real_time }) => (
+          <Figure
+            key={`${step} ${device} ${gpu}`}
+            name={
+              <>
+                {stepName(step)} <span class="soft">{gpu ?? device}</span>
+              </>
+            }
+          >
+            {texts.times(roughly(times_real_time))}
+          </Figure>
+        ))}
+      </Figures>
+    </Part>
+  );
+}
+
+/** Steps have a word for while they are at work; here the bare name is enough. */
+function stepName(step: string): string {
+  return (strings.stepNames as Readonly<Record<string, string>>)[step] ?? step;
+}
+
+function Memory({ overview: { memory } }: { overview: Overview }) {
+  const used = memory.total_bytes - memory.available_bytes;
+  return (
+    <>
+      <Meter
+        label={texts.memoryUsed}
+        value={used}
+        limit={memory.total_bytes}
+        text={texts.of(bytes(used), bytes(memory.total_bytes))}
+      />
+      {memory.gpus.map((gpu) => (
+        <Meter
+          key={gpu.label}
+          label={texts.gpu(gpu.name, memory.gpus.length > 1 ? gpu.label : null)}
+          value={gpu.total_bytes - gpu.free_bytes}
+          limit={gpu.total_bytes}
+          text={texts.of(bytes(gpu.total_bytes - gpu.free_bytes), bytes(gpu.total_bytes))}
+        />
+      ))}
+      <p class="soft">
+        {texts.ofThat(bytes(memory.server_bytes), memory.worker_bytes === null ? null : bytes(memory.worker_bytes))}
+      </p>
+    </>
+  );
+}
+
+function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
+  const folders = Object.entries(disk.folders).filter(([, size]) => size > 0);
+  return (
+    <>
+      <Meter
+        label={texts.diskUsed}
+        value={disk.size_bytes - disk.free_bytes}
+        limit={Math.max(1, disk.size_bytes - disk.reserve_bytes)}
+        text={texts.free(bytes(disk.free_bytes), bytes(disk.size_bytes))}
+      />
+      <Figures>
+        {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
+          <Figure key={name} name={name}>
+            {bytes(size)}
+          </Figure>
+        ))}
+      </Figures>
+    </>
+  );
+}
+
+function Since({ overview: { refusals, failures, worker } }: { overview: Overview }) {
+  const deaths = worker.deaths.reduce((all, { count }) => all + count, 0);
+  return (
+    <Figures>
+      <Figure name={texts.worker}>{texts.workerStates[worker.state]}</Figure>
+      <Figure name={texts.deaths} isBad={deaths > 0}>
+        {number(deaths)}
+      </Figure>
+      {failures.map(({ reason, cause, count }) => (
+        <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad>
+          {number(count)}
+        </Figure>
+      ))}
+      {refusals.map(({ code, count }) => (
+        <Figure key={code} name={texts.refused(code)}>
+          {number(count)}
+        </Figure>
+      ))}
+      {refusals.length === 0 && <Figure name={texts.refusals}>{number(0)}</Figure>}
+    </Figures>
+  );
+}

@@ -1,0 +1,15 @@
+import type { Mark } from "../../console/contract.ts";
+
+/** A text in which some places are marked. */
+export function Marked({ text, marks }: { text: string; marks: readonly Mark[] }) {
+  const pieces = marks.flatMap(([from, to], index) => [
+    text.slice(marks[index - 1]?.[1] ?? 0, from),
+    <mark key={from}>{text.slice(from, to)}</mark>,
+  ]);
+  return (
+    <>
+      {pieces}
+      {text.slice(marks.at(-1)?.[1] ?? 0)}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Outline, Segment, Word } from "../../console/contract.ts";
+import { lastAtMost } from "./last-at-most.ts";
+
+/** Seconds for which a word stays marked after its end, unless the next one begins. */
+const lingering = 0.3;
+
+/** Index of the segment that is said at a time, or was last; -1 before the first. */
+export function segmentAt(outline: Outline, seconds: number): number {
+  return lastAtMost(outline.start_milliseconds, Math.round(seconds * 1_000));
+}
+
+/** Who speaks at a time, by their place among the speakers; -1: nobody. */
+export function speakerAt(outline: Outline, seconds: number): number {
+  const index = segmentAt(outline, seconds);
+  const end = outline.end_milliseconds[index] ?? -1;
+  return end >= seconds * 1_000 ? (outline.speaker[index] ?? -1) : -1;
+}
+
+/** The word of a segment that is said at a time; null between words. */
+export function wordAt({ words }: Segment, seconds: number): Word | null {
+  const index = lastAtMost(
+    words.map((word) => word[2]),
+    seconds,
+  );
+  const word = words[index];
+  if (word === undefined) return null;
+  return seconds < word[3] + lingering ? word : null;
+}
+
+/** The word at a place in the segment's text, or the nearest one; null where it has none. */
+export function wordAtCharacter({ words }: Segment, character: number): Word | null {
+  const within = words.find(([from, to]) => character >= from && character < to);
+  if (within !== undefined) return within;
+  const distance = ([from, to]: Word) => Math.min(Math.abs(from - character), Math.abs(to - character));
+  return words.reduce<Word | null>(
+    (best, word) => (best === null || distance(word) < distance(best) ? word : best),
+    null,
+  );
+}
+
+/** When the word before or behind a time begins, within a segment; null where there is none in it. */
+export function neighbourStart({ words }: Segment, seconds: number, step: 1 | -1): number | null {
+  if (step > 0) return words.find(([, , start]) => start > seconds + 0.01)?.[2] ?? null;
+  return words.findLast(([, , start]) => start < seconds - 0.25)?.[2] ?? null;
+}

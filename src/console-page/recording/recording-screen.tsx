@@ -1,0 +1,94 @@
+import { useEffect } from "preact/hooks";
+import type { RecordingDetail } from "../../console/contract.ts";
+import { bytes, clock, languageName } from "../format.ts";
+import { useOverview } from "../overview/index.ts";
+import { Moment, OwnerName, RecordingProgress, Told, useTitle, wordsFor } from "../parts/index.ts";
+import { addressOf, everything } from "../route.ts";
+import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
+import { Reading } from "./reading.tsx";
+import { Remove } from "./remove.tsx";
+
+const texts = strings.recording;
+
+interface RecordingScreenProps {
+  readonly id: string;
+  /** Seconds to begin at. */
+  readonly at: number | null;
+  readonly find: string;
+}
+
+/** One recording: how it stands, and once it is done its transcript beside its sound. */
+export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
+  const { value: recording, trouble, again, set } = useAnswer<RecordingDetail>(`recordings/${id}`);
+  const name = recording?.source.name ?? recording?.source.url ?? strings.nameless;
+  useTitle(recording === null ? texts.name : name);
+  const overview = useOverview().value;
+  const isOpen = recording?.status === "queued" || recording?.status === "processing";
+  // What is in hand is looked at again whenever something changes.
+  useEffect(() => {
+    if (isOpen) again();
+  }, [overview, isOpen, again]);
+  return (
+    <div class="recording">
+      <p class="way-back">
+        <a href={addressOf({ screen: "recordings", filter: everything })}>{texts.all}</a>
+      </p>
+      <Told trouble={trouble} again={again} />
+      {recording !== null && (
+        <>
+          <header>
+            <h1>
+              <bdi>{name}</bdi>
+            </h1>
+            <Facts recording={recording} />
+          </header>
+          {recording.status === "completed" ? (
+            <Reading recording={recording} at={at} find={find} onChange={set}>
+              <Remove recording={recording} name={name} />
+            </Reading>
+          ) : (
+            <Standing recording={recording} name={name} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ recording }: { recording: RecordingDetail }) {
+  const { account, workspace, language, duration_seconds, created_at, size_bytes, model, held } = recording;
+  return (
+    <p class="soft facts">
+      {duration_seconds !== null && <span>{clock(duration_seconds)}</span>}
+      {language !== null && <span>{languageName(language)}</span>}
+      <Moment at={created_at} />
+      <OwnerName account={account} workspace={workspace} />
+      {size_bytes !== null && <span>{bytes(size_bytes)}</span>}
+      {model !== null && <span>{model}</span>}
+      {held && <span>{strings.recordings.held}</span>}
+    </p>
+  );
+}
+
+/** What is the matter with a recording that has no transcript, or none yet. */
+function Standing({ recording, name }: { recording: RecordingDetail; name: string }) {
+  const { status, progress, trouble, failure } = recording;
+  return (
+    <section class="standing">
+      <p class="statement" role="status">
+        {wordsFor(recording)}
+      </p>
+      {status === "processing" && <RecordingProgress name={name} progress={progress} />}
+      {trouble !== null && <p class="trouble">{trouble}</p>}
+      {status === "queued" && <p class="soft">{texts.waits}</p>}
+      {failure !== null && <p class="soft">{texts.failureMeans[failure.reason]}</p>}
+      {failure?.cause && (
+        <p class="soft">
+          {texts.cause} <code>{failure.cause}</code>
+        </p>
+      )}
+      {status === "failed" && <Remove recording={recording} name={name} />}
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+import type { Mark } from "../../../console/contract.ts";
+
+/** What is marked in the transcript; the style sheet says how. What stands later lies above. */
+export const layers = ["doubtful", "found", "found-now", "playing"] as const;
+export type Layer = (typeof layers)[number];
+
+/** Whether the browser marks parts of a text without elements around them. */
+export const canHighlight = typeof Highlight === "function" && "highlights" in CSS;
+
+/** Shows these ranges as marked and no others. */
+export function highlight(layer: Layer, ranges: readonly Range[]): void {
+  if (!canHighlight) return;
+  if (ranges.length === 0) {
+    CSS.highlights.delete(layer);
+    return;
+  }
+  const marked = new Highlight(...ranges);
+  marked.priority = layers.indexOf(layer);
+  CSS.highlights.set(layer, marked);
+}
+
+/** Ranges of marks in an element that holds one text and nothing else; those that lie in it. */
+export function rangesIn(element: Element, marks: readonly Mark[]): Range[] {
+  const text = element.firstChild;
+  if (!(text instanceof Text)) return [];
+  return marks
+    .filter(([, to]) => to <= text.length)
+    .map(([from, to]) => {
+      const range = new Range();
+      range.setStart(text, from);
+      range.setEnd(text, to);
+      return range;
+    });
+}
+
+/** A piece of a text with the layers that lie on it, for browsers that need elements for them. */
+export interface Piece {
+  readonly from: number;
+  readonly text: string;
+  readonly layers: readonly Layer[];
+}
+
+/** Cuts a text where something marked begins or ends. */
+export function piecesOf(text: string, marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>): Piece[] {
+  const all = layers.map((layer) => ({ layer, marks: marked[layer] ?? [] }));
+  const cuts = [0, text.length, ...all.flatMap(({ marks }) => marks.flat())].filter((cut) => cut <= text.length);
+  const ordered = [...new Set(cuts)].sort((one, other) => one - other);
+  return ordered.slice(0, -1).map((from, index) => ({
+    from,
+    text: text.slice(from, ordered[index + 1]),
+    layers: all
+      .filter(({ marks }) => marks.some((mark) => mark[0] <= from && from < mark[1]))
+      .map(({ layer }) => layer),
+  }));
+}
+
+/** Which character of an element's text lies at a point of the window; null: none. */
+export function characterAt(element: Element, x: number, y: number): number | null {
+  const [node, offset] = caretAt(x, y);
+  if (node === null || !element.contains(node)) return null;
+  const before = new Range();
+  before.setStart(element, 0);
+  before.setEnd(node, offset);
+  return before.toString().length;
+}
+
+function caretAt(x: number, y: number): [Node | null, number] {
+  if ("caretPositionFromPoint" in document) {
+    const position = document.caretPositionFromPoint(x, y);
+    return [position?.offsetNode ?? null, position?.offset ?? 0];
+  }
+  // Safari's, which was there first.
+  const range = (document as Document).caretRangeFromPoint(x, y);
+  return [range?.startContainer ?? null, range?.startOffset ?? 0];
+}

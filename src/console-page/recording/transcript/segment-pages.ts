@@ -1,0 +1,63 @@
+import type { Segment, SegmentPage } from "../../../console/contract.ts";
+import { ask, Refusal, retryMilliseconds, troubleOf } from "../../server.ts";
+
+/** Segments that are asked for at once. */
+const pageSize = 200;
+
+/** A recording's segments, fetched around what is looked at and kept. */
+export class SegmentPages {
+  readonly #pages = new Map<number, readonly Segment[]>();
+  readonly #asked = new Set<number>();
+  readonly #failed = new Set<number>();
+  readonly #ended = new AbortController();
+  readonly #path: string;
+  readonly #onChange: (trouble: string | null) => void;
+
+  /** @param onChange called when segments have come, or with why they could not be had; whoever still wants them says so again */
+  constructor(recordingId: string, onChange: (trouble: string | null) => void) {
+    this.#path = `recordings/${recordingId}/segments`;
+    this.#onChange = onChange;
+  }
+
+  /** Null: not here yet. */
+  get(index: number): Segment | null {
+    return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize] ?? null;
+  }
+
+  /** Has the segments of a range fetched that are not here. */
+  want(first: number, last: number): void {
+    for (let page = Math.floor(first / pageSize); page <= Math.floor(last / pageSize); page++) {
+      if (!this.#asked.has(page)) void this.#fetch(page);
+    }
+  }
+
+  /** Lets those be wanted again that could not be had. */
+  retry(): void {
+    for (const page of this.#failed) this.#asked.delete(page);
+    this.#failed.clear();
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  async #fetch(page: number): Promise<void> {
+    this.#asked.add(page);
+    try {
+      const path = `${this.#path}?after=${page * pageSize - 1}&limit=${pageSize}`;
+      const { segments } = await ask<SegmentPage>(path, { signal: this.#ended.signal });
+      this.#pages.set(page, segments);
+      this.#onChange(null);
+    } catch (error) {
+      if (this.#ended.signal.aborted) return;
+      const trouble = troubleOf(error);
+      this.#failed.add(page);
+      this.#onChange(trouble);
+      if (!(error instanceof Refusal) || !error.mayPass) return;
+      await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+      if (this.#ended.signal.aborted) return;
+      this.retry();
+      this.#onChange(trouble);
+    }
+  }
+}

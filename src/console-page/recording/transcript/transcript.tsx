@@ -1,0 +1,144 @@
+import { useCallback, useEffect, useLayoutEffect } from "preact/hooks";
+import type { Mark, Outline, RecordingDetail, Segment } from "../../../console/contract.ts";
+import { directionOf } from "../../format.ts";
+import { Told } from "../../parts/index.ts";
+import { strings } from "../../strings.ts";
+import type { Playback } from "../player/index.ts";
+import { useVirtualRows } from "../rows/index.ts";
+import type { Found } from "../use-find.ts";
+import { beginsTurn, guessHeights } from "./guess-heights.ts";
+import { highlight, layers, rangesIn } from "./highlights.ts";
+import { partOf } from "./part-of.ts";
+import { SegmentRow } from "./segment-row.tsx";
+import { useClicks } from "./use-clicks.ts";
+import { useFollowing, useFollowState } from "./use-following.ts";
+import { useSegments } from "./use-segments.ts";
+
+/** What others have the transcript do. */
+export interface TranscriptActions {
+  /** Shows a place, and no longer follows what is said. */
+  show(segment: number, mark: Mark | null): void;
+  /** Follows what is said again. */
+  follow(): void;
+  /** The segment, where it has come. */
+  segment(index: number): Segment | null;
+}
+
+interface TranscriptProps {
+  readonly recording: RecordingDetail;
+  readonly outline: Outline;
+  readonly playback: Playback;
+  /** What is looked for, by segment, and the place that is stepped to. */
+  readonly found: ReadonlyMap<number, readonly Mark[]>;
+  readonly place: Found | null;
+  readonly showsDoubt: boolean;
+  /** Takes the actions once they are there. */
+  readonly onActions: (actions: TranscriptActions) => void;
+}
+
+const nothing: readonly Mark[] = [];
+const marked = ["doubtful", "found", "found-now"] as const;
+
+/** The transcript, of which only what is in sight is in the page; it follows what is played word by word. */
+export function Transcript(props: TranscriptProps) {
+  const { recording, outline, playback, found, place, showsDoubt, onActions } = props;
+  const following = useFollowState();
+  const { follow } = following;
+  const guess = useCallback(
+    (width: number) => guessHeights(outline, width, recording.language),
+    [outline, recording.language],
+  );
+  const { list, rows, range, onRow } = useVirtualRows(guess, following.leave);
+  const { segments, trouble, again } = useSegments(recording.id);
+  segments.want(range.first, range.last);
+  const { spoken, mark, back } = useFollowing({ playback, outline, segments, rows }, following.current);
+  const play = useCallback(
+    (seconds: number) => {
+      follow(true);
+      playback.play(seconds);
+    },
+    [follow, playback],
+  );
+  useClicks(list, segments, play);
+
+  useEffect(() => {
+    onActions({
+      show: (segment, shown) => {
+        follow(false);
+        rows.current?.goTo(segment, (row) => partOf(row, shown));
+      },
+      follow: () => follow(true),
+      segment: (index) => segments.get(index),
+    });
+  }, [onActions, follow, rows, segments]);
+
+  const marksOf = (index: number): Record<(typeof marked)[number] | "playing", readonly Mark[]> => ({
+    doubtful: showsDoubt ? doubtsIn(segments.get(index), recording.doubt_below) : nothing,
+    found: found.get(index) ?? nothing,
+    "found-now": place?.segment === index ? [place.mark] : nothing,
+    playing: spoken?.segment === index ? [spoken.mark] : nothing,
+  });
+  useLayoutEffect(() => {
+    const texts = [...(rows.current?.rows ?? [])].map(([index, row]) => [index, row.querySelector(".said")] as const);
+    for (const layer of marked) {
+      highlight(
+        layer,
+        texts.flatMap(([index, text]) => (text === null ? [] : rangesIn(text, marksOf(index)[layer]))),
+      );
+    }
+    mark();
+  });
+  useEffect(
+    () => () => {
+      for (const layer of layers) highlight(layer, []);
+    },
+    [],
+  );
+
+  const shown = Array.from({ length: range.last - range.first + 1 }, (_, offset) => range.first + offset);
+  const top = rows.current?.offsetOf(range.first) ?? 0;
+  return (
+    <div class="transcript">
+      <Told trouble={trouble} again={again} />
+      <div ref={list} class="all" dir={directionOf(recording.language)}>
+        <ol aria-label={strings.transcript} style={{ transform: `translateY(${top}px)` }}>
+          {shown.map((index) => {
+            const speakerIndex = outline.speaker[index] ?? 0;
+            return (
+              <SegmentRow
+                key={index}
+                index={index}
+                count={outline.characters.length}
+                segment={segments.get(index)}
+                speaker={beginsTurn(outline, index) ? (recording.speakers[speakerIndex] ?? null) : null}
+                speakerIndex={speakerIndex}
+                startSeconds={(outline.start_milliseconds[index] ?? 0) / 1_000}
+                language={recording.language}
+                marked={marksOf(index)}
+                onRow={onRow}
+              />
+            );
+          })}
+        </ol>
+      </div>
+      {!following.isFollowing && (
+        <button
+          type="button"
+          class="main follow"
+          onClick={() => {
+            follow(true);
+            back();
+          }}
+        >
+          {strings.player.follow}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Places of the words that the model doubts. */
+function doubtsIn(segment: Segment | null, below: number): readonly Mark[] {
+  const doubted = segment?.words.filter((word) => word[4] < below) ?? [];
+  return doubted.map(([from, to]) => [from, to]);
+}

@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { UploadOptions } from "../../console/contract.ts";
+import { Options, SearchField } from "../parts/index.ts";
+import type { ListFilter } from "../route.ts";
+import { strings } from "../strings.ts";
+import { useAnswer } from "../use-answer.ts";
+
+const texts = strings.recordings;
+const statuses = ["", "queued", "processing", "completed", "failed"] as const;
+/** Milliseconds without a keystroke after which what is typed is searched for. */
+const pause = 250;
+
+interface FiltersProps {
+  readonly filter: ListFilter;
+  readonly onChange: (part: Partial<ListFilter>) => void;
+}
+
+/** What is listed of all recordings: words said in them, how they stand, whose they are. */
+export function Filters({ filter, onChange }: FiltersProps) {
+  return (
+    <search class="filters">
+      <Words words={filter.words} onChange={(words) => onChange({ words })} />
+      <fieldset class="choice">
+        <legend class="unseen">{texts.status}</legend>
+        {statuses.map((status) => (
+          <label key={status}>
+            <input
+              type="radio"
+              name="status"
+              value={status}
+              checked={filter.status === status}
+              onChange={() => onChange({ status })}
+            />
+            <span>{texts.statuses[status]}</span>
+          </label>
+        ))}
+      </fieldset>
+      <Owner filter={filter} onChange={onChange} />
+    </search>
+  );
+}
+
+function Words({ words, onChange }: { words: string; onChange: (words: string) => void }) {
+  const [typed, setTyped] = useState(words);
+  const sent = useRef(words);
+  // Another one with each new state of what is listed; what is typed waits for the same one.
+  const change = useRef(onChange);
+  change.current = onChange;
+  useEffect(() => {
+    // The address was changed by other means, such as the way back.
+    if (words !== sent.current) setTyped(words);
+    sent.current = words;
+  }, [words]);
+  useEffect(() => {
+    if (typed.trim() === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = typed.trim();
+      change.current(typed.trim());
+    }, pause);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return <SearchField label={texts.search} words={typed} onWords={setTyped} />;
+}
+
+/** An account, or one of its workspaces; both stand in one list. */
+function Owner({ filter, onChange }: FiltersProps) {
+  const { value: options } = useAnswer<UploadOptions>("upload-options");
+  const accounts = options?.accounts ?? [];
+  const owners = accounts.flatMap(({ id, name, workspaces }) => [
+    { id, name },
+    ...workspaces.map((one) => ({ id: `${id}/${one.id}`, name: `${name} · ${one.name}` })),
+  ]);
+  if (owners.length < 2) return null;
+  const choose = (value: string) => {
+    const [account = "", workspace = ""] = value.split("/");
+    onChange({ account, workspace });
+  };
+  return (
+    <label class="field">
+      <span class="unseen">{texts.owner}</span>
+      <select
+        value={filter.workspace === "" ? filter.account : `${filter.account}/${filter.workspace}`}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <option value="">{texts.everyone}</option>
+        <Options of={owners} />
+      </select>
+    </label>
+  );
+}

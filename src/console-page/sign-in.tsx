@@ -1,0 +1,58 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Entrance, Session } from "../console/contract.ts";
+import { enterByPassword } from "./enter.ts";
+import { Mark, Told } from "./parts/index.ts";
+import { troubleOf } from "./server.ts";
+import { strings } from "./strings.ts";
+import { useAnswer } from "./use-answer.ts";
+
+const texts = strings.signIn;
+
+/** The way in. @param props.why told to somebody who has been signed out, or whose link did not work */
+export function SignIn({ why, onEnter }: { why: string | null; onEnter: (session: Session) => void }) {
+  const { value: entrance } = useAnswer<Entrance>("entrance");
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const [isEntering, setEntering] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    document.title = texts.title;
+    field.current?.focus();
+  }, []);
+  const enter = async (event: Event) => {
+    event.preventDefault();
+    setEntering(true);
+    try {
+      onEnter(await enterByPassword(field.current?.value ?? ""));
+    } catch (error) {
+      setTrouble(troubleOf(error));
+      setEntering(false);
+      field.current?.select();
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>
+        <Mark /> {strings.product}
+      </h1>
+      <Told trouble={trouble ?? why} />
+      <h2>{texts.byLink}</h2>
+      <p>{texts.byLinkHow}</p>
+      <pre>
+        <code>transcribe console</code>
+      </pre>
+      <p class="soft">{texts.byLinkOnce}</p>
+      {entrance?.password && (
+        <form onSubmit={(event) => void enter(event)}>
+          <h2>{texts.byPassword}</h2>
+          <label>
+            {texts.password}
+            <input ref={field} type="password" autocomplete="current-password" required maxLength={1024} />
+          </label>
+          <button type="submit" class="main" disabled={isEntering}>
+            {texts.enter}
+          </button>
+        </form>
+      )}
+    </main>
+  );
+}

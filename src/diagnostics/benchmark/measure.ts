@@ -1,0 +1,194 @@
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Settings } from "../../config/index.ts";
+import { Engine } from "../../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../../program/index.ts";
+import { Encoders, workerPreparation } from "../../server/index.ts";
+import { DiskRoom } from "../../storage/index.ts";
+import { createLogger } from "../../telemetry/index.ts";
+import { blockCount, type Chunk, heardSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
+
+/** What a worker is measured with. */
+export interface MeasureOptions {
+  readonly files: ProgramFiles;
+  /** Path of the whisper model. */
+  readonly whisperModel: string;
+  readonly threads: number;
+  /** What whisper computes on, and CUDA's backend, as in the settings. */
+  readonly speechDevice: Settings["engine"]["device"];
+  readonly cudaLibrary: string;
+  readonly recording: PcmFile;
+  /** How long it transcribes, at least one piece. */
+  readonly seconds: number;
+  /** For step files and verdicts; each measurement makes its own in it. */
+  readonly directory: string;
+  readonly verdictsPath: string;
+  readonly signal: AbortSignal;
+  /** Told of what is being done, in a word or two. */
+  readonly onStep: (step: string) => void;
+}
+
+/** What one worker did. */
+export interface Measurement {
+  readonly threads: number;
+  /** `cpu`, or the backend of the GPU that whisper computed on. */
+  readonly device: string;
+  /** Seconds of work for each second of speech, by step. */
+  readonly costs: {
+    readonly detect: number;
+    readonly transcribe: number;
+    readonly diarize: number;
+  };
+  /** Seconds to find the language of one piece; a recording takes up to five. */
+  readonly languageSeconds: number;
+  /** Seconds of speech that were transcribed to measure it. */
+  readonly transcribedSeconds: number;
+  /** The most memory that the worker held, null where the system does not say. */
+  readonly peakBytes: number | null;
+}
+
+/** How many recordings each worker has pieces of: it works on one's while another's waits, as with more recordings. */
+const recordingsAtOnce = 2;
+
+/**
+ * Measures a worker as a server runs it, with models loaded and warm: all of a recording's steps, and transcription for
+ * as long as is asked, with the pieces of several recordings waiting at once.
+ * @throws Error that says why no worker can work; the signal's reason after an abort
+ */
+export async function measure(options: MeasureOptions): Promise<Measurement> {
+  const { recording: pcm, signal, threads, whisperModel: model } = options;
+  const directory = mkdtempSync(join(options.directory, "steps-"));
+  const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
+  for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
+  let device = "cpu";
+  const { files, speechDevice, cudaLibrary, verdictsPath } = options;
+  const log = createLogger("silent");
+  const prepare = workerPreparation({
+    ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
+    ...{ device: speechDevice, cudaLibrary },
+  });
+  let cpuLibrary: string | null = null;
+  const engine = new Engine({
+    command: ownCommand("__worker"),
+    prepare: async (...args) => {
+      const starts = await prepare(...args);
+      const [{ gpu, cpuLibrary: used }] = starts;
+      cpuLibrary = gpu === undefined ? used : null;
+      return starts;
+    },
+    log,
+    onWork: (work) => {
+      if (work.step === "transcribe") device = work.device;
+    },
+  });
+  try {
+    options.onStep("loading models");
+    await ready(engine, signal);
+    const encoder = await encoderFor(cpuLibrary, options);
+    const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
+    const detect = async (block: number) => engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
+    const embed = async (block: number) =>
+      engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
+    const transcribe = async (chunk: Chunk) =>
+      engine.run("transcribe", { pcm, chunk, model, ...encoder, language: "en" }, signal);
+
+    options.onStep("warming up");
+    await detect(0);
+    options.onStep("finding speech");
+    const detectSeconds = await timed(() => Promise.all(blocks.map(detect)));
+    const { chunks } = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    const [first] = chunks;
+    if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
+    options.onStep("telling speakers apart");
+    const diarizeSeconds = await timed(async () => {
+      await Promise.all(blocks.map(embed));
+      await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
+    });
+    options.onStep("finding the language");
+    // The first takes whisper's memory and warms it up.
+    const findLanguage = () => engine.run("detectLanguage", { pcm, chunk: first, model, ...encoder }, signal);
+    await findLanguage();
+    const languageSeconds = await timed(findLanguage);
+
+    options.onStep("transcribing");
+    const recordings = engine.status().workers.length * Math.max(recordingsAtOnce, engine.partsAtOnce);
+    let transcribedSeconds = 0;
+    let next = 0;
+    const started = performance.now();
+    const oneRecording = async () => {
+      do {
+        const chunk = chunks[next++ % chunks.length] ?? first;
+        await transcribe(chunk);
+        transcribedSeconds += heardSeconds(chunk);
+      } while (performance.now() - started < options.seconds * 1000);
+    };
+    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordings }, oneRecording)));
+    const recordingSeconds = pcm.sampleCount / SAMPLE_RATE;
+    return {
+      threads,
+      device,
+      costs: {
+        detect: detectSeconds / recordingSeconds,
+        transcribe: transcribeSeconds / transcribedSeconds,
+        diarize: diarizeSeconds / recordingSeconds,
+      },
+      languageSeconds,
+      transcribedSeconds,
+      peakBytes: peakOf(engine.status().workers),
+    };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The encoder that a server would use after its first recordings. @param cpuLibrary null: a GPU computes */
+async function encoderFor(
+  cpuLibrary: string | null,
+  { files, whisperModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
+): Promise<{ encoder?: string }> {
+  if (cpuLibrary === null) return {};
+  onStep("trying an encoder");
+  const encoders = new Encoders({
+    files,
+    verdictsPath,
+    room: new DiskRoom(directory, () => 0),
+    log: createLogger("silent"),
+  });
+  const close = () => encoders.close();
+  signal.addEventListener("abort", close, { once: true });
+  const encoder = await encoders.find({ cpuLibrary, whisperModel }, Number.POSITIVE_INFINITY);
+  signal.removeEventListener("abort", close);
+  signal.throwIfAborted();
+  return encoder === null ? {} : { encoder };
+}
+
+/** Waits for the models; a worker that does not start is given up at its first failure, whose reason is thrown. */
+async function ready(engine: Engine, signal: AbortSignal): Promise<void> {
+  let isReady = false;
+  void engine.ready().then(() => {
+    isReady = true;
+  });
+  while (!isReady) {
+    signal.throwIfAborted();
+    const { trouble } = engine.status();
+    if (trouble !== null) throw new Error(trouble);
+    await Bun.sleep(20);
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function peakOf(workers: readonly { readonly pid: number | null }[]): number | null {
+  try {
+    const peaks = workers.map(
+      ({ pid }) => /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1],
+    );
+    return peaks.includes(undefined) ? null : peaks.reduce((sum, kilobytes) => sum + Number(kilobytes) * 1024, 0);
+  } catch {
+    return null;
+  }
+}

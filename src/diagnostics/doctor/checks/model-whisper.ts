@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import {
+  findModelOrNull,
+  ModelLibrary,
+  productCatalogue,
+  verifyBuiltIn,
+  verifyInstalled,
+} from "../../../models/index.ts";
+import { readModelLanguages, validateModelFile } from "../../../speech/index.ts";
+import { count, messageOf } from "../../../text/index.ts";
+import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
+import { filesOf } from "../files-of.ts";
+
+export const modelWhisper: Check = {
+  id: "model.whisper",
+  title: "Whisper model",
+  explanation:
+    "The model that new recordings are transcribed with: that it is there, of the right form, and byte for byte what its publisher put out, or what was installed.",
+  heavy: true,
+  async run(context): Promise<Finding> {
+    if (context.whisperModel === null) throw filesOf(context);
+    const { id, path } = context.whisperModel;
+    const advice =
+      "Choose another (transcribe models list, transcribe models use ID) or get this one anew (transcribe models pull ID; without a network, transcribe models import FILE).";
+    if (!existsSync(path)) {
+      return problem(`${id} is not there, so nothing can be transcribed`, {
+        detail: [`there is no file ${path}`],
+        advice,
+      });
+    }
+    let languages: string;
+    try {
+      validateModelFile(path);
+      languages = count(readModelLanguages(path).length, "language");
+    } catch (error) {
+      return problem(`${id} can't be used, so nothing can be transcribed`, { detail: [messageOf(error)], advice });
+    }
+    const damage = await damageOf(context, id, path);
+    if (damage === undefined) return ok(`${id}, ${languages}; there is no checksum to compare it with`, path);
+    if (damage === null) return ok(`${id}, ${languages}, checksum right`, path);
+    return problem(`${id} is not what it should be`, { detail: [path, damage], advice });
+  },
+};
+
+/** What is wrong with the file, null where nothing is, undefined where there is nothing to compare it with. */
+async function damageOf({ paths }: CheckContext, id: string, path: string): Promise<string | null | undefined> {
+  const catalogue = productCatalogue();
+  const installed = new ModelLibrary(paths.models).find(id);
+  if (installed?.path === path) return await verifyInstalled(installed, catalogue, () => {});
+  const entry = findModelOrNull(catalogue, id);
+  return entry === null ? undefined : await verifyBuiltIn(entry, path, () => {});
+}

@@ -1,0 +1,24 @@
+import { ownCommand } from "../../program/index.ts";
+import { surveyCpuLibraries } from "../../speech/index.ts";
+import type { CheckContext } from "./check.ts";
+import { filesOf, whisperModelOf } from "./files-of.ts";
+
+type Survey = Awaited<ReturnType<typeof surveyCpuLibraries>>;
+
+const surveys = new WeakMap<CheckContext, Promise<Survey>>();
+
+/** The variants of the CPU backend on this machine, tried once for all checks of a run. */
+export function cpuSurvey(context: CheckContext): Promise<Survey> {
+  const known = surveys.get(context);
+  if (known !== undefined) return known;
+  const survey = surveyCpuLibraries({
+    command: ownCommand("__selftest"),
+    nativeDirectory: filesOf(context).nativeDirectory,
+    whisperModel: whisperModelOf(context),
+    verdictsPath: context.paths.verdicts,
+    all: context.all,
+    signal: context.signal,
+  });
+  surveys.set(context, survey);
+  return survey;
+}

@@ -1,6 +1,0 @@
-/** Whisper model files in ggml form: reads where their parts lie, and checks that native code can load them. */
-
-export { ModelFileError } from "./file-reader.ts";
-export { type ModelSizes, readSizes } from "./model-sizes.ts";
-export { type ModelFile, readModelFile, readTokens, type StoredTensor } from "./read-model-file.ts";
-export { validateModelFile } from "./validate-model-file.ts";

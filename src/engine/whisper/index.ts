@@ -1,8 +1,0 @@
-/** whisper.cpp through the native addon: load it, open a model, transcribe with a state. */
-export { countPromptTokens, maxPromptTokens } from "./count-prompt-tokens.ts";
-export { type GpuBackend, type GpuBackendKind, gpuBackends, isCpuLibrary, isGpuLibrary } from "./libraries.ts";
-export { readModelHeader } from "./model-header.ts";
-export { loadWhisper, rateCpuLibrary } from "./runtime.ts";
-export { findSilences } from "./silences.ts";
-export { toPrompt } from "./to-prompt.ts";
-export type * from "./types.ts";

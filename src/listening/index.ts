@@ -1,2 +1,0 @@
-export { ListeningCopies, type ListeningOptions } from "./listening-copies.ts";
-export type { ListeningState } from "./listening-state.ts";

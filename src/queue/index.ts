@@ -1,1 +1,0 @@
-export { RecordingQueue, type RecordingQueueOptions } from "./queue.ts";

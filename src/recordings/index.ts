@@ -1,0 +1,39 @@
+export { Checkpoints } from "./checkpoints.ts";
+export { readDailyWork } from "./daily-work.ts";
+export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
+export { type Outline, readOutline } from "./outline.ts";
+export type { Outcome } from "./queue/outcome.ts";
+export { ParkingError } from "./queue/parking-error.ts";
+export { RecordingQueue, type RecordingQueueOptions } from "./queue/queue.ts";
+export type { Recording } from "./recording.ts";
+export { isRecordingId, newRecordingId } from "./recording-ids.ts";
+export { type NewRecording, Recordings } from "./recordings.ts";
+export { applyRetention } from "./retention.ts";
+export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
+export {
+  type PackedSegment,
+  packSegment,
+  readSegments,
+  readSomeWholeSegments,
+  readWholeSegments,
+  type Segment,
+  type SegmentSpan,
+  type StoredSegment,
+  speakerIndex,
+  speakerLabel,
+  speakersOf,
+  type WholeSegment,
+} from "./segments.ts";
+export { readSpeakerNames, renameSpeakers } from "./speaker-names.ts";
+export {
+  type Failure,
+  failureKinds,
+  failureReasonSchema,
+  type InternalCause,
+  isOpen,
+  isServiceFault,
+  type Status,
+  type Step,
+  statusSchema,
+  stepSchema,
+} from "./states.ts";

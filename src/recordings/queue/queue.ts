@@ -1,0 +1,331 @@
+import PQueue from "p-queue";
+import { type MachineTroubleKind, machineTrouble } from "../../storage/index.ts";
+import type { Recording } from "../recording.ts";
+import type { Recordings } from "../recordings.ts";
+import { DownloadQueue } from "./download-queue.ts";
+import { type FairnessRules, fairQueueClass, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
+import type { Outcome } from "./outcome.ts";
+import { ParkingError } from "./parking-error.ts";
+import { StalledRecordings } from "./stalled-recordings.ts";
+
+/**
+ * Works on one recording until it has ended, or returns what it waits for; never throws for a fault of the recording. Stops
+ * early when the signal aborts.
+ */
+export type WorkOnRecording = (recordingId: string, signal: AbortSignal) => Promise<Outcome>;
+
+export interface RecordingQueueOptions {
+  readonly recordings: Recordings;
+  /** Downloads a link's recording, which then waits for a slot. */
+  readonly fetch: WorkOnRecording;
+  /** Processes a recording whose file is there. */
+  readonly process: WorkOnRecording;
+  /** Recordings processed at once. */
+  readonly slots: number;
+  readonly priorityOf: FairnessRules["priorityOf"];
+  readonly now: () => number;
+  /** How long stopping takes at most, what the worker is at included. */
+  readonly stopMilliseconds?: number;
+  /** How often to look whether a recording was ended by command, and whether the slots are shared. */
+  readonly watchMilliseconds?: number;
+  /** Called with what a recording's processing threw: a fault of the program. The recording is retried. */
+  readonly onFault: (recordingId: string, error: unknown) => void;
+  /** How long a recording that waits for the machine waits until it is retried, by the number of attempts. */
+  readonly retryMilliseconds?: (tries: number) => number;
+}
+
+/** A recording that waits or is worked on. */
+interface Entered {
+  readonly recording: Recording;
+  readonly waiting: Waiting;
+  /** Whether its link is to be downloaded; otherwise it is to be processed. */
+  readonly isDownload: boolean;
+  /** Aborted to take it out of the queue for a slot. */
+  readonly withdrawal: AbortController;
+}
+
+/** Work on a recording that is in progress. */
+interface Attempt {
+  readonly accountId: string;
+  /** Whether it holds a slot; a download holds none. */
+  readonly hasSlot: boolean;
+  readonly controller: AbortController;
+  /** Ends the grace time of a parked one early. */
+  readonly hurry: AbortController;
+  /** Resolves when the work has stopped. */
+  readonly stopped: PromiseWithResolvers<void>;
+}
+
+/** The result of an attempt: the recording has ended, or waits for a slot or the machine; null after a fault of the program. */
+type WaitsFor = MachineTroubleKind | "slot" | "end" | null;
+
+/** Docker gives 10 s to stop, systemd 30; answers in progress take their time, too. */
+const defaultStopMilliseconds = 8000;
+/** Share of the stop time that the worker has for what it has begun. */
+const graceShare = 0.8;
+/** Longest time that the worker may take for what it has begun of a recording that leaves its slot: many times a chunk's. */
+const sharingGraceMilliseconds = 10 * 60_000;
+
+/**
+ * The open recordings, in memory, filled from the database, which is the truth: nothing is lost with this object. A link is
+ * downloaded outside the slots, then its recording waits for one. A recording that waits holds a closure and no more.
+ */
+export class RecordingQueue {
+  readonly #options: RecordingQueueOptions;
+  readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
+  readonly #downloads = new DownloadQueue();
+  readonly #rules: FairnessRules;
+  /** In the order in which they began. */
+  readonly #attempts = new Map<string, Attempt>();
+  /** All open recordings except those that are stalled. */
+  readonly #entered = new Map<string, Entered>();
+  /** Number of the last recording that began, by account. */
+  readonly #lastBegun = new Map<string, number>();
+  #begun = 0;
+  readonly #stalled: StalledRecordings;
+  readonly #watch: Timer;
+  #stopping: Promise<void> | null = null;
+
+  constructor(options: RecordingQueueOptions) {
+    this.#options = options;
+    this.#stalled = new StalledRecordings(options.now, options.retryMilliseconds);
+    const { priorityOf, now } = options;
+    this.#rules = {
+      ...{ priorityOf, now },
+      slots: () => this.#queue.concurrency,
+      runningOf: (accountId) => this.#staying().filter(([, attempt]) => attempt.accountId === accountId).length,
+      lastBegunOf: (accountId) => this.#lastBegun.get(accountId) ?? 0,
+    };
+    this.#queue = new PQueue({ concurrency: options.slots, queueClass: fairQueueClass(this.#rules) });
+    this.#watch = setInterval(() => {
+      this.#followCommands();
+      this.#shareSlots();
+    }, options.watchMilliseconds ?? 1000);
+    this.#watch.unref();
+  }
+
+  /** Recordings processed at once from now on. Where more run, none begins until enough have ended or were parked for others. */
+  set slots(slots: number) {
+    this.#queue.concurrency = slots;
+  }
+
+  /** Resumes what an earlier server left: what was being processed first, then what waited. */
+  recover(): number {
+    const { recordings } = this.#options;
+    const { processing, queued } = recordings.open.list();
+    try {
+      recordings.requeueAll();
+    } catch (error) {
+      // On a full disk they read `processing` until they are resumed, which can be waited for.
+      if (machineTrouble(error) === null) throw error;
+    }
+    // None begins before all are known, or those that came first would take every slot, whatever their priority.
+    this.#queue.pause();
+    for (const recording of processing) this.#add(recording, { resumed: true });
+    for (const recording of queued) this.#add(recording);
+    this.#queue.start();
+    return processing.length + queued.length;
+  }
+
+  /** Adds a recording that was just created. */
+  add(recording: Recording): void {
+    this.#add(recording);
+  }
+
+  /**
+   * Parks the recordings in progress, each once the worker has finished what it has begun of it, and waits until they are
+   * parked; the rest stays `queued`. A recording that takes longer than the stop time is left behind.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? defaultStopMilliseconds);
+    return this.#stopping;
+  }
+
+  async #stop(milliseconds: number): Promise<void> {
+    clearInterval(this.#watch);
+    this.#queue.clear();
+    this.#downloads.clear();
+    this.#stalled.stop();
+    const graceMilliseconds = milliseconds * graceShare;
+    const attempts = [...this.#attempts.values()];
+    for (const attempt of attempts) park(attempt, graceMilliseconds);
+    // Those that were leaving their slots already had more time.
+    const hurry = setTimeout(() => attempts.forEach(hasten), graceMilliseconds);
+    const limit = Promise.withResolvers<void>();
+    const timer = setTimeout(limit.resolve, milliseconds);
+    await Promise.race([Promise.all(attempts.map(({ stopped }) => stopped.promise)), limit.promise]);
+    clearTimeout(timer);
+    clearTimeout(hurry);
+  }
+
+  /** Returns the trouble that stalled recordings wait for, one entry for each. */
+  stalled(): MachineTroubleKind[] {
+    return this.#stalled.troubles();
+  }
+
+  /**
+   * Returns ids of recordings that wait: for a slot, in the order in which they would begin now, then for their download.
+   * @param most ids at most
+   */
+  waiting(most: number): string[] {
+    const order = orderOf(this.#waitingForSlots(), this.#rules, most).map(({ recordingId }) => recordingId);
+    return [...order, ...this.#downloads.waiting()].slice(0, most);
+  }
+
+  /** Returns the trouble that a stalled recording waits for; null for one that is not stalled, and after a fault of the program. */
+  troubleOf(recordingId: string): MachineTroubleKind | null {
+    return this.#stalled.troubleOf(recordingId);
+  }
+
+  #add(recording: Recording, { resumed = false, waitingSince = recording.createdAt } = {}): void {
+    const { id, accountId, createdAt } = recording;
+    if (this.#entered.has(id) || this.#stopping !== null) return;
+    const isDownload = recording.sourceUrl !== null && recording.sizeBytes === null;
+    const withdrawal = new AbortController();
+    const waiting = { recordingId: id, accountId, createdAt, waitingSince, resumed };
+    const entered = { recording, waiting, isDownload, withdrawal };
+    this.#entered.set(id, entered);
+    const run = () => this.#attempt(entered, !isDownload);
+    if (isDownload) {
+      this.#downloads.add(accountId, id, run);
+      return;
+    }
+    this.#queue.add(run, { ...waiting, id, signal: withdrawal.signal }).catch((error: unknown) => {
+      // Those that are withdrawn, or wait when the server stops, never run.
+      if (!withdrawal.signal.aborted && this.#stopping === null) throw error;
+    });
+  }
+
+  async #attempt(entered: Entered, hasSlot: boolean): Promise<void> {
+    const { recording, isDownload } = entered;
+    const { id, accountId } = recording;
+    const [controller, hurry] = [new AbortController(), new AbortController()];
+    const attempt = { accountId, hasSlot, controller, hurry, stopped: Promise.withResolvers<void>() };
+    this.#attempts.set(id, attempt);
+    if (hasSlot) this.#lastBegun.set(accountId, ++this.#begun);
+    this.#stalled.begins(id);
+    const endsBefore = this.#stalled.ends;
+    const { process, fetch } = this.#options;
+    const outcome = await this.#work(id, isDownload ? fetch : process, controller.signal);
+    const { waitsFor, record } = this.#requeued(recording, outcome);
+    this.#attempts.delete(id);
+    this.#entered.delete(id);
+    attempt.stopped.resolve();
+    if (waitsFor === "end") this.#stalled.ended(id);
+    else if (this.#stopping !== null) return;
+    else if (waitsFor === "slot") {
+      this.#stalled.resumes(id);
+      this.#add(record, { waitingSince: this.#options.now() });
+    } else this.#stalled.tryLater(id, waitsFor, endsBefore, () => this.#add(record, { resumed: true }));
+  }
+
+  async #work(id: string, work: WorkOnRecording, signal: AbortSignal): Promise<WaitsFor> {
+    try {
+      return (await work(id, signal))?.waitsFor ?? "end";
+    } catch (error) {
+      // A recording that is left behind when the server stops meets a closed database.
+      if (this.#stopping === null) this.#options.onFault(id, error);
+      return null;
+    }
+  }
+
+  /** Enters that a recording waits for a slot, unless the server stops: the next server requeues all. */
+  #requeued(record: Recording, waitsFor: WaitsFor): { readonly waitsFor: WaitsFor; readonly record: Recording } {
+    if (waitsFor !== "slot" || this.#stopping !== null) return { waitsFor, record };
+    try {
+      // One that a command has ended meanwhile is cleaned up like any other that waits.
+      return { waitsFor, record: this.#options.recordings.requeue(record.id) ?? record };
+    } catch (error) {
+      return { waitsFor: machineTrouble(error)?.kind ?? null, record };
+    }
+  }
+
+  #waitingForSlots(): Waiting[] {
+    return [...this.#entered.values()]
+      .filter(({ recording, isDownload }) => !isDownload && !this.#attempts.has(recording.id))
+      .map(({ waiting }) => waiting);
+  }
+
+  /** Those that hold a slot and are not about to leave it. */
+  #staying(): [string, Attempt][] {
+    return [...this.#attempts].filter(([, { hasSlot, controller }]) => hasSlot && !controller.signal.aborted);
+  }
+
+  /**
+   * Parks recordings of accounts that hold more than their share of the slots while another account's recording waits: of each
+   * account the one that began last, so its first ones are not delayed.
+   */
+  #shareSlots(): void {
+    try {
+      while (this.#parkForOthers());
+    } catch (error) {
+      // A database that can't be read gives no priorities; the next look will.
+      if (machineTrouble(error) === null) throw error;
+    }
+  }
+
+  /** @returns whether one was parked */
+  #parkForOthers(): boolean {
+    const staying = this.#staying();
+    // None is free either where more run than there are slots, because these became fewer.
+    const free = Math.max(0, this.#rules.slots() - staying.length);
+    const held = new Map<string, number>();
+    // Of accounts that hold as many, the one that began last is first.
+    for (const [, { accountId }] of staying.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
+    if (Math.max(0, ...held.values()) < 2) return false;
+    // The slots that parked recordings are leaving go to the first of the order.
+    const order = orderOf(this.#waitingForSlots(), this.#rules, free + 1);
+    const next = order[free];
+    if (next === undefined) return false;
+    const begin = order.slice(0, free);
+    const runningOf = (account: string) =>
+      this.#rules.runningOf(account) + begin.filter(({ accountId }) => accountId === account).length;
+    const account = overfullAccount(next, held, { ...this.#rules, runningOf });
+    const last = staying.findLast(([, { accountId }]) => accountId === account);
+    if (last === undefined) return false;
+    park(last[1], sharingGraceMilliseconds);
+    return true;
+  }
+
+  /** Commands end recordings in the database: their work is aborted, and those that wait are cleaned up without a slot. */
+  #followCommands(): void {
+    for (const entered of this.#endedByCommand()) {
+      const { recording, withdrawal } = entered;
+      const attempt = this.#attempts.get(recording.id);
+      if (attempt === undefined) {
+        this.#downloads.remove(recording.accountId, recording.id);
+        withdrawal.abort();
+        void this.#attempt(entered, false);
+      } else {
+        attempt.controller.abort(new RecordingEndedError());
+        hasten(attempt);
+      }
+    }
+  }
+
+  #endedByCommand(): Entered[] {
+    try {
+      const isOpen = this.#options.recordings.open.areOpen([...this.#entered.keys()]);
+      return [...this.#entered].filter(([id]) => isOpen.get(id) !== true).map(([, entered]) => entered);
+    } catch {
+      // A database that can't be read says nothing; the next look will.
+      return [];
+    }
+  }
+}
+
+function park({ controller, hurry }: Attempt, graceMilliseconds: number): void {
+  controller.abort(new ParkingError(graceMilliseconds, hurry.signal));
+}
+
+function hasten({ hurry }: Attempt): void {
+  hurry.abort();
+}
+
+/** The reason a recording's signal is aborted with when a command has ended it. */
+class RecordingEndedError extends Error {
+  override readonly name = "RecordingEndedError";
+  constructor() {
+    super("the recording was ended by command");
+  }
+}

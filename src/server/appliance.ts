@@ -1,0 +1,218 @@
+import { availableParallelism } from "node:os";
+import { getAccount, LastUse, Usage } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import { createConsole } from "../console/index.ts";
+import { Trial } from "../engine/index.ts";
+import { ExportAnswers } from "../http/index.ts";
+import { ListeningCopies } from "../media/index.ts";
+import { fetchLink, processRecording, takeOverWork } from "../pipeline/index.ts";
+import { programVersion } from "../program/index.ts";
+import { type Outcome, RecordingQueue, Recordings } from "../recordings/index.ts";
+import { DiskRoom, DiskUsage } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { Announcement } from "./announcement.ts";
+import { Chores } from "./chores.ts";
+import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
+import { createMetrics } from "./create-metrics.ts";
+import { hourlyChores } from "./hourly-chores.ts";
+import { pipelineServices } from "./pipeline-services.ts";
+import { originOf, withdrawServer } from "./running-server.ts";
+import { RunningSettings } from "./running-settings.ts";
+import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
+import { serverCertificate } from "./server-certificate.ts";
+import { ServerReadiness } from "./server-readiness.ts";
+import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
+import { takeData } from "./take-data.ts";
+import { WorkerModels } from "./worker-models.ts";
+
+/** What a server says of itself while it runs. */
+export interface Standing {
+  /** What keeps it from taking work, in plain words; null when nothing does. */
+  readonly trouble: string | null;
+  readonly queued: number;
+  readonly processing: number;
+}
+
+/** A running server: everything there is, put together. */
+export interface Appliance {
+  /** e.g. `http://127.0.0.1:8787` */
+  readonly origin: string;
+  /** How it stands. Throws when the database can't be read. */
+  standing(): Standing;
+  /**
+   * Goes on with other settings: those that can be changed count from now on, for requests and recordings that are under
+   * way where they next ask. What can't be changed without a restart stays as it is, and the log says so.
+   * @throws {SettingsError} and leaves all as it was
+   */
+  reload(settings: Settings): void;
+  /** Takes no more work, parks what runs at its next checkpoint, and gives everything back. */
+  stop(): Promise<void>;
+}
+
+const minute = 60_000;
+/** How soon a server that could not be announced is announced again. */
+const sayAgainMilliseconds = 10_000;
+
+/**
+ * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
+ * server left, and listens.
+ * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {SettingsError} for a list of hosts that is none
+ * @throws {StartError} for a model that can't be read, or an address that is taken
+ */
+export async function startAppliance(settings: Settings, log: Logger): Promise<Appliance> {
+  const now = Date.now;
+  // What the settings say wrong is said before anything is taken or started.
+  const running = new RunningSettings(settings);
+  const certificate = serverCertificate(settings.server, log, now);
+  // What is taken and started is given back last to first: when the server stops, and when it can't start.
+  await using taken = new AsyncDisposableStack();
+  const data = await takeData(settings, taken, log);
+  const { dataDirectory, files, store } = data;
+  taken.defer(() => withdrawServer(dataDirectory));
+  const chores = new Chores(log);
+  const lastUse = new LastUse(store);
+  const flushLastUse = () => lastUse.flush();
+  taken.defer(() => chores.run("last use of keys", flushLastUse));
+  const recordings = new Recordings(store, now);
+  const speech = speechModelsFor(settings, { files, dataDirectory, store });
+  const modelInUse = usableSpeechModel(settings, speech);
+  dataDirectory.sweep((ids) => recordings.open.areOpen(ids));
+
+  const disk = new DiskUsage(dataDirectory, () => performance.now());
+  const metrics = createMetrics({
+    ...{ recordings, disk, now },
+    engine: () => models.engine,
+    modelInUse: () => speech.current().id,
+    certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
+    stalled: () => queue.stalled(),
+  });
+  const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
+  const models = new WorkerModels({
+    onWork: (work) => metrics.engine.stepDone(work),
+    onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
+    idleMilliseconds: () => running.values.engine.idle_minutes * minute,
+    ...{ files, speech, recordings, room, log },
+    threads: settings.engine.threads || availableParallelism(),
+    device: settings.engine.device,
+    cudaLibrary: settings.engine.cuda_library,
+    verdictsPath: dataDirectory.verdicts,
+  });
+  const { engine } = models;
+  taken.defer(() => models.close());
+  const usage = new Usage(store);
+  const services = pipelineServices({
+    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    ...{ room, waitsForMachine: true },
+  });
+  const noteEnd = (id: string) => (outcome: Outcome) => {
+    if (outcome === null) console.recordingEnded(id);
+    return outcome;
+  };
+  const queue = new RecordingQueue({
+    recordings,
+    slots: settings.queue.slots,
+    fetch: (id, signal) => fetchLink(services, id, signal).then(noteEnd(id)),
+    process(id, signal) {
+      // The worker is there by the time that it is needed.
+      engine.wake();
+      return processRecording(services, id, signal).then(noteEnd(id));
+    },
+    priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
+    now,
+    onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
+  });
+  taken.defer(() => queue.stop());
+  takeOverWork(services);
+  const recovered = queue.recover();
+
+  const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });
+  const readiness = new ServerReadiness({ room, queue, trial });
+  const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
+  const creator = transcriptionCreator(creating);
+  const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
+  taken.defer(() => exports.close());
+  const console = new ConsoleSwitch(
+    () => running.values.console.enabled,
+    () =>
+      createConsole({
+        ...{ store, recordings, dataDirectory, creator, exports, queue, usage, modelInUse, metrics, disk, log, now },
+        settings: () => running.values,
+        worker: () => workerStanding(engine),
+        trouble: () => readiness.known(),
+        secure: certificate !== null,
+        listening: new ListeningCopies({
+          ...{ recordings, dataDirectory, room, log, now, ffmpegPath: files.ffmpeg },
+          maxSeconds: () => running.values.limits.recording_seconds,
+          isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
+        }),
+      }),
+  );
+  console.follow();
+  const { beside } = console;
+  const server = serveApi({
+    ...creating,
+    address: settings.server,
+    certificate,
+    creator,
+    exports,
+    beside,
+    lastUse,
+    log,
+  });
+  taken.defer(() => endServer(server));
+  // Some of its answers have no end of their own: they would hold up the server's.
+  taken.defer(() => console.close());
+
+  const origin = originOf({ ...settings.server, port: server.port });
+  const announcement = new Announcement(dataDirectory, log);
+  const announce = () =>
+    announcement.say({
+      pid: process.pid,
+      version: programVersion,
+      origin,
+      modelSetting: settings.engine.whisper_model,
+      certificate: certificate?.current.leaf.toString() ?? null,
+    });
+  const renewCertificate = () => {
+    if (readiness.isStopping || certificate?.reload() !== true) return;
+    server.useCredentials(certificate.current);
+    announce();
+  };
+  // Not a chore: should the port be lost over it, the process has to end.
+  const renewing = setInterval(renewCertificate, minute);
+  taken.defer(() => clearInterval(renewing));
+  taken.defer(() => chores.stop());
+  chores.every(minute, "last use of keys", flushLastUse);
+  chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
+  for (const [name, chore] of Object.entries(hourlyChores({ recordings, dataDirectory, running, now }))) {
+    chores.every(60 * minute, name, chore);
+    chores.run(name, chore);
+  }
+
+  announce();
+  log.info({ event: "server.listening", origin, recovered });
+
+  const held = taken.move();
+  return {
+    origin,
+    standing: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
+    reload(next) {
+      if (readiness.isStopping) return;
+      const { settings, changed, needRestart } = running.reload(next);
+      log.level = settings.log.level;
+      // By itself: should the port be lost over it, the process ends, and is not one that serves nobody.
+      setImmediate(renewCertificate);
+      queue.slots = settings.queue.slots;
+      console.follow();
+      log.info({ event: "settings.reloaded", changed });
+      if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });
+    },
+    async stop() {
+      readiness.stop();
+      // Who asks meanwhile is answered: how far a recording is, or that no other is taken.
+      await queue.stop();
+      await held.disposeAsync();
+      log.info({ event: "server.stopped" });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Engine } from "../engine/index.ts";
+import { errorCodes } from "../http/index.ts";
+import { programVersion } from "../program/index.ts";
+import { failureKinds, type Recordings } from "../recordings/index.ts";
+import { type DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
+import { Metrics } from "../telemetry/index.ts";
+
+export interface MeasuredParts {
+  readonly recordings: Recordings;
+  readonly disk: Pick<DiskUsage, "read">;
+  /** Not there yet while the server is put together; nothing is read before it listens. */
+  readonly engine: () => Pick<Engine, "status">;
+  readonly modelInUse: () => string;
+  /** When the certificate that is shown ends, in seconds since the epoch; null without TLS. */
+  readonly certificateEndsAt: () => number | null;
+  /** What recordings wait for that could not be gone on with, one entry for each. */
+  readonly stalled: () => readonly MachineTroubleKind[];
+  readonly now: () => number;
+}
+
+/** The metrics of a server, over the parts that know what is asked when they are read. */
+export function createMetrics(parts: MeasuredParts): Metrics {
+  const { recordings, disk, engine, now } = parts;
+  return new Metrics({
+    version: programVersion,
+    refusalCodes: errorCodes,
+    failures: failureKinds,
+    stalledRecordings() {
+      const stalled = parts.stalled();
+      return Object.keys(machineTroubles).map((trouble) => ({
+        trouble,
+        count: stalled.filter((kind) => kind === trouble).length,
+      }));
+    },
+    openRecordings: () => recordings.open.countsByPriority(),
+    oldestWaitingSeconds() {
+      const since = recordings.open.longestQueuedSince();
+      return since === null ? 0 : Math.max(0, (now() - since) / 1000);
+    },
+    engine() {
+      const { state, trouble, workers } = engine().status();
+      const isThere = state === "ready" || state === "asleep" || state === "waking";
+      return { ready: isThere && trouble === null, asleep: state === "asleep", workers };
+    },
+    modelInUse: parts.modelInUse,
+    disk: () => disk.read(),
+    certificateEndsAt: parts.certificateEndsAt,
+  });
+}

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Settings } from "../config/index.ts";
+import { cpuShares, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
+import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
+import { chooseCpuLibraryFor, chooseGpus, leaveOutCpuLibrary } from "../speech/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import { GpuRetreat } from "./gpu-retreat.ts";
+import { SpeakerGpu } from "./speaker-gpu.ts";
+import { withSpeechSample } from "./speech-sample.ts";
+
+export interface PrepareWorkerOptions {
+  /** What a worker loads. */
+  readonly files: ProgramFiles;
+  /** Paths of the whisper models that it must be able to run, the one to begin with first. */
+  readonly whisperModels: () => readonly [string, ...string[]];
+  readonly threads: number;
+  /** What whisper computes on, see the setting. */
+  readonly device: Settings["engine"]["device"];
+  /** Path of CUDA's backend, see the setting; empty: there is none. */
+  readonly cudaLibrary: string;
+  /** Where the verdicts of self-tests are kept. */
+  readonly verdictsPath: string;
+  readonly log: Logger;
+}
+
+/**
+ * Says what the workers shall load: the parts of the program, the best CPU variant that passes its self-test, and for each
+ * worker one of the GPUs that pass theirs; where none does, one worker computes on the CPU. A variant by which a worker met an
+ * illegal instruction is left out from then on, and a GPU that fails at work is left out until the program ends.
+ */
+export function workerPreparation(
+  options: PrepareWorkerOptions,
+): (death: WorkerDeath | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
+  const { files, threads, verdictsPath, log, device, cudaLibrary, whisperModels } = options;
+  const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
+  const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
+  /** What the last worker was started with, and may have died of. */
+  let started = "";
+  const retreat = new GpuRetreat(log);
+  const speakerGpu = new SpeakerGpu({ files, verdictsPath, log });
+  return async (death, signal) => {
+    if (death !== null && !speakerGpu.after(death)) retreat.after(death);
+    const choice = { ...tests, signal };
+    const [whisperModel, ...others] = whisperModels();
+    requireParts(files, whisperModel);
+    if (death?.signal === "SIGILL" && started !== "") {
+      log.error({ event: "engine.cpu_variant_left_out", cpuLibrary: started });
+      for (const each of [whisperModel, ...others]) {
+        await leaveOutCpuLibrary({ ...choice, whisperModel: each }, started, "a worker met an illegal instruction");
+      }
+    }
+    const { leftOut, cpuLibrary } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
+      if (others.length === 0 || signal.aborted) throw error;
+      // A model that only a few recordings still need must not keep the others from theirs.
+      log.error({ event: "engine.models_unusable", detail: messageOf(error) });
+      return chooseCpuLibraryFor(choice, [whisperModel]);
+    });
+    if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
+    const usable = { ...choice, whisperModel, cpuLibrary };
+    const { gpus, leftOut: gpusLeftOut } = await chooseGpus({
+      ...{ ...usable, cudaLibrary, verdictsPath, mustBeFaster: device === "auto" },
+      backends: (kind) => device === "auto" || device === kind,
+      allows: retreat.allows,
+      withSample: (use) => withSpeechSample(files, use),
+    });
+    if (gpusLeftOut.length > 0) log.warn({ event: "engine.gpus_left_out", leftOut: gpusLeftOut });
+    started = cpuLibrary;
+    const start = {
+      ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding },
+      ...{ whisperModel, segmentationModel, embeddingModel, threads },
+    };
+    const [first, ...more] = gpus.map((gpu) => ({
+      ...{ ...start, gpu, lanes: retreat.lanesOf(gpu.label) },
+      speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
+    }));
+    // The first worker does everything that whisper has no part in.
+    const speakersOnGpu = device === "cpu" ? [] : [...(await speakerGpu.parts(first?.gpu.label, signal))];
+    return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
+  };
+}
+
+/** @throws Error that says which of the parts that a worker loads is missing */
+function requireParts(files: ProgramFiles, whisperModel: string): void {
+  const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, "whisper.node")];
+  for (const path of [...own, whisperModel]) {
+    if (existsSync(path)) continue;
+    const isOwn = path !== whisperModel || path === files.whisperModel;
+    throw new Error(`${path} is missing; ${isOwn ? renewal : "get it again with: transcribe models pull, or import"}`);
+  }
+}

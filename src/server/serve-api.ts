@@ -1,0 +1,100 @@
+import { getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import {
+  type Beside,
+  createApp,
+  type ExportAnswers,
+  type HttpServer,
+  startServer,
+  TranscriptionCreator,
+  transcriptionMapper,
+} from "../http/index.ts";
+import { checkRecordingUrl, probeRecording } from "../media/index.ts";
+import { KeptAnswers, type RecordingQueue, type Recordings } from "../recordings/index.ts";
+import type { Language } from "../speech/index.ts";
+import type { DiskRoom } from "../storage/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { RunningSettings } from "./running-settings.ts";
+import type { ServerCertificate } from "./server-certificate.ts";
+import type { ServerReadiness } from "./server-readiness.ts";
+import { orStartError } from "./start-error.ts";
+import type { TakenData } from "./take-data.ts";
+
+/** The parts that take recordings in. */
+interface CreatingParts extends TakenData {
+  readonly running: RunningSettings;
+  readonly recordings: Recordings;
+  readonly queue: RecordingQueue;
+  readonly usage: Usage;
+  readonly room: DiskRoom;
+  readonly readiness: ServerReadiness;
+  /** The speech model that new recordings get, and what it accepts. */
+  readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+export interface ServedParts extends CreatingParts {
+  /** Where to listen. */
+  readonly address: Pick<Settings["server"], "host" | "port">;
+  readonly certificate: ServerCertificate | null;
+  readonly creator: TranscriptionCreator;
+  readonly exports: ExportAnswers;
+  /** What is served beside the API. */
+  readonly beside: Beside;
+  readonly lastUse: LastUse;
+  readonly log: Logger;
+}
+
+/** What takes recordings in, for both the API and the console. */
+export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
+  const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
+  return new TranscriptionCreator({
+    ...{ store, recordings, dataDirectory, usage, queue, room, metrics, now },
+    limits: () => running.values.limits,
+    toTranscription: toTranscriptionOf(parts),
+    speechModel: parts.modelInUse,
+    answers: new KeptAnswers(store),
+    probe: (path) => probeRecording(parts.files.ffmpeg, path),
+    fetchEnabled: () => running.values.fetch.enabled,
+    checkUrl: (text) => checkRecordingUrl(text, running.allow),
+    refusal: () => (readiness.isStopping ? "The server is stopping; it takes work again in a moment." : null),
+  });
+}
+
+const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id) => getWorkspace(store, id));
+
+/** Serves the HTTP API. @throws {StartError} where it can't listen */
+export function serveApi(parts: ServedParts): HttpServer {
+  const { store, recordings, dataDirectory, creator, exports, beside, metrics, log, now, running } = parts;
+  const { readiness, modelInUse, certificate } = parts;
+  const app = createApp({
+    ...{ store, recordings, dataDirectory, creator, exports, metrics, log, now },
+    limits: () => running.values.limits,
+    toTranscription: toTranscriptionOf(parts),
+    lastUse: parts.lastUse,
+    languages: () => modelInUse().languages,
+    metricsRemote: () => running.values.metrics.remote,
+    readiness: () => readiness.trouble(),
+    secure: certificate !== null,
+  });
+  const { host, port } = parts.address;
+  const credentials = certificate?.current ?? null;
+  return orStartError(`can't listen on ${host}, port ${port}`, () =>
+    startServer({
+      ...{ app, beside, host, port, credentials, log, metrics, now },
+      proxies: () => running.proxies,
+      hosts: () => running.hosts,
+    }),
+  );
+}
+
+/** How long answers under way may take when the server stops. A slow client must not hold it up: systemd gives 30 s in all. */
+const lastAnswersMilliseconds = 10_000;
+
+/** Takes no more connections, and cuts those whose answers are not out in time. */
+export async function endServer(server: HttpServer): Promise<void> {
+  const timer = setTimeout(() => void server.stop(true), lastAnswersMilliseconds);
+  await server.stop();
+  clearTimeout(timer);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import type { Settings } from "../config/index.ts";
+import { type Credentials, readCredentials } from "../http/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import { StartError } from "./start-error.ts";
+
+/** The certificate that the server shows, as its files hold it now or, while they are no good, as they held it last. */
+export class ServerCertificate {
+  readonly #certificatePath: string;
+  readonly #keyPath: string;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  #current: Credentials;
+  /** What the files held when they were last looked at, good or not. */
+  #seen: string;
+
+  /** @throws {StartError} when TLS can't be spoken with the files */
+  constructor(certificatePath: string, keyPath: string, log: Logger, now: () => number) {
+    this.#certificatePath = certificatePath;
+    this.#keyPath = keyPath;
+    this.#log = log;
+    this.#now = now;
+    this.#seen = this.#look();
+    try {
+      this.#current = readCredentials(certificatePath, keyPath, now());
+    } catch (error) {
+      throw new StartError(`server.tls_certificate, server.tls_key: ${messageOf(error)}`);
+    }
+    this.#tell("tls.certificate_loaded");
+  }
+
+  get current(): Credentials {
+    return this.#current;
+  }
+
+  /** Milliseconds since the epoch. */
+  get endsAt(): number {
+    return Date.parse(this.#current.leaf.validTo);
+  }
+
+  /**
+   * Looks at the files again. Both are written one after the other when a certificate is renewed, so a pair that does not
+   * fit is said once, and the old one is shown until it does.
+   * @returns whether there is another certificate to show
+   */
+  reload(): boolean {
+    const seen = this.#look();
+    if (seen === this.#seen) return false;
+    this.#seen = seen;
+    try {
+      this.#current = readCredentials(this.#certificatePath, this.#keyPath, this.#now());
+    } catch (error) {
+      this.#log.error({
+        event: "tls.certificate_refused",
+        trouble: messageOf(error),
+        shown: this.#current.leaf.fingerprint256,
+      });
+      return false;
+    }
+    this.#tell("tls.certificate_renewed");
+    return true;
+  }
+
+  #look(): string {
+    return [this.#certificatePath, this.#keyPath].map(contentOf).join("\n");
+  }
+
+  #tell(event: string): void {
+    const { leaf, warnings } = this.#current;
+    const { subjectAltName, validFrom, validTo, fingerprint256 } = leaf;
+    this.#log.info({ event, names: subjectAltName, validFrom, validTo, sha256: fingerprint256 });
+    for (const warning of warnings) this.#log.warn({ event: "tls.certificate_warning", warning });
+  }
+}
+
+/**
+ * The server's certificate; null where the settings name none.
+ * @throws {StartError}
+ */
+export function serverCertificate(
+  { tls_certificate: certificate, tls_key: key }: Settings["server"],
+  log: Logger,
+  now: () => number,
+): ServerCertificate | null {
+  if (certificate === "") return null;
+  return new ServerCertificate(certificate, key, log, now);
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    return messageOf(error);
+  }
+}

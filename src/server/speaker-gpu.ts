@@ -1,0 +1,66 @@
+import type { SpeakerPart, WorkerDeath } from "../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../program/index.ts";
+import { chooseSpeakerGpu } from "../speech/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { withSpeechSample } from "./speech-sample.ts";
+import { mayBeDriversCrash, reasonOfEnd } from "./worker-end.ts";
+
+export interface SpeakerGpuOptions {
+  readonly files: ProgramFiles;
+  /** Where the verdicts of self-tests are kept. */
+  readonly verdictsPath: string;
+  readonly log: Logger;
+  /** Finds out which of the models a GPU computes better than the CPU; the self-test by default. */
+  readonly choose?: typeof chooseSpeakerGpu;
+}
+
+/**
+ * Which of the models that tell speakers apart a GPU computes. They gain less by it than whisper does: when the GPU fails, and
+ * that may be due to them, the CPU computes them for as long as the program runs.
+ */
+export class SpeakerGpu {
+  readonly #options: SpeakerGpuOptions;
+  #onGpu: readonly SpeakerPart[] | null = null;
+  /** The GPU of the worker that computes them; undefined: that worker is for none. */
+  #worker: string | undefined;
+
+  constructor(options: SpeakerGpuOptions) {
+    this.#options = options;
+  }
+
+  /** Finds it out the first time. @param worker the GPU of the worker that is to compute them @throws the signal's reason */
+  async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
+    this.#worker = worker;
+    if (this.#onGpu !== null) return this.#onGpu;
+    const { files, verdictsPath, log, choose = chooseSpeakerGpu } = this.#options;
+    const { onnxBinding, segmentationModel, embeddingModel } = files;
+    const { onGpu, leftOut } = await choose({
+      ...{ command: ownCommand("__selftest"), onnxBinding, segmentationModel, embeddingModel, verdictsPath },
+      withSample: (use) => withSpeechSample(files, use),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (leftOut.length > 0) log.warn({ event: "engine.speakers_on_cpu", leftOut });
+    this.#onGpu = onGpu;
+    return onGpu;
+  }
+
+  /** Learns how a worker ended. @returns whether these models are blamed for it, and nothing else */
+  after(death: WorkerDeath): boolean {
+    const { gpu, gpuFailure, stalled, at } = death;
+    if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;
+    const isUnknown = stalled === true || mayBeDriversCrash(death);
+    const isOfWhisper = at !== undefined && at.speech.length > 0 && at.others.length === 0;
+    const mayBeTheirs =
+      gpuFailure === undefined ? isUnknown && !isOfWhisper : gpuFailure.part === "speakers" || gpuFailure.outOfMemory;
+    if (!mayBeTheirs) return false;
+    const until = "the next start of the server";
+    this.#options.log.error({
+      event: "engine.speakers_gpu_left_out",
+      parts: this.#onGpu,
+      reason: reasonOfEnd(death),
+      until,
+    });
+    this.#onGpu = [];
+    return true;
+  }
+}

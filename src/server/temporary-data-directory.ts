@@ -1,0 +1,53 @@
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DataDirectory, DataPaths } from "../storage/index.ts";
+import { messageOf } from "../text/index.ts";
+import { StartError } from "./start-error.ts";
+
+const prefix = "transcribe-run-";
+
+/** Time in which one that was just made has its lock. */
+const newMilliseconds = 60_000;
+
+/**
+ * A data directory for one command, gone when it is disposed of. Those that killed commands left in the same place are
+ * removed first: they are ours, and their lock is free.
+ * @param parent e.g. the system's directory for temporary files
+ * @throws {StartError} where it can't be made
+ */
+export function temporaryDataDirectory(parent: string, now: number): { directory: DataDirectory } & Disposable {
+  let path: string | null = null;
+  try {
+    for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix))) {
+      const old = join(parent, name);
+      if (isLeftOver(old, now)) rmSync(old, { recursive: true, force: true });
+    }
+    const made = mkdtempSync(join(parent, prefix));
+    path = made;
+    const directory = new DataDirectory(made);
+    const unlock = directory.lock();
+    return {
+      directory,
+      [Symbol.dispose]() {
+        unlock();
+        rmSync(made, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    if (path !== null) rmSync(path, { recursive: true, force: true });
+    const reason = messageOf(error);
+    throw new StartError(`can't work in ${parent} (${reason}); name a directory with room: TMPDIR=DIRECTORY`);
+  }
+}
+
+function isLeftOver(path: string, now: number): boolean {
+  try {
+    const stat = lstatSync(path);
+    if (!stat.isDirectory() || stat.uid !== process.getuid?.() || now - stat.mtimeMs < newMilliseconds) return false;
+    lstatSync(new DataPaths(path).lockPath);
+    new DataDirectory(path).lock()();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,111 @@
+import { statSync, symlinkSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
+import type { Engine } from "../engine/index.ts";
+import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
+import { type SegmentResource, toSegment } from "../http/index.ts";
+import { probeRecording } from "../media/index.ts";
+import { type PipelineServices, processRecording } from "../pipeline/index.ts";
+import { newRecordingId, type Recording, readSegments } from "../recordings/index.ts";
+import type { Language } from "../speech/index.ts";
+import { StartError } from "./start-error.ts";
+
+/** One recording to be transcribed here. */
+export interface LocalTranscription {
+  readonly file: string;
+  /** ISO code; undefined: found out. */
+  readonly language: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: string, percent: number | null) => void;
+}
+
+/** What became of it. */
+export interface LocalTranscript {
+  readonly recording: Recording;
+  /** Empty unless it is completed. */
+  readonly segments: SegmentResource[];
+  /** The transcript as a file. @throws ExportError */
+  export(format: ExportFormat): Promise<Uint8Array>;
+}
+
+/** What a workshop works with. */
+export interface WorkshopParts {
+  readonly services: PipelineServices;
+  readonly engine: Engine;
+  readonly ffmpegPath: string;
+  readonly modelId: string;
+  /** What the model knows. */
+  readonly languages: readonly Language[];
+  /** Whose the recordings are. */
+  readonly accountId: string;
+}
+
+const lookMilliseconds = 200;
+
+/** Enters a recording, works it off and reads what came of it. @throws as {@link Workshop.transcribe} */
+export async function transcribeHere(
+  parts: WorkshopParts,
+  transcription: LocalTranscription,
+): Promise<LocalTranscript> {
+  const { store, recordings, dataDirectory, now } = parts.services;
+  const { file, signal, onProgress } = transcription;
+  const pinnedLanguage = pinned(parts.languages, transcription.language);
+  onProgress("open", null);
+  // ffmpeg is started elsewhere than here.
+  const path = resolve(file);
+  const probed = await probeRecording(parts.ffmpegPath, path, signal);
+  if (!probed.ok) throw new StartError(`${file}: ${probed.reason}`);
+  await untilReady(parts.engine, signal);
+  const id = newRecordingId(now());
+  // The recording stays where it is; what is removed in the end is the link.
+  symlinkSync(path, dataDirectory.uploadPath(id));
+  recordings.create({
+    ...{
+      id,
+      accountId: parts.accountId,
+      workspaceId: null,
+      pinnedLanguage,
+      speechModel: parts.modelId,
+      sourceUrl: null,
+    },
+    ...{ sourceName: basename(file, extname(file)), sizeBytes: statSync(path).size },
+  });
+  const look = setInterval(() => {
+    const { step, percent } = recordings.get(id) ?? { step: null, percent: null };
+    if (step !== null) onProgress(step, percent);
+  }, lookMilliseconds);
+  try {
+    await processRecording(parts.services, id, signal);
+  } finally {
+    clearInterval(look);
+  }
+  signal.throwIfAborted();
+  const recording = recordings.get(id);
+  if (recording === null) throw new Error(`recording ${id} is gone`);
+  return {
+    recording,
+    segments: readSegments(store, id, 0, Number.MAX_SAFE_INTEGER).map(toSegment),
+    async export(format) {
+      const path = join(dataDirectory.incoming, `export-${id}`);
+      using made = await exportTranscript(format, recordingDocument(store, recording), { path });
+      return await made.content.bytes();
+    },
+  };
+}
+
+/** @throws {StartError} for a code that the model does not know */
+function pinned(languages: readonly Language[], code: string | undefined): string | null {
+  if (code === undefined) return null;
+  const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
+  if (language !== undefined) return language.code;
+  throw new StartError(`the model knows no language ${code}; it knows ${languages.map((each) => each.code).join(" ")}`);
+}
+
+/** A worker starts in a second or two; one that fails again and again never will. */
+async function untilReady(engine: Engine, signal: AbortSignal): Promise<void> {
+  for (let ready = false; !ready; ) {
+    signal.throwIfAborted();
+    const { state, trouble } = engine.status();
+    if (state === "failing") throw new StartError(`the inference worker does not start: ${trouble}`);
+    ready = await Promise.race([engine.ready().then(() => true), Bun.sleep(lookMilliseconds).then(() => false)]);
+  }
+}

@@ -1,0 +1,95 @@
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAccount, Usage } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import type { SpeechModel } from "../models/index.ts";
+import { isAdministrator, passagesTo, programFiles, strangerAt } from "../program/index.ts";
+import { Recordings } from "../recordings/index.ts";
+import { readModelLanguages, validateModelFile } from "../speech/index.ts";
+import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { createMetrics } from "./create-metrics.ts";
+import { pipelineServices } from "./pipeline-services.ts";
+import { RunningSettings } from "./running-settings.ts";
+import { speechModelsFor } from "./speech-models-for.ts";
+import { orStartError, StartError } from "./start-error.ts";
+import { temporaryDataDirectory } from "./temporary-data-directory.ts";
+import { type LocalTranscript, type LocalTranscription, transcribeHere } from "./transcribe-here.ts";
+import { userCache } from "./user-cache.ts";
+import { WorkerModels } from "./worker-models.ts";
+
+/** The pipeline and its worker without a server; what it keeps while it works is gone when it is disposed of. */
+export interface Workshop extends AsyncDisposable {
+  /** @throws {StartError} for what is no recording, or a worker that can't start @throws the signal's reason */
+  transcribe(transcription: LocalTranscription): Promise<LocalTranscript>;
+}
+
+/**
+ * Opens a workshop in the system's directory for temporary files.
+ * @throws {SettingsError} @throws {StartError} for a model that can't be read
+ */
+export async function openWorkshop(settings: Settings, log: Logger): Promise<Workshop> {
+  const now = Date.now;
+  // One's own recordings, on one's own machine: there is nobody whose share they could take.
+  const unmetered = { ...settings.limits, audio_minutes_per_day: Number.MAX_SAFE_INTEGER };
+  const running = new RunningSettings({ ...settings, limits: unmetered });
+  await using stack = new AsyncDisposableStack();
+  const { directory: dataDirectory } = stack.use(temporaryDataDirectory(tmpdir(), now()));
+  const cache = userCache(process.env) ?? dataDirectory.root;
+  const files = await programFiles(settings.storage.runtime_dir || join(cache, "runtime"));
+  const store = openDatabase(dataDirectory.databasePath);
+  stack.defer(() => store.$client.close());
+  const recordings = new Recordings(store, now);
+  const installed = new DataPaths(settings.storage.data_dir);
+  const speech = speechModelsFor(settings, { files, dataDirectory: installed, store });
+  const model = speech.current();
+  if (model.path.startsWith(`${installed.models}/`)) requireOwnModel(model);
+  const languages = orStartError(model.id, () => {
+    validateModelFile(model.path);
+    return readModelLanguages(model.path);
+  });
+  const metrics = createMetrics({
+    ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now },
+    engine: () => models.engine,
+    modelInUse: () => model.id,
+    ...{ certificateEndsAt: () => null, stalled: () => [] },
+  });
+  const models = new WorkerModels({
+    // Nobody reads how this command stands.
+    ...{ onWork: () => {}, onWorkerDeath: () => {} },
+    idleMilliseconds: () => 0,
+    ...{ files, speech, recordings, log, room: new DiskRoom(cache, () => 0) },
+    threads: settings.engine.threads || availableParallelism(),
+    device: settings.engine.device,
+    cudaLibrary: settings.engine.cuda_library,
+    verdictsPath: join(cache, "devices.json"),
+  });
+  const { engine } = models;
+  stack.defer(() => models.close());
+  const usage = new Usage(store);
+  const services = pipelineServices({
+    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    // Who waits before a terminal is told at once.
+    ...{ room: new DiskRoom(dataDirectory.root, () => 0), waitsForMachine: false },
+  });
+  const account = createAccount(store, "run", { actor: "run", now: now() });
+  const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };
+  const opened = stack.move();
+  return {
+    transcribe: (transcription) => transcribeHere(parts, transcription),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/**
+ * Keeps root from loading a model of a data directory that another user may change: this command works for its caller, so it
+ * does not become that user.
+ */
+function requireOwnModel({ id, path }: SpeechModel): void {
+  if (process.geteuid?.() !== 0) return;
+  const theirs = passagesTo(path).find((passage) => strangerAt(passage, isAdministrator) !== null);
+  if (theirs === undefined) return;
+  throw new StartError(
+    `${id} is installed in a data directory that root does not rule alone (${theirs.path}), and root loads no model from there: be another user, or name a file of root's with --model`,
+  );
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import type { Gpu } from "../../engine/index.ts";
+import { editDistance } from "../../text/index.ts";
+import { isCpuLibrary, isGpuLibrary } from "../recognizer/whisper/index.ts";
+import { askSelfTest, type Trial } from "./ask-self-test.ts";
+import { cpuIdentity } from "./cpu-identity.ts";
+import { gpuIdentity } from "./gpu-presence.ts";
+import { type GpuTrial, judgeGpu, type SampleOptions, slowness, tryWithSample } from "./gpu-trial.ts";
+import type { DeviceTrialOptions } from "./list-gpus.ts";
+import { type Hearing, hearingSchema } from "./self-test-answers.ts";
+
+export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
+  readonly whisperModel: string;
+  /** Whether a GPU is of use only where it is faster than the CPU. */
+  readonly mustBeFaster: boolean;
+  /** How long one trial may take. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** GPU drivers compile their kernels at first use, which takes some of them minutes. */
+const defaultTimeoutMilliseconds = 300_000;
+
+/** No two devices round alike, so that a word in ten may be another one; what a broken GPU gives is no words at all. */
+const mostOtherWords = 0.1;
+
+/** Tries GPUs, one after the other. The CPU, which each is compared with, is timed once for all of them. */
+export class GpuTester {
+  readonly #options: GpuTestOptions;
+  #onCpu: Trial<Hearing> | null = null;
+
+  constructor(options: GpuTestOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Transcribes a sample on a GPU and on the CPU, each in a process of its own: the GPU has to hear the same words, but for a
+   * few, in less time. @throws only the signal's reason
+   */
+  try(gpu: Pick<Gpu, "library" | "environment">): Promise<GpuTrial> {
+    return tryWithSample(this.#options, (sample) => this.#compare(gpu, sample));
+  }
+
+  async #compare({ library, environment }: Pick<Gpu, "library" | "environment">, sample: string): Promise<GpuTrial> {
+    const gpu = await hear(this.#options, sample, [library], environment);
+    if (!gpu.ok) return gpu;
+    const cpu = this.#onCpu ?? (await hear(this.#options, sample, [], {}));
+    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false, late: false };
+    this.#onCpu = cpu;
+    const fault = difference(gpu.answer, cpu.answer, this.#options.mustBeFaster);
+    return judgeGpu(fault, gpu.answer.seconds, cpu.answer.seconds);
+  }
+}
+
+function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string | null {
+  if (cpu.words.length === 0) return "the model hears no words in the sample, so that nothing can be compared";
+  const others = editDistance(gpu.words, cpu.words);
+  if (others > mostOtherWords * cpu.words.length) {
+    return `it hears other words than the CPU: ${others} of ${cpu.words.length} differ`;
+  }
+  return mustBeFaster ? slowness(gpu.seconds, cpu.seconds) : null;
+}
+
+async function hear(
+  options: GpuTestOptions,
+  sample: string,
+  gpuLibrary: readonly string[],
+  environment: Gpu["environment"],
+): Promise<Trial<Hearing>> {
+  const { nativeDirectory, cpuLibrary, whisperModel } = options;
+  const args = ["speech", nativeDirectory, cpuLibrary, whisperModel, sample, ...gpuLibrary];
+  return await askSelfTest(
+    { timeoutMilliseconds: defaultTimeoutMilliseconds, ...options, environment },
+    args,
+    hearingSchema,
+  );
+}
+
+/** What a verdict on a GPU holds for, beside what the backend's digest says: the GPU, and the model's file. */
+export async function gpuVerdictKey(
+  { whisperModel, mustBeFaster }: Pick<GpuTestOptions, "whisperModel" | "mustBeFaster">,
+  gpu: Gpu,
+  backendDigest: string,
+): Promise<string> {
+  const model = await stat(whisperModel);
+  const about = [backendDigest, gpu, whisperModel, model.size, model.mtimeMs, mustBeFaster];
+  return createHash("sha256").update(JSON.stringify(about)).digest("hex").slice(0, 32);
+}
+
+/** Whatever is found out with a GPU backend holds for this: CPU, GPUs and drivers, and the content of the libraries. */
+export async function gpuBackendDigest(
+  { nativeDirectory, cpuLibrary }: Pick<GpuTestOptions, "nativeDirectory" | "cpuLibrary">,
+  gpuLibrary: string,
+  environment?: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify([cpuIdentity(), gpuIdentity(environment), gpuLibrary]));
+  if (isAbsolute(gpuLibrary)) hash.update(await readFile(gpuLibrary).catch(() => ""));
+  for (const name of (await readdir(nativeDirectory)).sort()) {
+    const isOther = (isCpuLibrary(name) && name !== cpuLibrary) || (isGpuLibrary(name) && name !== gpuLibrary);
+    if (!isOther) hash.update(await readFile(join(nativeDirectory, name)));
+  }
+  return hash.digest("hex").slice(0, 32);
+}

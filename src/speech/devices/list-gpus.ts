@@ -1,0 +1,103 @@
+import type { GpuBackend, GpuBackendKind } from "../recognizer/whisper/index.ts";
+import { askSelfTest, type TrialOptions } from "./ask-self-test.ts";
+import type { Failure } from "./attempt.ts";
+import { deviceListSchema } from "./self-test-answers.ts";
+import type { FoundGpu } from "./verdicts.ts";
+
+export interface DeviceTrialOptions extends TrialOptions {
+  /** Directory of whisper.node and its libraries. */
+  readonly nativeDirectory: string;
+  /** The CPU variant that works here; the rest of a model's work is done on it. */
+  readonly cpuLibrary: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A device as a backend tells of it, before it is known how a process is made to see that one alone. */
+type Device = Pick<FoundGpu, "label" | "name" | "address">;
+
+/** The environment variables by which the backends, or their drivers, are told the numbers of the GPUs to use. */
+const variables: Readonly<Record<GpuBackendKind, string>> = {
+  cuda: "CUDA_VISIBLE_DEVICES",
+  vulkan: "GGML_VK_VISIBLE_DEVICES",
+};
+
+/** Why a backend finds no GPU. */
+export class NoGpuError extends Error {
+  override readonly name = "NoGpuError";
+  readonly failure: Failure;
+
+  constructor(reason: string, { lasting = false, late = false } = {}) {
+    super(reason);
+    this.failure = { ok: false, reason, lasting, late };
+  }
+}
+
+/** No machine has more devices than this. */
+const mostDevices = 64;
+const timeoutMilliseconds = 60_000;
+
+/**
+ * The GPUs that a backend finds, and how a process is made to see one of them alone. Where the environment names some, they
+ * are those.
+ * @throws {NoGpuError} @throws the signal's reason
+ */
+export async function listGpus(
+  options: DeviceTrialOptions,
+  { kind, library }: GpuBackend,
+  environment: Environment = process.env,
+): Promise<FoundGpu[]> {
+  const found = await look(options, library, {});
+  if (found.length === 0) throw new NoGpuError("it finds no GPU that it can use");
+  // A single GPU needs no number.
+  if (found.length === 1) return found.map((device) => ({ ...device, library, environment: {} }));
+  const variable = variables[kind];
+  const named = (environment[variable] ?? "").split(/[\s,]+/).filter((number) => number !== "");
+  const numbers = named.length > 0 ? named : await ownNumbers(options, { kind, library }, found);
+  return found.flatMap((device, index) => {
+    const number = numbers[index];
+    return number === undefined ? [] : [{ ...device, library, environment: { [variable]: number } }];
+  });
+}
+
+/** The numbers of the devices that were found: CUDA counts only those, Vulkan's backend also counts what it passes over. */
+async function ownNumbers(
+  options: DeviceTrialOptions,
+  { kind, library }: GpuBackend,
+  found: readonly Device[],
+): Promise<(string | undefined)[]> {
+  if (kind === "cuda") return found.map((_, index) => String(index));
+  let all: readonly (Device | null)[] = found;
+  while (all.length < mostDevices) {
+    const numbers = Array.from({ length: all.length + 1 }, (_, number) => number).join();
+    // The backend fails when it is given a number that no device has.
+    const more = await look(options, library, { [variables.vulkan]: numbers }).catch(() => null);
+    options.signal?.throwIfAborted();
+    if (more === null || more.length <= all.length) break;
+    all = more;
+  }
+  const left = [...all];
+  return found.map(({ name, address }) => {
+    const number = left.findIndex((device) => device?.name === name && device.address === address);
+    if (number < 0) return undefined;
+    left[number] = null;
+    return String(number);
+  });
+}
+
+/** Loads GPU drivers, in another process. @param environment added to that process's own @throws {NoGpuError} */
+async function look(
+  options: DeviceTrialOptions,
+  library: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<Device[]> {
+  const args = ["devices", options.nativeDirectory, options.cpuLibrary, library];
+  const listed = await askSelfTest({ ...options, timeoutMilliseconds, environment }, args, deviceListSchema);
+  if (!listed.ok) throw new NoGpuError(listed.reason, listed);
+  const { devices, unusable } = listed.answer;
+  const [failure] = unusable;
+  if (failure !== undefined) throw new NoGpuError(failure.reason);
+  return devices
+    .filter(({ kind }) => kind === "gpu" || kind === "igpu")
+    .map(({ name, description, address }) => ({ label: name, name: description, address }));
+}

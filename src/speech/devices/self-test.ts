@@ -1,0 +1,70 @@
+import { speakerParts } from "../../engine/index.ts";
+import { dieWithParent } from "../../program/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../recognizer/whisper/index.ts";
+import { compareEncoders } from "./compare-encoders.ts";
+import { compareSpeakers } from "./compare-speakers.ts";
+import { computeWithOnnx } from "./compute-with-onnx.ts";
+import { computeWithWhisper } from "./compute-with-whisper.ts";
+import type { DeviceList } from "./self-test-answers.ts";
+import { transcribeSample } from "./transcribe-sample.ts";
+
+type Mode = (...args: string[]) => Promise<unknown>;
+
+/**
+ * What can be tried. Each prints its answer as one line of JSON:
+ * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
+ * `devices DIRECTORY LIBRARY GPU-LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
+ * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart;
+ * `speakers BINDING SEGMENTATION EMBEDDING PART PCM` compares one of them on a GPU to the same on the CPU;
+ * `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` makes the ONNX form of a model's encoder and compares it.
+ */
+const modes: Readonly<Record<string, Mode>> = {
+  score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
+  run: async (nativeDirectory = "", library = "", model = "") =>
+    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model),
+  devices: async (nativeDirectory = "", library = "", gpuLibrary = ""): Promise<DeviceList> => {
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
+    return { devices: whisper.devices(), unusable: [...whisper.unusable] };
+  },
+  speech: async (nativeDirectory = "", library = "", model = "", pcm = "", gpuLibrary = "") => {
+    const usesGpu = gpuLibrary !== "";
+    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: usesGpu ? [gpuLibrary] : [] });
+    if (usesGpu) checkHasGpu(whisper);
+    return await transcribeSample(whisper, model, pcm, usesGpu);
+  },
+  encoder: async (nativeDirectory = "", library = "", model = "", binding = "", directory = "") =>
+    compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model, binding, directory),
+  onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
+  speakers: async (onnxBinding = "", segmentationPath = "", embeddingPath = "", name = "", pcmPath = "") => {
+    const part = speakerParts.find((each) => each === name);
+    if (part === undefined) throw new Error(`there is no speaker model "${name}"`);
+    return await compareSpeakers({ onnxBinding, segmentationPath, embeddingPath, part, pcmPath });
+  },
+};
+
+/**
+ * The self-test's side that may crash; it runs in a process of its own, which ends with the one that asked. Whatever
+ * doesn't print an answer and exit with 0 is a failure, whose message goes to stderr.
+ */
+export async function runSelfTest(args: readonly string[]): Promise<void> {
+  dieWithParent();
+  const [name = "", ...rest] = args;
+  try {
+    const mode = Object.hasOwn(modes, name) ? modes[name] : undefined;
+    if (mode === undefined) throw new Error(`the self-test knows no "${name}"`);
+    console.log(JSON.stringify(await mode(...rest)));
+  } catch (error) {
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
+}
+
+/** Without a GPU whisper.cpp would compute on the CPU, and the test would say nothing. */
+function checkHasGpu(whisper: WhisperRuntime): void {
+  const [unusable] = whisper.unusable;
+  if (unusable !== undefined) throw new Error(unusable.reason);
+  if (!whisper.devices().some(({ kind }) => kind === "gpu" || kind === "igpu")) {
+    throw new Error("it finds no GPU that it can use");
+  }
+}

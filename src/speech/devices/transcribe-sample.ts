@@ -1,0 +1,46 @@
+import { availableParallelism } from "node:os";
+import { SAMPLE_RATE } from "../../timeline/index.ts";
+import type { WhisperModel, WhisperRuntime } from "../recognizer/whisper/index.ts";
+import { readSample } from "./read-sample.ts";
+import type { Hearing } from "./self-test-answers.ts";
+
+/** So much of the sample is heard, and encoded: a third of the encoder's window, for which the largest models take seconds on a CPU. */
+const heardSeconds = 10;
+/** Of the encoder: 20 ms. */
+const samplesPerPosition = 320;
+
+/**
+ * Transcribes a sample of English with the real model twice, and times the second run: at the first, GPU drivers compile their kernels.
+ * @param pcmPath 16 kHz mono signed 16-bit samples
+ * @throws where it fails
+ */
+export async function transcribeSample(
+  whisper: WhisperRuntime,
+  modelPath: string,
+  pcmPath: string,
+  useGpu: boolean,
+): Promise<Hearing> {
+  const samples = await readSample(pcmPath, heardSeconds * SAMPLE_RATE);
+  const model = whisper.openModel(modelPath, { useGpu, flashAttention: true, wordTimes: true });
+  try {
+    await hear(model, samples);
+    const start = performance.now();
+    const words = await hear(model, samples);
+    return { seconds: (performance.now() - start) / 1000, words };
+  } finally {
+    model.dispose();
+  }
+}
+
+async function hear(model: WhisperModel, samples: Float32Array): Promise<string[]> {
+  const state = model.createState();
+  try {
+    const audioContext = Math.ceil(samples.length / samplesPerPosition) + 1;
+    const how = { language: "en", threads: availableParallelism(), beamSize: 1, temperatureIncrement: 0, audioContext };
+    const { segments } = await state.transcribe(samples, how);
+    const text = segments.map((segment) => segment.text).join(" ");
+    return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  } finally {
+    state.dispose();
+  }
+}

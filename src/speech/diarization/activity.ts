@@ -1,0 +1,51 @@
+import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
+
+const MARK = "TAC2";
+const WINDOW_BYTES = WINDOW_FRAMES * LOCAL_SPEAKERS;
+const SCALE = 255;
+
+/** Who speaks in the windows of one block, as the segmentation model sees it. */
+export class BlockActivity {
+  constructor(
+    readonly firstWindow: number,
+    readonly windows: number,
+    /** Probabilities × 255: [window][frame][local speaker]. */
+    private readonly levels: Uint8Array,
+  ) {}
+
+  /** Quantises what the model gave for consecutive windows. */
+  static fromProbabilities(firstWindow: number, probabilities: Float32Array): BlockActivity {
+    const levels = new Uint8Array(probabilities.length);
+    for (let i = 0; i < levels.length; i++) levels[i] = Math.round((probabilities[i] ?? 0) * SCALE);
+    return new BlockActivity(firstWindow, levels.length / WINDOW_BYTES, levels);
+  }
+
+  static async read(directory: string, block: number): Promise<BlockActivity> {
+    const { firstWindow, count, body } = await readBlockFile(blockPath(directory, block), MARK);
+    return new BlockActivity(firstWindow, count, body);
+  }
+
+  /** Writes the block atomically. */
+  async write(directory: string, block: number): Promise<void> {
+    await writeBlockFile(blockPath(directory, block), MARK, {
+      firstWindow: this.firstWindow,
+      count: this.windows,
+      recordBytes: WINDOW_BYTES,
+      body: this.levels,
+    });
+  }
+
+  /** Probability that a local speaker speaks in a frame of a window (`window` counts from the block's first). */
+  probability(window: number, frame: number, local: number): number {
+    return (this.levels[window * WINDOW_BYTES + frame * LOCAL_SPEAKERS + local] ?? 0) / SCALE;
+  }
+
+  /** Probability that anyone speaks in a frame: that of the most active local speaker. */
+  speech(window: number, frame: number): number {
+    const at = window * WINDOW_BYTES + frame * LOCAL_SPEAKERS;
+    let most = 0;
+    for (let local = 0; local < LOCAL_SPEAKERS; local++) most = Math.max(most, this.levels[at + local] ?? 0);
+    return most / SCALE;
+  }
+}

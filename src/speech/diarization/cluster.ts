@@ -1,0 +1,138 @@
+import {
+  blockCount,
+  FRAME_SAMPLES,
+  HOP_FRAMES,
+  LOCAL_SPEAKERS,
+  type PcmFile,
+  SAMPLE_RATE,
+  type Turn,
+  WINDOW_FRAMES,
+} from "../../timeline/index.ts";
+import { BlockActivity } from "./activity.ts";
+import { assignPieces, assignWindow } from "./assign.ts";
+import { FrameAverage } from "./frame-average.ts";
+import { likenessOver } from "./likeness.ts";
+import { joinAlike } from "./linkage.ts";
+import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
+import { TurnFinder } from "./turns.ts";
+import { addScaled, unit } from "./vectors.ts";
+import { readVoices, type Voice, wholeVoice } from "./voices.ts";
+import { lineIn, withoutLine } from "./without-line.ts";
+
+/** Frames of clean speech from which a voice can found a speaker (0.8 s): 0.4 and 1.2 s are worse on the AMI excerpts. */
+const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
+
+interface Recording {
+  blocks: number;
+  activityDirectory: string;
+  embeddingDirectory: string;
+}
+
+/**
+ * Who speaks when over a whole recording, from the activity and the voices of all of its blocks. Turns are in order of
+ * their starts and overlap where several speak at once. Holds one block and at most 1,200 voices, whatever the length.
+ */
+export async function cluster(pcm: PcmFile, activityDirectory: string, embeddingDirectory: string): Promise<Turn[]> {
+  const recording = { blocks: blockCount(pcm.sampleCount), activityDirectory, embeddingDirectory };
+  const centroids = await findSpeakers(recording);
+  const turns = new TurnFinder(centroids.length, pcm.sampleCount / SAMPLE_RATE);
+  const average = new FrameAverage(centroids.length, (frame, values) => turns.add(frame, values));
+  for await (const { activity, window, voices } of windows(recording)) {
+    const speakers = speakersByFrame(voices, centroids);
+    average.add((frame, speaker) => {
+      let sum = 0;
+      for (let local = 0; local < LOCAL_SPEAKERS; local++) {
+        if (speakers[frame * LOCAL_SPEAKERS + local] === speaker) sum += activity.probability(window, frame, local);
+      }
+      return Math.min(1, sum);
+    });
+  }
+  average.end();
+  return turns.end();
+}
+
+/**
+ * Finds the speakers' centroids: first from whole voices, then from the pieces that are most like each, which leaves out
+ * what the segmentation model mixed up. Only then are the means sharp enough to say who is the same after all.
+ */
+async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
+  const least = likenessOver(await lineOf(recording));
+  const gathering = new VoiceGathering(least);
+  let clearest: Voice | undefined;
+  for await (const { voices } of windows(recording)) {
+    for (const voice of voices) {
+      if (voice.cleanFrames >= FOUNDING_FRAMES) gathering.add(voice);
+      if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
+    }
+  }
+  const found = gathering.speakers().map((group) => unit(group.sum));
+  // Where nobody speaks clearly for a moment, voices can't be told apart.
+  if (found.length === 0) return clearest ? [wholeVoice(clearest)] : [];
+  const groups = found.map((centroid) => ({ sum: new Float32Array(centroid.length), seconds: 0 }));
+  for await (const { voices } of windows(recording)) {
+    for (const [index, speaker] of assignWindow(voices, found).entries()) {
+      const voice = voices[index];
+      if (!voice) continue;
+      for (const [at, one] of assignPieces(voice, speaker, found).entries()) {
+        const piece = voice.pieces[at];
+        const group = groups[one];
+        if (!piece || !group) continue;
+        const seconds = speechSeconds(piece.end - piece.start);
+        addScaled(group.sum, piece.embedding, seconds);
+        group.seconds += seconds;
+      }
+    }
+  }
+  const heard = groups.filter(({ seconds }) => seconds > 0);
+  if (heard.length === 0) return found;
+  return withoutSmall(joinAlike(heard, least.ofSpeakers)).map((group) => unit(group.sum));
+}
+
+/** How much of a line the pieces of a recording have on average; 0 where there are none. */
+async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number> {
+  let sum = 0;
+  let count = 0;
+  for (let block = 0; block < blocks; block++) {
+    for (const { pieces } of await readVoices(embeddingDirectory, block)) {
+      for (const { embedding } of pieces) sum += lineIn(embedding);
+      count += pieces.length;
+    }
+  }
+  return count === 0 ? 0 : sum / count;
+}
+
+/** All windows of a recording in order, each with its voices without their lines; one block is held at a time. */
+async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recording) {
+  for (let block = 0; block < blocks; block++) {
+    const activity = await BlockActivity.read(activityDirectory, block);
+    const heard = (await readVoices(embeddingDirectory, block)).map((voice) => ({
+      ...voice,
+      pieces: voice.pieces.map((piece) => ({ ...piece, embedding: withoutLine(piece.embedding) })),
+    }));
+    const voices = Map.groupBy(heard, (voice) => voice.window);
+    for (let window = 0; window < activity.windows; window++) {
+      yield { activity, window, voices: voices.get(activity.firstWindow + window) ?? [] };
+    }
+  }
+}
+
+/** Who each local speaker of a window is, frame by frame: [frame][local speaker], -1 for nobody. */
+function speakersByFrame(voices: readonly Voice[], centroids: readonly Float32Array[]): Int32Array {
+  const speakers = new Int32Array(WINDOW_FRAMES * LOCAL_SPEAKERS).fill(-1);
+  for (const [index, speaker] of assignWindow(voices, centroids).entries()) {
+    const voice = voices[index];
+    if (!voice) continue;
+    const ofPieces = assignPieces(voice, speaker, centroids);
+    let piece = 0;
+    for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
+      while (piece + 1 < ofPieces.length && voice.window * HOP_FRAMES + frame >= middleAfter(voice, piece)) piece++;
+      speakers[frame * LOCAL_SPEAKERS + voice.local] = ofPieces[piece] ?? -1;
+    }
+  }
+  return speakers;
+}
+
+/** The frame halfway between a piece and the next. */
+function middleAfter({ pieces }: Voice, piece: number): number {
+  return ((pieces[piece]?.end ?? 0) + (pieces[piece + 1]?.start ?? 0)) / 2;
+}

@@ -1,0 +1,76 @@
+import {
+  blockWindows,
+  LOCAL_SPEAKERS,
+  type PcmFile,
+  WINDOW_FRAMES,
+  WINDOW_SAMPLES,
+  windowSample,
+} from "../../timeline/index.ts";
+import { BlockActivity } from "./activity.ts";
+import { segment } from "./models.ts";
+import type { DiarizationModels } from "./open-models.ts";
+import { PcmReader } from "./pcm.ts";
+import { withQuietSpeech } from "./quiet-speech.ts";
+
+/**
+ * Finds who speaks in the windows that start in one block, and keeps it in `activityDirectory` (105 kB, written atomically).
+ * Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two threads.
+ */
+export async function detectBlock(
+  models: DiarizationModels,
+  pcm: PcmFile,
+  block: number,
+  activityDirectory: string,
+): Promise<void> {
+  await using reader = await PcmReader.open(pcm);
+  const { first, end } = blockWindows(pcm.sampleCount, block);
+  const start = windowSample(first);
+  const samples = await reader.read(start, windowSample(end - 1 - first) + WINDOW_SAMPLES);
+  const windows = Array.from({ length: end - first }, (_, window) =>
+    samples.subarray(windowSample(window), windowSample(window) + WINDOW_SAMPLES),
+  );
+  const heard = {
+    samples,
+    recordedSamples: pcm.sampleCount - start,
+    windows,
+    probabilities: await segmentGrid(models, samples, windows.length),
+  };
+  const probabilities = await withQuietSpeech(heard, (some) => segmentApart(models, some));
+  await BlockActivity.fromProbabilities(first, probabilities).write(activityDirectory, block);
+}
+
+/** Probabilities [window][frame][local speaker] of the windows of the grid that begin with these samples. */
+export async function segmentGrid(
+  models: DiarizationModels,
+  samples: Float32Array,
+  count: number,
+): Promise<Float32Array> {
+  return await inBatches(models, count, (from, windows) => {
+    const stream = samples.slice(windowSample(from), windowSample(from + windows - 1) + WINDOW_SAMPLES);
+    return segment(models, stream, { windows });
+  });
+}
+
+/** The same of windows that have nothing to do with each other. */
+async function segmentApart(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
+  return await inBatches(models, windows.length, (from, streams) => {
+    const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
+    for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);
+    return segment(models, waveforms, { streams });
+  });
+}
+
+async function inBatches(
+  models: DiarizationModels,
+  count: number,
+  segmentSome: (from: number, count: number) => Promise<Float32Array>,
+): Promise<Float32Array> {
+  const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
+  const atOnce = models.atOnce.segmentation;
+  const probabilities = new Float32Array(count * perWindow);
+  for (let from = 0; from < count; from += atOnce) {
+    const some = await segmentSome(from, Math.min(atOnce, count - from));
+    probabilities.set(some, from * perWindow);
+  }
+  return probabilities;
+}

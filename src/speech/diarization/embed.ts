@@ -1,0 +1,88 @@
+import {
+  frameSample,
+  HOP_FRAMES,
+  type PcmFile,
+  SAMPLE_RATE,
+  WINDOW_SAMPLES,
+  windowSample,
+} from "../../timeline/index.ts";
+import { BlockActivity } from "./activity.ts";
+import { localVoices, type Stretch } from "./clean-speech.ts";
+import { KnownPieces } from "./known-pieces.ts";
+import { embedAll } from "./models.ts";
+import type { DiarizationModels } from "./open-models.ts";
+import { PcmReader } from "./pcm.ts";
+import { writeVoices } from "./voices.ts";
+
+/** The least that is embedded: what is shorter is repeated. */
+const LEAST_SAMPLES = 0.8 * SAMPLE_RATE;
+/** The most that joined scraps are embedded of. */
+const MOST_SAMPLES = 3 * SAMPLE_RATE;
+
+/**
+ * Embeds the clean speech of every local speaker of one block and keeps it in `embeddingDirectory`, atomically. Needs the
+ * block's activity. Takes about 0.8 % of the block's duration on two threads.
+ */
+export async function embedBlock(
+  models: DiarizationModels,
+  pcm: PcmFile,
+  block: number,
+  activityDirectory: string,
+  embeddingDirectory: string,
+): Promise<void> {
+  const activity = await BlockActivity.read(activityDirectory, block);
+  const sound = await soundOf(pcm, activity);
+  const sounds: Float32Array[] = [];
+  const known = new KnownPieces();
+  const heard = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window))
+    .flat()
+    .map(({ pieces, scraps, ...voice }) => {
+      const first = voice.window * HOP_FRAMES;
+      const parts = pieces.map((piece) => ({
+        ...piece,
+        from: known.numberOf(piece) ?? known.add(piece, add(sound(piece))),
+      }));
+      if (parts.length === 0) parts.push({ start: first, end: first, from: add(joined(scraps.map(sound))) });
+      return { ...voice, parts };
+    });
+  const embeddings = await embedAll(models, sounds);
+  const voices = heard.map(({ parts, ...voice }) => ({
+    ...voice,
+    pieces: parts.map(({ start, end, from }) => ({ start, end, embedding: embeddings[from] ?? new Float32Array() })),
+  }));
+  await writeVoices(embeddingDirectory, block, activity.firstWindow, voices);
+
+  function add(samples: Float32Array): number {
+    return sounds.push(atLeast(samples)) - 1;
+  }
+}
+
+/** What is heard in frames of a block's windows. */
+async function soundOf(
+  pcm: PcmFile,
+  { firstWindow, windows }: BlockActivity,
+): Promise<(stretch: Stretch) => Float32Array> {
+  await using reader = await PcmReader.open(pcm);
+  const first = windowSample(firstWindow);
+  const samples = await reader.read(first, windowSample(windows - 1) + WINDOW_SAMPLES);
+  return ({ start, end }) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
+}
+
+/** Scraps of a voice end to end, or the middle of them where they are long. */
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const length = parts.reduce((total, part) => total + part.length, 0);
+  const speech = new Float32Array(length);
+  let at = 0;
+  for (const part of parts) {
+    speech.set(part, at);
+    at += part.length;
+  }
+  const skip = Math.max(0, Math.floor((length - MOST_SAMPLES) / 2));
+  return speech.subarray(skip, skip + MOST_SAMPLES);
+}
+
+/** Repeats what is too short. */
+function atLeast(samples: Float32Array): Float32Array {
+  if (samples.length >= LEAST_SAMPLES) return samples;
+  return Float32Array.from({ length: LEAST_SAMPLES }, (_, sample) => samples[sample % samples.length] ?? 0);
+}

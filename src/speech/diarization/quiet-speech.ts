@@ -1,0 +1,259 @@
+import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { frameDecibels } from "../frame-decibels.ts";
+import type { Stretch } from "./clean-speech.ts";
+import { FrameAverage } from "./frame-average.ts";
+
+/** Nobody was heard in frames below this probability of speech. */
+const HEARD = 0.3;
+/** What is not this much quieter than the speech beside it is heard as it is. */
+const BELOW_SPEECH_DECIBELS = 10;
+/** Frames of the shortest gap in which somebody is looked for (0.5 s). */
+const FEWEST_FRAMES = 30;
+/** What was heard rings on in a gap's first frames and begins in its last ones (0.1 s). */
+const EDGE_FRAMES = 6;
+/** Frames in which what was heard must be, for anything beside it to be too quiet (0.2 s). */
+const FEWEST_HEARD_FRAMES = 12;
+/** Sound is further above the quietest tenth of a block than this: noise is not. */
+const ABOVE_NOISE_DECIBELS = 10;
+/** As loud as this is digital silence, whatever lies below it. */
+const SILENCE_DECIBELS = -90;
+/** So much of a gap must be sound. */
+const SOUND_PART = 0.7;
+/** Frames over which loudness is the loudest (0.2 s): speech has pauses between its syllables. */
+const SYLLABLE_FRAMES = 12;
+const MOST_GAIN_DECIBELS = 50;
+/** Samples over which sound is faded in and out (5 ms), so that no click is heard. */
+const FADE_SAMPLES = 80;
+
+/** What is found is so probable both times, for so many frames (0.3 s). */
+const SURE = 0.5;
+const FEWEST_SURE_FRAMES = 18;
+
+const PERMUTATIONS: readonly (readonly number[])[] = [
+  [0, 1, 2],
+  [0, 2, 1],
+  [1, 0, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [2, 1, 0],
+];
+
+/** Frames of a window in which nobody was heard, and by how much their sound is quieter than the speech. */
+interface Gap extends Stretch {
+  gainDecibels: number;
+}
+
+interface Suspect {
+  window: number;
+  gaps: readonly Gap[];
+  /** The gaps' frames, from the block's start. */
+  times: readonly number[];
+}
+
+/** One in which somebody seems to speak, at some of its times. */
+interface Spoken extends Suspect {
+  /** What is heard in its gaps by themselves: [frame][local speaker]. */
+  alone: Float32Array;
+}
+
+/** The windows of a block: their samples, overlapping, and what the model heard in them. */
+export interface HeardBlock {
+  /** From the first window's start to the last one's end. */
+  samples: Float32Array;
+  /** How many of the samples lie within the recording. */
+  recordedSamples: number;
+  windows: readonly Float32Array[];
+  /** [window][frame][local speaker] */
+  probabilities: Float32Array;
+}
+
+/**
+ * Looks for speech in gaps between much louder speech. The model goes by the loudness of its whole window, and does not hear
+ * what is far below it; so it hears such a gap once more by itself, and where somebody seems to speak once more as loud as
+ * the rest, which tells whether it is one of the others. What is heard both times is added.
+ *
+ * Of 5 s sentences between others, on readings that it was not tuned on, 30 % were found that were 45 dB below them, and now
+ * 87 %; of those 30 dB below 87 and 93 %; up to 20 dB below, and on all dialogues and AMI excerpts, nothing changes.
+ * Hearing only once, by itself, took half of the music between two speakers for speech; only once, as loud as the rest,
+ * a room's hiss.
+ *
+ * First, only so many windows are heard that each gap is in one of them, and the others where somebody seems to speak there: of
+ * 275 windows of meetings 57 are heard again in place of 102, and what is found is the same, there, on all dialogues and of the
+ * sentences between others.
+ * @param segment the model: windows to probabilities, as in the block
+ * @returns the block's probabilities with what was found
+ */
+export async function withQuietSpeech(
+  block: HeardBlock,
+  segment: (windows: readonly Float32Array[]) => Promise<Float32Array>,
+): Promise<Float32Array> {
+  const { windows, probabilities } = block;
+  const found = probabilities.slice();
+  const suspects = suspectsOf(block);
+  if (suspects.length === 0) return found;
+  const hearAlone = async (some: readonly Suspect[]): Promise<Spoken[]> => {
+    if (some.length === 0) return [];
+    const alone = await segment(some.map(({ window, gaps }) => withGaps(windows[window], gaps, "alone")));
+    return some.flatMap((suspect, index) => {
+      const heard = windowOf(alone, index);
+      const times = suspect.times.filter((time) => most(heard, time - firstFrame(suspect.window)) > HEARD);
+      return times.length === 0 ? [] : [{ ...suspect, times, alone: heard }];
+    });
+  };
+  const few = fewOf(suspects);
+  const first = await hearAlone(few);
+  const spokenAt = new Set(first.flatMap(({ times }) => times));
+  const others = suspects.filter((one) => !few.includes(one) && one.times.some((time) => spokenAt.has(time)));
+  const spoken = [...first, ...(await hearAlone(others))];
+  if (spoken.length === 0) return found;
+  const raised = await segment(spoken.map(({ window, gaps }) => withGaps(windows[window], gaps, "raised")));
+  for (const [index, { window, gaps, alone: heardAlone }] of spoken.entries()) {
+    addFound(windowOf(found, window), gaps, heardAlone, windowOf(raised, index));
+  }
+  return found;
+}
+
+function suspectsOf({ samples, recordedSamples, windows, probabilities }: HeardBlock): Suspect[] {
+  const levels = frameDecibels(samples.subarray(frameSample(0)), FRAME_SAMPLES);
+  const recorded = levels.subarray(0, Math.floor(recordedSamples / FRAME_SAMPLES));
+  const noise = Math.max(SILENCE_DECIBELS, percentile(recorded, 0.1)) + ABOVE_NOISE_DECIBELS;
+  const loudness = levels.map((_, frame) => loudest(levels, frame));
+  const speech: number[] = [];
+  const average = new FrameAverage(1, (_, [value]) => speech.push(value ?? 0));
+  for (const window of windows.keys()) {
+    const heard = windowOf(probabilities, window);
+    average.add((frame) => most(heard, frame));
+  }
+  average.end();
+  return windows
+    .keys()
+    .toArray()
+    .flatMap((window) => {
+      const first = firstFrame(window);
+      const within = <T extends { slice(from: number, to: number): T }>(all: T): T =>
+        all.slice(first, first + WINDOW_FRAMES);
+      const gaps = gapsOf(within(speech), within(loudness), noise);
+      const times = gaps.flatMap(frames).map((frame) => first + frame);
+      return gaps.length === 0 ? [] : [{ window, gaps, times }];
+    });
+}
+
+/**
+ * Suspects that have all gaps among them: the one first that has most of them, then the one that has most of the rest, until
+ * what is left is no gap by itself.
+ */
+function fewOf(suspects: readonly Suspect[]): Suspect[] {
+  const left = new Set(suspects.flatMap(({ times }) => times));
+  const few: Suspect[] = [];
+  for (;;) {
+    const gains = suspects.map(({ times }) => times.filter((time) => left.has(time)).length);
+    const best = suspects[gains.indexOf(Math.max(...gains))];
+    if (best === undefined || Math.max(...gains) < FEWEST_FRAMES) return few;
+    few.push(best);
+    for (const time of best.times) left.delete(time);
+  }
+}
+
+/** The first frame of a window, from the block's start. */
+function firstFrame(window: number): number {
+  return window * HOP_FRAMES;
+}
+
+/** The gaps of a window in which there is sound well above the noise. */
+function gapsOf(speech: readonly number[], loudness: Float64Array, noise: number): Gap[] {
+  const heard = loudness.filter((_, frame) => (speech[frame] ?? 0) >= HEARD);
+  if (heard.length < FEWEST_HEARD_FRAMES) return [];
+  const loud = percentile(heard, 0.75);
+  const isInGap = (frame: number) =>
+    (speech[frame] ?? 0) < HEARD && (loudness[frame] ?? 0) < loud - BELOW_SPEECH_DECIBELS;
+  const gaps: Gap[] = [];
+  for (let start = 0; start < WINDOW_FRAMES; start++) {
+    let end = start;
+    while (end < WINDOW_FRAMES && isInGap(end)) end++;
+    const gap = {
+      start: start === 0 ? start : start + EDGE_FRAMES,
+      end: end === WINDOW_FRAMES ? end : end - EDGE_FRAMES,
+    };
+    start = end;
+    if (gap.end - gap.start < FEWEST_FRAMES) continue;
+    const sound = loudness.subarray(gap.start, gap.end);
+    if (sound.filter((level) => level > noise).length < SOUND_PART * FEWEST_FRAMES) continue;
+    gaps.push({ ...gap, gainDecibels: Math.min(MOST_GAIN_DECIBELS, loud - percentile(sound, 0.9)) });
+  }
+  return gaps;
+}
+
+/** A window of which only the gaps are left, or one with the gaps as loud as the rest. */
+function withGaps(window: Float32Array | undefined, gaps: readonly Gap[], how: "alone" | "raised"): Float32Array {
+  const samples = window ?? new Float32Array();
+  const changed = how === "alone" ? new Float32Array(samples.length) : samples.slice();
+  for (const { start, end, gainDecibels } of gaps) {
+    const first = start === 0 ? 0 : frameSample(start);
+    const after = end === WINDOW_FRAMES ? samples.length : frameSample(end);
+    const gain = 10 ** (gainDecibels / 20);
+    for (let at = first; at < after; at++) {
+      const fadeIn = first === 0 ? 1 : (at - first) / FADE_SAMPLES;
+      const fadeOut = after === samples.length ? 1 : (after - 1 - at) / FADE_SAMPLES;
+      const share = Math.min(1, fadeIn, fadeOut);
+      changed[at] = (1 - share) * (changed[at] ?? 0) + share * gain * (samples[at] ?? 0);
+    }
+  }
+  return changed;
+}
+
+/** Adds what was heard in gaps both times to what was heard in their window, for the local speakers that the raised one tells. */
+function addFound(heard: Float32Array, gaps: readonly Gap[], alone: Float32Array, raised: Float32Array): void {
+  const sureness = (frame: number) => Math.min(most(alone, frame), most(raised, frame));
+  const spoken = gaps.filter(
+    (gap) => frames(gap).filter((frame) => sureness(frame) > SURE).length >= FEWEST_SURE_FRAMES,
+  );
+  const order = sameSpeakers(heard, raised, gaps);
+  for (const frame of spoken.flatMap(frames)) {
+    for (const [local, other] of order.entries()) {
+      const index = frame * LOCAL_SPEAKERS + local;
+      const found = Math.min(most(alone, frame), at(raised, frame, other));
+      heard[index] = Math.max(heard[index] ?? 0, found);
+    }
+  }
+}
+
+/** For each local speaker the one of another hearing who speaks at the same time outside the gaps. */
+function sameSpeakers(heard: Float32Array, other: Float32Array, gaps: readonly Gap[]): readonly number[] {
+  const together = new Float64Array(LOCAL_SPEAKERS * LOCAL_SPEAKERS);
+  for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
+    if (gaps.some(({ start, end }) => frame >= start && frame < end)) continue;
+    for (let pair = 0; pair < together.length; pair++) {
+      const [one, two] = [Math.floor(pair / LOCAL_SPEAKERS), pair % LOCAL_SPEAKERS];
+      together[pair] = (together[pair] ?? 0) + at(heard, frame, one) * at(other, frame, two);
+    }
+  }
+  const agreement = (order: readonly number[]) =>
+    order.reduce((sum, two, one) => sum + (together[one * LOCAL_SPEAKERS + two] ?? 0), 0);
+  return PERMUTATIONS.reduce((best, one) => (agreement(one) > agreement(best) ? one : best));
+}
+
+function windowOf(probabilities: Float32Array, window: number): Float32Array {
+  const size = WINDOW_FRAMES * LOCAL_SPEAKERS;
+  return probabilities.subarray(window * size, (window + 1) * size);
+}
+
+function at(probabilities: Float32Array, frame: number, local: number): number {
+  return probabilities[frame * LOCAL_SPEAKERS + local] ?? 0;
+}
+
+function most(probabilities: Float32Array, frame: number): number {
+  return Math.max(...probabilities.subarray(frame * LOCAL_SPEAKERS, (frame + 1) * LOCAL_SPEAKERS));
+}
+
+function frames({ start, end }: Stretch): number[] {
+  return Array.from({ length: end - start }, (_, index) => start + index);
+}
+
+function loudest(levels: Float64Array, frame: number): number {
+  const half = SYLLABLE_FRAMES / 2;
+  return Math.max(...levels.subarray(Math.max(0, frame - half), frame + half));
+}
+
+function percentile(values: Float64Array, part: number): number {
+  return values.toSorted()[Math.floor(part * (values.length - 1))] ?? SILENCE_DECIBELS;
+}

@@ -1,0 +1,84 @@
+import { deflateSync } from "node:zlib";
+import type { WhisperWord } from "../types.ts";
+
+/** Words that stand several times in a row: `copies` of a phrase of `words` words. */
+export interface Repetition {
+  first: number;
+  words: number;
+  copies: number;
+}
+
+/** Longest phrase that is looked for. */
+const longestPhrase = 40;
+/** From so many copies, and so many words in all, a repetition is worth a second look; "no, no, no" is not. */
+const least = { copies: 3, words: 6 };
+/** Text that shrinks to less than this part repeats itself in some way; the threshold of OpenAI's transcribe.py. */
+const mostCompression = 2.4;
+/** Below this length deflate's own bytes count. */
+const leastBytes = 100;
+/** The quickest speech: seconds that a letter takes, and a unit of a script that writes a syllable with one. */
+const quickestSeconds = { letter: 0.045, syllable: 0.08 };
+const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/** Finds the repetitions of at least three copies and six words, in order; case and punctuation don't count. */
+export function findRepetitions(words: readonly WhisperWord[]): Repetition[] {
+  const texts = words.map(({ text }) => text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, ""));
+  const found: Repetition[] = [];
+  for (let first = 0; first < texts.length; ) {
+    const repetition = longestAt(texts, first);
+    if (repetition !== undefined) found.push(repetition);
+    first += repetition === undefined ? 1 : repetition.words * repetition.copies;
+  }
+  return found;
+}
+
+/** Words that stand in repetitions; text that is so uniform that it must have some other kind of them counts as one. */
+export function countRepeated(words: readonly WhisperWord[]): number {
+  const inRepetitions = findRepetitions(words).reduce((sum, { words: length, copies }) => sum + length * copies, 0);
+  return Math.max(inRepetitions, isUniform(words) ? 1 : 0);
+}
+
+/** Leaves of each repetition as many copies as can have been spoken in its time, and at least one. */
+export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperWord[] {
+  let rest = 0;
+  const kept: WhisperWord[] = [];
+  for (const { first, words: length, copies } of findRepetitions(words)) {
+    const end = first + length * copies;
+    const seconds = (words[end - 1]?.endSeconds ?? 0) - (words[first]?.startSeconds ?? 0);
+    const possible = Math.floor(seconds / quickest(words.slice(first, first + length)));
+    kept.push(...words.slice(rest, first + length * Math.max(1, Math.min(copies, possible))));
+    rest = end;
+  }
+  return [...kept, ...words.slice(rest)];
+}
+
+/** Whether there is nothing in the words but one thing six times and more, be it within a word: "wh-wh-wh". */
+export function isOneRepetition(words: readonly WhisperWord[]): boolean {
+  const text = words.map((word) => word.text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "")).join("");
+  return /^(.{1,40}?)\1{5,}$/u.test(text);
+}
+
+function isUniform(words: readonly WhisperWord[]): boolean {
+  const bytes = Buffer.from(words.map(({ text }) => text).join(""));
+  return bytes.length >= leastBytes && bytes.length / deflateSync(bytes).length > mostCompression;
+}
+
+function quickest(words: readonly WhisperWord[]): number {
+  const text = words.map((word) => word.text.trim()).join("");
+  const spelled = text.match(syllables)?.length ?? 0;
+  return spelled * quickestSeconds.syllable + (text.length - spelled) * quickestSeconds.letter;
+}
+
+/** The repetition that covers most words from `first` on, the shortest phrase of equals. */
+function longestAt(texts: readonly string[], first: number): Repetition | undefined {
+  let best: Repetition | undefined;
+  for (let words = 1; words <= longestPhrase && first + words * least.copies <= texts.length; words++) {
+    let end = first + words;
+    while (end < texts.length && texts[end] === texts[end - words]) end++;
+    const copies = Math.floor((end - first) / words);
+    const covered = words * copies;
+    if (copies < least.copies || covered < least.words) continue;
+    if (best === undefined || covered > best.words * best.copies) best = { first, words, copies };
+  }
+  return best;
+}

@@ -1,0 +1,177 @@
+import type { GpuMemory, OperationName, Params, Result, Start, WorkerDevices } from "../engine/index.ts";
+import { heardPieces, type PcmFile, SAMPLE_RATE, type Span, secondsOf, WINDOW_SAMPLES } from "../timeline/index.ts";
+import {
+  cluster,
+  type DiarizationModels,
+  detectBlock,
+  embedBlock,
+  embedSentences,
+  onnxLibraryOf,
+  openDiarizationModels,
+  PcmReader,
+  segment,
+  speakersByVoice,
+  speechRegions,
+  writeSentenceVoices,
+} from "./diarization/index.ts";
+import { GpuError } from "./gpu-error.ts";
+import { ModelPool } from "./model-pool.ts";
+import { placeWords } from "./place-words.ts";
+import { planChunks } from "./plan-chunks.ts";
+import {
+  type EncoderOptions,
+  loadWhisper,
+  toPrompt,
+  transcribeChunk,
+  type WhisperState,
+} from "./recognizer/whisper/index.ts";
+import { Speech } from "./speech.ts";
+
+/** The loaded models and what can be done with them, shared by all recordings. */
+export interface Workbench extends WorkerDevices {
+  readonly cpuVariant: string;
+  /** All that there is to compute on, for the log. */
+  readonly devices: string[];
+  /** The present memory of the GPU that whisper computes on; null: it computes on none. */
+  gpuMemory(): GpuMemory | null;
+  run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Frees all other whisper models, those at work as soon as they are done. */
+  keepModels(paths: readonly string[]): void;
+}
+
+/** Loads native code and models into this process. Throws an Error that says what is missing. */
+export async function openWorkbench(start: Start): Promise<Workbench> {
+  const whisper = loadWhisper({
+    nativeDirectory: start.nativeDirectory,
+    cpuLibrary: start.cpuLibrary,
+    gpu: start.gpu === undefined ? [] : [start.gpu.library],
+  });
+  const { threads, speechThreads, speakersOnGpu = [] } = start;
+  const models = new ModelPool((path) =>
+    whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
+  );
+  const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
+  const usesGpu = gpus().length > 0;
+  if (start.gpu !== undefined && !usesGpu) {
+    throw new GpuError(new Error(whisper.unusable[0]?.reason ?? "it is not there any more"));
+  }
+  const speech = new Speech(models, usesGpu);
+  speech.begin(start.whisperModel);
+  const diarization = await openDiarizationModels({
+    onnxBinding: start.onnxBinding,
+    segmentationPath: start.segmentationModel,
+    embeddingPath: start.embeddingModel,
+    threads,
+    onGpu: speakersOnGpu,
+  });
+  const library = onnxLibraryOf(start.onnxBinding);
+  const encoderAt = (path: string | undefined) =>
+    path === undefined ? undefined : { library, path, threads: speechThreads };
+  const handlers = createHandlers({ diarization, speech, threads: speechThreads, encoderAt });
+  return {
+    cpuVariant: whisper.cpuVariant(),
+    devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
+    speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
+    gpu: start.gpu?.label ?? "",
+    speakersOnGpu,
+    gpuMemory: () => {
+      const [gpu] = gpus();
+      return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };
+    },
+    run: (operation, params, signal) => {
+      const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
+      return handle(params, signal);
+    },
+    keepModels: (paths) => models.keepOnly(paths),
+  };
+}
+
+type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
+
+interface Equipment {
+  readonly diarization: DiarizationModels;
+  readonly speech: Speech;
+  /** Threads of one of whisper's operations. */
+  readonly threads: number;
+  /** How an operation's encoder is used. */
+  readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;
+}
+
+function createHandlers({ diarization, speech, threads, encoderAt }: Equipment): Handlers {
+  return {
+    async detectBlock({ pcm, block, activityDirectory }) {
+      await detectBlock(diarization, pcm, block, activityDirectory);
+      return {};
+    },
+    async planChunks({ pcm, activityDirectory, joinsTurns }) {
+      const regions = await speechRegions(pcm, activityDirectory);
+      return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
+    },
+    async detectLanguage({ pcm, chunk, model, encoder }, signal) {
+      // Just what is read to transcribe it: that window is encoded once.
+      const samples = await readPieces(pcm, heardPieces(chunk));
+      const detect = (state: WhisperState) => state.detectLanguage(samples, threads);
+      const { probabilities } = await speech.use(model, signal, detect, encoderAt(encoder));
+      return { probabilities };
+    },
+    async transcribe({ pcm, chunk, model, encoder, language, mayChangeLanguage, vocabulary }, signal) {
+      const pieces = heardPieces(chunk);
+      const samples = await readPieces(pcm, pieces);
+      const how = { language, mayChangeLanguage, signal, threads, initialPrompt: toPrompt(vocabulary ?? "") };
+      const read = (state: WhisperState) => transcribeChunk(state, samples, how);
+      const heard = await speech.use(model, signal, read, encoderAt(encoder));
+      const words = heard.flatMap((utterance) => utterance.words);
+      const languages: Record<string, number> = {};
+      for (const utterance of heard) {
+        const code = utterance.language ?? language;
+        const seconds = utterance.words.reduce((sum, word) => sum + secondsOf(word), 0);
+        languages[code] = (languages[code] ?? 0) + seconds;
+      }
+      return { words: placeWords(words, chunk, pieces, samples), languages };
+    },
+    async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
+      await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);
+      return {};
+    },
+    async clusterSpeakers({ pcm, activityDirectory, embeddingDirectory }) {
+      return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
+    },
+    async embedSentences({ pcm, spans, block, embeddingDirectory, voiceDirectory }) {
+      const voices = await embedSentences(diarization, pcm, spans, embeddingDirectory);
+      await writeSentenceVoices(voiceDirectory, block, voices);
+      return {};
+    },
+    async compareSentences({ voiceDirectory, sentences }) {
+      return { speakers: await speakersByVoice(voiceDirectory, sentences) };
+    },
+    async tryOut({ model }, signal) {
+      await segment(diarization, new Float32Array(WINDOW_SAMPLES));
+      if (model === undefined) return {};
+      const silence = new Float32Array(SAMPLE_RATE);
+      // The whole window, as recordings are read: what a smaller audio context leaves in the state changed their words.
+      const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0 };
+      await speech.use(model, signal, (state) => state.transcribe(silence, how));
+      return {};
+    },
+  };
+}
+
+async function readPieces(pcm: PcmFile, pieces: readonly Span[]): Promise<Float32Array> {
+  const parts: Float32Array[] = [];
+  for (const piece of pieces) parts.push(await readSpan(pcm, piece));
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const samples = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
+}
+
+async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {
+  await using reader = await PcmReader.open(pcm);
+  const first = Math.floor(span.startSeconds * SAMPLE_RATE);
+  return await reader.read(first, Math.ceil(span.endSeconds * SAMPLE_RATE) - first);
+}

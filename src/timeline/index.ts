@@ -1,0 +1,31 @@
+export {
+  BLOCK_SECONDS,
+  blockCount,
+  blockWindows,
+  FRAME_SAMPLES,
+  frameSample,
+  frameSeconds,
+  HOP_FRAMES,
+  LOCAL_SPEAKERS,
+  WINDOW_FRAMES,
+  WINDOW_SAMPLES,
+  windowSample,
+} from "./grid.ts";
+export { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "./heard-pieces.ts";
+export { Reaching } from "./reaching.ts";
+export { SAMPLE_RATE } from "./sample-rate.ts";
+export { secondsOf } from "./seconds-of.ts";
+export { shifted } from "./shifted.ts";
+export {
+  type Chunk,
+  chunkSchema,
+  type EngineWord,
+  type PcmFile,
+  pcmFileSchema,
+  type Span,
+  spanSchema,
+  type Turn,
+  turnSchema,
+  wordSchema,
+} from "./spans.ts";
+export { SpeechClock } from "./speech-clock.ts";

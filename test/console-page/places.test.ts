@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import type { Outline, Segment, Word } from "../../src/console/contract.ts";
+import {
+  neighbourStart,
+  segmentAt,
+  speakerAt,
+  wordAt,
+  wordAtCharacter,
+} from "../../src/console-page/recording/places.ts";
+import { barsOf, peaksOf, viewAround } from "../../src/console-page/recording/player/wave-bars.ts";
+import { beginsTurn } from "../../src/console-page/recording/transcript/guess-heights.ts";
+import { piecesOf } from "../../src/console-page/recording/transcript/highlights.ts";
+
+const outline: Outline = {
+  start_milliseconds: [1_000, 3_000, 3_000, 8_000],
+  end_milliseconds: [2_500, 4_000, 6_000, 9_000],
+  speaker: [0, 1, 1, 0],
+  characters: [5, 5, 5, 5],
+};
+const words: Word[] = [
+  [0, 3, 1, 1.4, 0.9],
+  [4, 9, 1.4, 2, 0.3],
+  [10, 12, 2.2, 2.5, 0.9],
+];
+const segment: Segment = { index: 0, start: 1, end: 2.5, speaker: "A", text: "one twowo so", words };
+
+test.each([
+  [0, -1, -1],
+  [1, 0, 0],
+  [2.7, 0, -1],
+  [3, 2, 1],
+  [5.9, 2, 1],
+  [7, 2, -1],
+  [100, 3, -1],
+])("at %d seconds it is known which segment is said and by whom", (seconds, index, speaker) => {
+  expect([segmentAt(outline, seconds), speakerAt(outline, seconds)]).toEqual([index, speaker]);
+});
+
+test.each([
+  [0.9, undefined],
+  [1.1, 0],
+  [1.4, 4],
+  [2.1, 4],
+  [2.3, 10],
+  [2.79, 10],
+  [2.9, undefined],
+])("at %d seconds a word is marked, and a moment longer where none follows", (seconds, from) => {
+  expect(wordAt(segment, seconds)?.[0]).toBe(from);
+});
+
+test("a click beside a word takes the nearest one", () => {
+  expect([0, 3, 4, 9, 10, 50].map((character) => wordAtCharacter(segment, character)?.[0])).toEqual([
+    0, 0, 4, 4, 10, 10,
+  ]);
+  expect(wordAtCharacter({ ...segment, words: [] }, 3)).toBeNull();
+});
+
+test("the keys go from word to word, and to the beginning of one that has begun a while ago", () => {
+  expect([neighbourStart(segment, 1.4, 1), neighbourStart(segment, 2.3, 1)]).toEqual([2.2, null]);
+  expect([neighbourStart(segment, 1.5, -1), neighbourStart(segment, 2, -1), neighbourStart(segment, 1, -1)]).toEqual([
+    1,
+    1.4,
+    null,
+  ]);
+});
+
+test("a turn begins where another speaks", () => {
+  expect([0, 1, 2, 3].map((index) => beginsTurn(outline, index))).toEqual([true, true, false, true]);
+});
+
+test("a text is cut where something marked begins or ends, and stays whole", () => {
+  const pieces = piecesOf("one two three", { doubtful: [[4, 7]], found: [[2, 5]], playing: [[20, 30]] });
+  expect(pieces).toEqual([
+    { from: 0, text: "on", layers: [] },
+    { from: 2, text: "e ", layers: ["found"] },
+    { from: 4, text: "t", layers: ["doubtful", "found"] },
+    { from: 5, text: "wo", layers: ["doubtful"] },
+    { from: 7, text: " three", layers: [] },
+  ]);
+});
+
+test("a bar of the strip is as high as the loudest of its time, in the colour of who speaks in its middle", () => {
+  const values = Buffer.from([0, 0, 51, 255, 0, 0, 0, 102]);
+  const peaks = peaksOf({ peaks_per_second: 1, start_seconds: 0, peaks: values.toString("base64") });
+  const bars = barsOf(peaks, outline, { from: 0, to: 8 }, 4);
+  expect(bars.map(({ seconds, speaker }) => [seconds, speaker])).toEqual([
+    [1, 0],
+    [3, 1],
+    [5, 1],
+    [7, -1],
+  ]);
+  expect(bars.map(({ height }) => Math.round(height * 100))).toEqual([6, 100, 6, 40]);
+  expect(barsOf(null, outline, { from: 0, to: 8 }, 4).map(({ height }) => height)).toEqual([0.4, 0.4, 0.4, 0.06]);
+});
+
+test("what is shown magnified stays within the recording, and is no shorter than can be told apart", () => {
+  expect(viewAround(0, 1_000, 4)).toEqual({ from: 0, to: 250 });
+  expect(viewAround(990, 1_000, 4)).toEqual({ from: 750, to: 1_000 });
+  expect(viewAround(500, 1_000, 1_024)).toEqual({ from: 490, to: 510 });
+  expect(viewAround(3, 5, 16)).toEqual({ from: 0, to: 5 });
+});

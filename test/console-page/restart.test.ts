@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { setPassword } from "../../src/console/index.ts";
+import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { found, openBrowser } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+const password = "correct horse battery";
+
+/** One page, before the server is killed and after it was started again. */
+describe.if(found !== null)("a page that is open while the server is started anew", () => {
+  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+  const browser = openBrowser();
+  let filled: Filled;
+  let page: Page;
+  const go = (hash: string) => page.goto(`${server.origin}/console/${hash}`);
+  const alert = () => page.getByRole("alert").filter({ hasText: "can't be reached" });
+
+  beforeAll(async () => {
+    filled = fill(server.dataDirectory);
+    const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
+    await setPassword(store, password, { actor: "test", now: Date.now() });
+    store.$client.close();
+    await server.start(false);
+    page = await (await browser.context()).newPage();
+    page.setDefaultTimeout(20_000);
+  }, startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("is signed in with the password, once that is the right one", async () => {
+    await go("");
+    const field = page.getByLabel("Operator's password");
+    await field.fill("wrong horse battery");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("not the operator's password").waitFor();
+    await field.fill(password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Recordings" }).click();
+    await page.getByText("The whole day").waitFor();
+  });
+
+  test("keeps no connection while nobody sees it: a browser has six for all its windows", async () => {
+    const show = (state: string) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "visibilityState", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, state);
+    const isOfEvents = (request: { url(): string }) => request.url().endsWith("/data/events");
+    await Promise.all([page.waitForEvent("requestfailed", isOfEvents), show("hidden")]);
+    await Promise.all([page.waitForEvent("request", isOfEvents), show("visible")]);
+  });
+
+  test("asks once for what comes into sight, and not again and again while the server is gone", async () => {
+    await server.killHard();
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("cursor=") && asked.push(request.url()));
+    await page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
+    await alert().waitFor();
+    // Time for as many more as there are frames.
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
+    });
+    expect(asked).toHaveLength(1);
+    await server.startAgain();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count);
+  });
+
+  test("says on every screen that the server is gone, and nothing else", async () => {
+    await server.killHard();
+    await go("#/");
+    await page.getByText("The connection is lost").waitFor();
+    for (const hash of [`#/recordings/${filled.longId}`, "#/accounts", "#/recordings"]) {
+      await go(hash);
+      await alert().waitFor();
+    }
+    expect(await page.getByText("There is no recording yet").count()).toBe(0);
+  });
+
+  test("goes on by itself, signed in as before, when it is back", async () => {
+    await server.startAgain();
+    await page.getByText("The whole day").waitFor();
+    await alert().waitFor({ state: "detached" });
+    await go("#/");
+    await page.getByText("The connection is lost").waitFor({ state: "detached" });
+  });
+
+  test("finds out that it is signed in, though the first answer to that was lost", async () => {
+    const session = "**/data/session";
+    await page.route(session, (route) => route.abort());
+    await page.reload();
+    await alert().waitFor();
+    await page.unroute(session);
+    await page.getByRole("link", { name: "Recordings" }).waitFor();
+  });
+
+  test("says so when it could not sign out", async () => {
+    await server.killHard();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("alert").getByText("You are still signed in").waitFor();
+    await server.startAgain();
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You have signed out.").waitFor();
+    await page.reload();
+    await page.getByLabel("Operator's password").waitFor();
+  });
+});

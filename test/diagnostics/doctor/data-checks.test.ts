@@ -1,0 +1,178 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
+import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
+import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { contextOf, look } from "./support.ts";
+
+/** A data directory as a server leaves it, and a context that sees it on this machine. */
+function dataIn(path: string): {
+  root: string;
+  paths: DataPaths;
+  context: (more?: Partial<CheckContext>) => CheckContext;
+} {
+  const root = join(path, "data");
+  openDatabase(new DataDirectory(root).databasePath).$client.close();
+  const paths = new DataPaths(root);
+  const signal = new AbortController().signal;
+  return {
+    root,
+    paths,
+    context: (more) => contextOf({}, { paths, data: "there", machine: thisMachine(signal), ...more }),
+  };
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+/** Names and times of all there is, to see that nothing was touched. */
+const traces = (root: string) =>
+  readdirSync(root, { recursive: true })
+    .sort()
+    .map((name) => `${name} ${statSync(join(root, String(name))).mtimeMs}`);
+
+describe("of a data directory", () => {
+  test("nothing is said where all is well, and nothing is touched by looking", async () => {
+    using directory = temporaryDirectory();
+    const { root, paths, context } = dataIn(directory.path);
+    const before = traces(root);
+    const database = readDatabase(paths.databasePath);
+    for (const id of ["data.directory", "data.rights", "data.leftovers", "database.integrity", "database.version"]) {
+      expect([id, (await look(id, context({ database }))).status]).toEqual([id, "ok"]);
+    }
+    database.$client.close();
+    expect(traces(root)).toEqual(before);
+  });
+
+  test("rights of others are found and taken, not through links", async () => {
+    using directory = temporaryDirectory();
+    const { root, context } = dataIn(directory.path);
+    const outside = join(directory.path, "outside");
+    writeFileSync(outside, "", { mode: 0o644 });
+    symlinkSync(outside, join(root, "link"));
+    mkdirSync(join(directory.path, "elsewhere"));
+    writeFileSync(join(directory.path, "elsewhere", "file"), "");
+    for (const [path, mode] of [
+      [root, 0o755],
+      [outside, 0o644],
+      [join(directory.path, "elsewhere", "file"), 0o644],
+    ] as const) {
+      chmodSync(path, mode);
+    }
+    const found = await look("data.rights", context());
+    expect([found.status, found.summary]).toEqual(["warning", expect.stringContaining("others may read")]);
+    await found.mending?.apply();
+    expect((await look("data.rights", context())).status).toBe("ok");
+    expect([modeOf(root), modeOf(outside), modeOf(join(directory.path, "elsewhere", "file"))]).toEqual([
+      "700",
+      "644",
+      "644",
+    ]);
+  });
+
+  test("a key that others may read is found even in a closed directory", async () => {
+    using directory = temporaryDirectory();
+    const { root, context } = dataIn(directory.path);
+    writeFileSync(join(root, "first-key"), "trs_…");
+    chmodSync(join(root, "first-key"), 0o640);
+    const found = await look("data.rights", context());
+    expect([found.status, found.detail]).toEqual(["warning", [expect.stringContaining("first-key")]]);
+    await found.mending?.apply();
+    expect(modeOf(join(root, "first-key"))).toBe("600");
+  });
+
+  test("what interrupted uploads left is removed, but not what a link leads to, nor under a server", async () => {
+    using directory = temporaryDirectory();
+    const { paths, context } = dataIn(directory.path);
+    const outside = join(directory.path, "outside");
+    writeFileSync(outside, "mine");
+    writeFileSync(join(paths.incoming, "left"), "xxx");
+    symlinkSync(outside, join(paths.incoming, "link"));
+    const server = { pid: 1, version: "0", origin: "http://127.0.0.1:1", modelSetting: "", certificate: null };
+    expect((await look("data.leftovers", context({ server }))).status).toBe("skipped");
+    const found = await look("data.leftovers", context());
+    expect([found.status, found.summary]).toEqual(["warning", "1 file of interrupted uploads, 3 bytes"]);
+
+    const unlock = new DataDirectory(paths.root).lock();
+    expect(() => found.mending?.apply()).toThrow("a server has the data directory");
+    unlock();
+    expect(existsSync(join(paths.incoming, "left"))).toBe(true);
+
+    await found.mending?.apply();
+    expect([existsSync(join(paths.incoming, "left")), readFileSync(outside, "utf8")]).toEqual([false, "mine"]);
+    expect((await look("data.leftovers", context())).status).toBe("ok");
+  });
+
+  test("damaged verdicts and the note of a dead server are found and removed", async () => {
+    using directory = temporaryDirectory();
+    const { paths, context } = dataIn(directory.path);
+    writeFileSync(paths.verdicts, "{");
+    writeFileSync(join(paths.state, "server.json"), '{"pid": 999999999, "origin": "http://127.0.0.1:1"}');
+    for (const id of ["cpu.verdicts", "server.running"]) {
+      const found = await look(id, context());
+      expect([id, found.status]).toEqual([id, "warning"]);
+      await found.mending?.apply();
+      expect([id, (await look(id, context())).status]).toEqual([id, "skipped"]);
+    }
+    expect(readdirSync(paths.state)).toEqual([]);
+  });
+
+  test("a damaged database is a problem, and its version then nothing that can be told", async () => {
+    using directory = temporaryDirectory();
+    const { paths, context } = dataIn(directory.path);
+    const bytes = readFileSync(paths.databasePath);
+    bytes.fill(0xff, 4096, 4096 * 6);
+    writeFileSync(paths.databasePath, bytes);
+    const database = readDatabase(paths.databasePath);
+    const found = await look("database.integrity", context({ database }));
+    expect([found.status, found.advice]).toEqual(["problem", expect.stringContaining("transcribe restore")]);
+    database.$client.close();
+    writeFileSync(paths.databasePath, "no database at all");
+    const other = readDatabase(paths.databasePath);
+    expect((await look("database.version", context({ database: other }))).status).toBe("skipped");
+    other.$client.close();
+  });
+
+  test("a database of a later version is a problem that says how to go back", async () => {
+    using directory = temporaryDirectory();
+    const { paths, context } = dataIn(directory.path);
+    const later = new Database(paths.databasePath);
+    later.run("INSERT INTO migrations VALUES (99, '9999-later', 'x')");
+    later.close();
+    const database = readDatabase(paths.databasePath);
+    const found = await look("database.version", context({ database }));
+    expect([found.status, found.advice]).toEqual(["problem", expect.stringContaining("transcribe restore")]);
+    database.$client.close();
+  });
+
+  test("a clock that stands before the newest recording is a problem", async () => {
+    using directory = temporaryDirectory();
+    const { paths, context } = dataIn(directory.path);
+    const client = new Database(paths.databasePath);
+    client.run("PRAGMA foreign_keys = OFF");
+    const columns = client
+      .query<{ name: string; notnull: number; dflt_value: string | null }, []>("PRAGMA table_info(recordings)")
+      .all();
+    const needed = columns.filter((column) => column.notnull === 1 && column.dflt_value === null);
+    const values: Record<string, string | number> = { status: "completed", created_at: Date.parse("2030-01-01") };
+    client.run(
+      `INSERT INTO recordings (${needed.map(({ name }) => name).join()}) VALUES (${needed.map(() => "?").join()})`,
+      needed.map(({ name }) => values[name] ?? 0),
+    );
+    client.close();
+    const database = readDatabase(paths.databasePath);
+    const found = await look("system.clock", context({ database }));
+    expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining("2030-01-01")]);
+    database.$client.close();
+  });
+});

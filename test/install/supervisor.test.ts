@@ -1,0 +1,108 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { findSupervisor, Supervisor } from "../../src/install/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { childrenOf } from "../e2e/processes.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Receiver } from "./receiver.ts";
+
+const log = createLogger("silent");
+const idle = { trouble: null, processing: 0, queued: 0 };
+const onLinux = process.platform === "linux";
+
+describe.skipIf(!onLinux)("what a service manager is told", () => {
+  const directory = temporaryDirectory();
+  afterAll(() => directory[Symbol.dispose]());
+
+  const addresses: [string, string][] = [
+    ["a path", join(directory.path, "notify")],
+    ["an abstract name", `@transcribe-test-${process.pid}`],
+    ["the longest path there is", `${join(directory.path, "notify")}`.padEnd(107, "y")],
+  ];
+  for (const [kind, address] of addresses) {
+    test(`reaches ${kind}`, () => {
+      using receiver = new Receiver(address);
+      findSupervisor({ NOTIFY_SOCKET: address }, 1, log)?.ready(() => ({ ...idle, queued: 3 }));
+      expect(receiver.messages).toEqual([["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 3 queued."]]);
+    });
+  }
+
+  test("names what keeps the server from working, and no line of it becomes an assignment", () => {
+    const messages: (readonly string[])[] = [];
+    const notify = (lines: readonly string[]) => messages.push(lines) > 0;
+    new Supervisor({ notify, watchdogMilliseconds: null, log }).ready(() => ({
+      ...idle,
+      trouble: "no model\nREADY=0",
+    }));
+    expect(messages.flat()).toEqual([
+      "READY=1",
+      "WATCHDOG=1",
+      "STATUS=Not ready: no model READY=0; 0 processing, 0 queued.",
+    ]);
+  });
+
+  test("a server that can't say how it stands gives no sign of life, and goes on when it can again", async () => {
+    const messages: string[] = [];
+    const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
+    let broken = true;
+    new Supervisor({ notify, watchdogMilliseconds: 20, log }).ready(() => {
+      if (broken) throw new Error("disk I/O error");
+      return idle;
+    });
+    await Bun.sleep(100);
+    expect(messages).toEqual([]);
+    broken = false;
+    while (messages.length === 0) await Bun.sleep(5);
+    expect(messages).toContain("WATCHDOG=1");
+  });
+
+  test("while it stops it lives, and is not called ready again", async () => {
+    const messages: string[] = [];
+    const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
+    const supervisor = new Supervisor({ notify, watchdogMilliseconds: 20, log });
+    supervisor.ready(() => idle);
+    supervisor.stopping();
+    const before = messages.length;
+    while (messages.length < before + 2) await Bun.sleep(5);
+    expect(messages.slice(before)).toEqual(expect.arrayContaining(["WATCHDOG=1"]));
+    expect(messages.slice(before)).not.toContain("READY=1");
+  });
+});
+
+describe("whether there is a service manager", () => {
+  const environments: [string, Record<string, string>][] = [
+    ["none is named", {}],
+    ["the name is empty", { NOTIFY_SOCKET: "" }],
+    ["the name is a virtual machine's socket", { NOTIFY_SOCKET: "vsock:2:1234" }],
+    ["the name is no path", { NOTIFY_SOCKET: "run/notify" }],
+    ["the name is longer than an address may be", { NOTIFY_SOCKET: `/${"x".repeat(107)}` }],
+  ];
+  for (const [when, environment] of environments) {
+    test(`none where ${when}`, () => expect(findSupervisor(environment, 1, log)).toBeNull());
+  }
+
+  test("one that does not listen is no reason to fail", () => {
+    expect(() => findSupervisor({ NOTIFY_SOCKET: "/nowhere" }, 1, log)?.ready(() => idle)).not.toThrow();
+  });
+});
+
+test.skipIf(!onLinux)(
+  "serve tells it: ready, alive, stopping; and short of memory the kernel takes the worker first",
+  async () => {
+    using directory = temporaryDirectory();
+    const address = join(directory.path, "notify");
+    using receiver = new Receiver(address);
+    await using server = new TestServer({ NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" });
+    await server.start();
+    const ready = ["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 0 queued."];
+    await server.until(() => receiver.messages.some((lines) => Bun.deepEquals(lines, ready)));
+    const [worker] = childrenOf(server.pid, "__worker");
+    const inclination = (pid: number | undefined) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, "utf8"));
+    expect(inclination(worker)).toBeGreaterThan(inclination(server.pid));
+    expect(await server.stop()).toBe(0);
+    expect(receiver.messages.flat()).toContain("STOPPING=1");
+  },
+  startTimeout,
+);

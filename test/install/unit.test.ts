@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readUnit, runTool, serviceGroups, unitFile } from "../../src/install/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const usual = {
+  user: "transcribe",
+  configFile: "/etc/transcribe/transcribe.toml",
+  dataDirectory: "/var/lib/transcribe",
+  port: 8787,
+  deviceGroups: ["video", "render"],
+};
+
+const cases: [string, Partial<typeof usual>, readonly string[], readonly string[]][] = [
+  [
+    "the usual one",
+    {},
+    [
+      "User=transcribe",
+      "SupplementaryGroups=render",
+      "StateDirectory=transcribe",
+      "CapabilityBoundingSet=",
+      "PrivateUsers=yes",
+      "RestrictNamespaces=user net",
+      "SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self",
+      "TasksMax=4096",
+      "NoExecPaths=/var/lib/transcribe /tmp /var/tmp /dev/shm",
+    ],
+    ["ReadWritePaths", "CAP_"],
+  ],
+  ["a low port", { port: 443 }, ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "PrivateUsers=no"], ["PrivateUsers=yes"]],
+  ["any free port", { port: 0 }, ["AmbientCapabilities="], ["CAP_"]],
+  ["data elsewhere", { dataDirectory: "/srv/t" }, ["ReadWritePaths=/srv/t"], ["StateDirectory", "/var/lib"]],
+  ["no GPU groups", { deviceGroups: [] }, ["DevicePolicy=closed"], ["SupplementaryGroups"]],
+];
+
+describe("the unit", () => {
+  for (const [name, change, lines, absent] of cases) {
+    test(`${name}: says what it must, and nothing else`, () => {
+      const unit = unitFile({ ...usual, ...change });
+      const written = unit.split("\n");
+      expect(lines.filter((line) => !written.includes(line))).toEqual([]);
+      expect(absent.filter((text) => unit.includes(text))).toEqual([]);
+      // A directive that was left without its line's end would swallow the next.
+      expect(written.filter((line) => !/^(?:|#.*|\[\w+\]|\w+=[^=]*(?:=[^=]*)?)$/.test(line))).toEqual([]);
+    });
+  }
+
+  test("can be read again for its user and settings", () => {
+    expect(readUnit(unitFile(usual))).toEqual({ user: usual.user, configFile: usual.configFile });
+    expect(readUnit("[Service]\nExecStart=/bin/true\n")).toBeNull();
+  });
+});
+
+const canAnalyze = runTool(["systemd-analyze", "--version"]).exitCode === 0;
+if (!canAnalyze) console.warn("skipped: systemd's own opinion of the unit, there is no systemd-analyze here");
+
+describe.skipIf(!canAnalyze)("systemd's own opinion", () => {
+  // In tenths; under 20 is the second best of systemd's five classes.
+  const exposures: [string, Partial<typeof usual>, number][] = [
+    ["the usual one", {}, 20],
+    ["a low port", { port: 443 }, 24],
+    ["data elsewhere", { dataDirectory: "/srv/t" }, 20],
+  ];
+  for (const [name, change, threshold] of exposures) {
+    test(`${name}: nothing to complain of, exposure below ${threshold / 10}`, () => {
+      using directory = temporaryDirectory();
+      const file = join(directory.path, "transcribe.service");
+      // The program is not installed here, and that is all that may be missing.
+      writeFileSync(
+        file,
+        unitFile({ ...usual, ...change }).replace("ExecStart=/usr/local/bin/transcribe", "ExecStart=/bin/true"),
+      );
+      const verified = runTool(["systemd-analyze", "verify", "--man=no", file]);
+      expect([verified.exitCode, verified.stdout, verified.stderr]).toEqual([0, "", ""]);
+      const security = runTool(["systemd-analyze", "security", "--offline=true", `--threshold=${threshold}`, file]);
+      expect([security.exitCode, security.stdout.trim().split("\n").at(-1)]).toEqual([
+        0,
+        expect.stringContaining("OK"),
+      ]);
+    });
+  }
+});
+
+test("a unit's groups are those of its own user, by their numbers", () => {
+  const unit = unitFile({ ...usual, user: "nobody" });
+  const nobody = Number(runTool(["id", "-u", "nobody"]).stdout);
+  const groups = "root:x:0:\nvideo:x:44:\nrender:x:105:me\nother:x:1000:\n";
+  expect(serviceGroups(nobody, unit, groups)).toEqual([44, 105]);
+  expect(serviceGroups(nobody, unit, "video:x:44:\n")).toEqual([44]);
+  expect(serviceGroups(nobody + 1, unit, groups)).toEqual([]);
+  expect(serviceGroups(0, unitFile({ ...usual, user: "no-such-user" }), groups)).toEqual([]);
+  expect(serviceGroups(nobody, "", groups)).toEqual([]);
+});

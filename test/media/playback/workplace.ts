@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { createAccount } from "../../../src/accounts/index.ts";
+import { ListeningCopies, type ListeningOptions, type ListeningState } from "../../../src/media/index.ts";
+import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
+import { DataDirectory, DiskRoom, openDatabase } from "../../../src/storage/index.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { ffmpegPath } from "../../support/checkout.ts";
+import { newRecording } from "../../support/new-recording.ts";
+import { waveHeader } from "../support.ts";
+
+/** A data directory with recordings, and copies of them. */
+export class Workplace {
+  readonly dataDirectory: DataDirectory;
+  readonly recordings: Recordings;
+  readonly copies: ListeningCopies;
+  isBusy = false;
+  now = 1_000_000;
+  readonly #accountId: string;
+
+  constructor(root: string, options: Partial<ListeningOptions> = {}) {
+    this.dataDirectory = new DataDirectory(root);
+    const store = openDatabase(this.dataDirectory.databasePath);
+    this.recordings = new Recordings(store, () => this.now);
+    this.#accountId = createAccount(store, `acme-${newRecordingId(1)}`, { actor: "operator", now: 1 }).id;
+    this.copies = new ListeningCopies({
+      recordings: this.recordings,
+      dataDirectory: this.dataDirectory,
+      room: new DiskRoom(root, () => 0),
+      ffmpegPath,
+      maxSeconds: () => 64_800,
+      isBusy: () => this.isBusy,
+      log: createLogger("silent"),
+      now: () => this.now,
+      watchMilliseconds: 10,
+      ...options,
+    });
+  }
+
+  /** Enters a recording as it was sent. */
+  async enter(path: string): Promise<string> {
+    const { id } = this.recordings.create(newRecording(newRecordingId(this.now++), this.#accountId));
+    await copyFile(path, this.dataDirectory.uploadPath(id));
+    return id;
+  }
+
+  /** Enters one that has completed. */
+  async completed(path: string, durationSeconds: number): Promise<string> {
+    const id = await this.enter(path);
+    this.recordings.claim(id);
+    this.recordings.describe(id, { durationSeconds });
+    this.recordings.complete(id, []);
+    return id;
+  }
+
+  async until(id: string, state: ListeningState["state"]): Promise<ListeningState> {
+    await until(() => this.copies.look(id).state === state);
+    return this.copies.look(id);
+  }
+
+  /** Until a copy is so far that there is something of it on the disk. */
+  async untilBegun(id: string): Promise<void> {
+    await until(() => {
+      const state = this.copies.look(id);
+      return state.state === "making" && state.percent !== null && state.percent > 0;
+    });
+  }
+
+  get listening(): string[] {
+    return readdirSync(this.dataDirectory.listening).sort();
+  }
+}
+
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(10);
+}
+
+/** Hours of silence that take no disk: long enough to be interrupted. */
+export function longRecording(path: string, hours = 4): string {
+  const claimedBytes = 16_000 * 2 * hours * 3600;
+  writeFileSync(path, waveHeader({ channels: 1, rateHz: 16_000, claimedBytes }));
+  truncateSync(path, claimedBytes + 44);
+  return path;
+}
+
+/** Whether an ffmpeg is at work on a file. */
+export function isAtWorkOn(path: string): boolean {
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
+      return line.includes("libopus") && line.includes(path);
+    } catch {
+      // It ended in the meantime.
+      return false;
+    }
+  });
+}

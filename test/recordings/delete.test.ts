@@ -1,0 +1,196 @@
+import { Database } from "bun:sqlite";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { Checkpoints, KeptAnswers, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { meanwhile } from "../support/meanwhile.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const day = 86_400_000;
+
+describe("deleting a recording", () => {
+  let store: Store;
+  let recordings: Recordings;
+  let accountId: string;
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, () => 1000);
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+  });
+  const states = {
+    queued: () => {},
+    processing: (id: string) => void recordings.claim(id),
+    completed: (id: string) => {
+      recordings.claim(id);
+      recordings.complete(id, []);
+    },
+    failed: (id: string) => void recordings.fail(id, { reason: "too_short" }),
+  };
+
+  const rules: [keyof typeof states, boolean, boolean][] = [
+    ["queued", false, false],
+    ["processing", false, false],
+    ["completed", false, true],
+    ["failed", false, true],
+    ["queued", true, false],
+    ["processing", true, false],
+    ["completed", true, false],
+    ["failed", true, false],
+  ];
+  for (const [state, held, deleted] of rules) {
+    test(`that is ${state}${held ? " and held" : ""} is ${deleted ? "done" : "refused, and leaves it whole"}`, () => {
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      states[state](id);
+      if (held) recordings.setHold(id, true);
+      let also = false;
+      expect(
+        recordings.delete(id, () => {
+          also = true;
+        }),
+      ).toBe(deleted);
+      expect([recordings.get(id) === null, also]).toEqual([deleted, deleted]);
+      expect(recordings.delete(id)).toBe(false);
+    });
+  }
+
+  test("a hold is set once and let go once, and is told from nothing having changed", () => {
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    const entries: string[] = [];
+    const set = (held: boolean) => recordings.setHold(id, held, () => void entries.push(String(held)));
+    expect([set(false), set(true), set(true), set(false), set(false)]).toEqual([false, true, false, true, false]);
+    expect(entries).toEqual(["true", "false"]);
+    expect(recordings.setHold("nothing", true)).toBe(false);
+  });
+
+  test("empties the answer that was kept for it, and no other", () => {
+    const answers = new KeptAnswers(store);
+    const ids = ["a", "b"].map((key) => {
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      const answer = { fingerprint: key, status: 201, body: `body of ${key}`, recordingId: id };
+      answers.keep({ accountId, workspaceId: null, key }, answer, 0);
+      return id;
+    });
+    recordings.fail(ids[0] ?? "", { reason: "no_speech" });
+    recordings.delete(ids[0] ?? "");
+    const bodies = ["a", "b"].map((key) => answers.find({ accountId, workspaceId: null, key }, 1)?.body);
+    expect(bodies).toEqual([null, "body of b"]);
+  });
+});
+
+describe("a deleted recording of hours", () => {
+  const segments = Array.from({ length: 2050 }, (_, index) =>
+    packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: `Secret ${index}.`, words: [] }),
+  );
+  /** A database in a file, with a recording of hours and another. */
+  const filled = (path: string) => {
+    const store = openDatabase(path);
+    const recordings = new Recordings(store, () => 1000);
+    const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    const enter = (some: typeof segments) => {
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceName: "secret talk" }));
+      recordings.claim(id);
+      new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
+      recordings.complete(id, some);
+      return id;
+    };
+    return { store, recordings, accountId, id: enter(segments), other: enter(segments.slice(0, 7)) };
+  };
+  const counts = (store: Store, id: string) =>
+    ["recordings", "segments", "checkpoints"].map(
+      (table) =>
+        store.$client
+          .query<{ rows: number }, [string]>(
+            `SELECT count(*) AS rows FROM ${table} WHERE ${table === "recordings" ? "id" : "recording_id"} = ?`,
+          )
+          .get(id)?.rows,
+    );
+
+  test("is nobody's to see from the first moment, while its text is removed and all else has its turn", async () => {
+    const { store, recordings, accountId, id, other } = filled(":memory:");
+    expect(recordings.delete(id)).toBe(true);
+    const left = new Set<number>();
+    const turns = await meanwhile(recordings.rows.removeDeleted(id), () => {
+      expect([recordings.get(id), recordings.list({ accountId }, 9).map((each) => each.id)]).toEqual([null, [other]]);
+      expect([recordings.delete(id), recordings.setHold(id, true)]).toEqual([false, false]);
+      left.add(readSegments(store, id, 0, 10_000).length);
+    });
+    expect(turns).toBeGreaterThanOrEqual(15);
+    expect(left.size).toBeGreaterThanOrEqual(15);
+    expect([counts(store, id), counts(store, other)]).toEqual([
+      [0, 0, 0],
+      [1, 7, 1],
+    ]);
+  });
+
+  test("is removed to its end by the next server, where the one that began was killed", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "transcribe.db");
+    const { store, recordings, id, other } = filled(path);
+    recordings.delete(id);
+    const removing = recordings.rows.removeDeleted(id);
+    let turns = 0;
+    await meanwhile(
+      removing.catch(() => {}),
+      () => void (++turns === 5 && store.$client.close()),
+    );
+    expect(removing).rejects.toThrow("closed");
+    const next = new Recordings(openDatabase(path), () => 2000);
+    const nextStore = openDatabase(path);
+    expect([next.get(id), counts(nextStore, id)[0], counts(nextStore, id)[1] === 0]).toEqual([null, 1, false]);
+    await next.rows.removeAllDeleted();
+    expect([counts(nextStore, id), counts(nextStore, other)]).toEqual([
+      [0, 0, 0],
+      [1, 7, 1],
+    ]);
+    expect(readFileSync(path, "latin1")).not.toContain("Secret 2000.");
+  });
+
+  test("who reads in the database meanwhile is waited for, and holds nobody up", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "transcribe.db");
+    const { recordings, id } = filled(path);
+    const reader = new Database(path, { readonly: true });
+    reader.run("BEGIN");
+    const seen = () => reader.query<{ rows: number }, []>("SELECT count(*) AS rows FROM segments").get()?.rows;
+    expect(seen()).toBe(2057);
+    recordings.delete(id);
+    let isDone = false;
+    const removed = recordings.rows.removeDeleted(id).then(() => {
+      isDone = true;
+    });
+    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect([isDone, statSync(`${path}-wal`).size > 0, seen()]).toEqual([false, true, 2057]);
+    reader.run("COMMIT");
+    await removed;
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    reader.close();
+  });
+});
+
+describe("a kept answer", () => {
+  test("is found by account, workspace and key alone, for 24 hours, and can be kept anew after that", () => {
+    const store = openDatabase(":memory:");
+    const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    const answers = new KeptAnswers(store);
+    const scope = { accountId, workspaceId: "w", key: "k" };
+    const answer = { fingerprint: "f", status: 422, body: "b", recordingId: null };
+    answers.keep(scope, answer, 0);
+    expect(answers.find(scope, day - 1)).toEqual(answer);
+    for (const other of [
+      { accountId: "x" },
+      { workspaceId: null },
+      { workspaceId: "W" },
+      { key: "K" },
+      { key: "k " },
+    ]) {
+      expect(answers.find({ ...scope, ...other }, 1)).toBeNull();
+    }
+    expect(answers.find(scope, day)).toBeNull();
+    answers.keep(scope, { ...answer, fingerprint: "g" }, day);
+    expect(answers.find(scope, day)?.fingerprint).toBe("g");
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { createAccount, createWorkspace } from "../../src/accounts/index.ts";
+import { newRecordingId, Recordings, type Status } from "../../src/recordings/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+type RecordingFilter = Parameters<Recordings["list"]>[0];
+
+const start = Date.UTC(2026, 10, 21);
+const minute = 60_000;
+const statuses: readonly Status[] = ["queued", "processing", "completed", "failed"];
+
+describe("a list of recordings", () => {
+  const store = openDatabase(":memory:");
+  let now = start;
+  const recordings = new Recordings(store, () => now);
+  const by = { actor: "operator", now };
+  const accounts = ["first", "second"].map((name) => createAccount(store, name, by));
+  const [first] = accounts;
+  if (first === undefined) throw new Error("there is no account");
+  const workspaces = [null, ...["sales", "legal"].map((name) => createWorkspace(store, first, name, by).id)];
+
+  // Every mixture of account, workspace and state, some of them entered long after their ids were made.
+  for (let index = 0; index < 240; index++) {
+    const id = newRecordingId(now);
+    now += index % 7 === 0 ? 30 * minute : 0;
+    const account = accounts[index % 5 === 0 ? 1 : 0] ?? first;
+    const workspaceId = account === first ? (workspaces[index % 3] ?? null) : null;
+    recordings.create(newRecording(id, account.id, { workspaceId }));
+    const status = statuses[Math.floor(index / 3) % 4];
+    if (status !== "queued" && status !== "failed") recordings.claim(id);
+    if (status === "completed") recordings.complete(id, []);
+    if (status === "failed") recordings.fail(id, { reason: "no_speech" });
+    now += minute;
+  }
+  const all = recordings.list({}, 1000);
+  const has = (filter: RecordingFilter) => (recording: (typeof all)[number]) =>
+    (filter.accountId === undefined || recording.accountId === filter.accountId) &&
+    (filter.workspaceId === undefined || recording.workspaceId === filter.workspaceId) &&
+    (filter.statuses === undefined || filter.statuses.includes(recording.status)) &&
+    (filter.createdAfter === undefined || recording.createdAt > filter.createdAfter) &&
+    (filter.createdBefore === undefined || recording.createdAt < filter.createdBefore) &&
+    (filter.beforeId === undefined || recording.id < filter.beforeId);
+
+  test("of all is every one, newest first", () => {
+    expect(all).toHaveLength(240);
+    expect(all.map(({ id }) => id)).toEqual(
+      all
+        .map(({ id }) => id)
+        .toSorted()
+        .reverse(),
+    );
+  });
+
+  const middle = all[120];
+  const choices: { readonly [N in keyof RecordingFilter]-?: readonly RecordingFilter[N][] } = {
+    accountId: [undefined, first.id],
+    workspaceId: [undefined, workspaces[1] ?? undefined],
+    statuses: [undefined, ["failed"], ["completed", "failed"], ["queued", "queued"], statuses],
+    createdAfter: [undefined, middle?.createdAt, start - 1],
+    createdBefore: [undefined, middle?.createdAt, now + 1],
+    beforeId: [undefined, middle?.id],
+  };
+  const filters = Object.entries(choices).reduce<RecordingFilter[]>(
+    (before, [name, values]) => before.flatMap((filter) => values.map((value) => ({ ...filter, [name]: value }))),
+    [{}],
+  );
+
+  test("of any filter is what a look at each recording gives, as many as are asked for", () => {
+    expect(filters).toHaveLength(360);
+    for (const filter of filters) {
+      const expected = all.filter(has(filter));
+      for (const limit of [3, 1000]) {
+        expect([filter, recordings.list(filter, limit)]).toEqual([filter, expected.slice(0, limit)]);
+      }
+    }
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { fairQueueClass, orderOf as orderToldOf } from "../../../src/recordings/queue/fair-queue.ts";
+
+const minute = 60_000;
+
+interface Waiting {
+  /** Account and number: `a1`. */
+  readonly id: string;
+  readonly sinceMinute: number;
+  /** Unless it has waited ever since it was created. */
+  readonly createdAtMinute?: number;
+  readonly resumed?: boolean;
+}
+
+interface Scene {
+  readonly waiting: readonly Waiting[];
+  readonly priorities?: Readonly<Record<string, number>>;
+  /** Accounts of what runs when the first slot gets free; each that is taken then runs too. */
+  readonly running?: readonly string[];
+  readonly atMinute?: number;
+  /** More than anybody takes unless said. */
+  readonly slots?: number;
+}
+
+/** The order in which waiting recordings get a free slot, which is the one that is told beforehand. */
+function orderOf({ waiting, priorities = {}, running = [], atMinute = 1, slots = 99 }: Scene): string[] {
+  const runningNow = [...running];
+  const rules = {
+    priorityOf: (account: string) => priorities[account] ?? 0,
+    runningOf: (account: string) => runningNow.filter((each) => each === account).length,
+    lastBegunOf: (account: string) => runningNow.lastIndexOf(account) + 1,
+    slots: () => slots,
+    now: () => atMinute * minute,
+  };
+  const FairQueue = fairQueueClass(rules);
+  const queue = new FairQueue();
+  const order: string[] = [];
+  const entries = waiting.map(({ id, sinceMinute, createdAtMinute = sinceMinute, resumed = false }) => {
+    const times = { createdAt: createdAtMinute * minute, waitingSince: sinceMinute * minute };
+    return { recordingId: id, accountId: id.charAt(0), ...times, resumed };
+  });
+  for (const entry of entries) queue.enqueue(async () => void order.push(entry.recordingId), entry);
+  const told = orderToldOf(entries, rules, entries.length).map(({ recordingId }) => recordingId);
+  const first = orderToldOf(entries, rules, 2).map(({ recordingId }) => recordingId);
+  for (let run = queue.dequeue(); run !== undefined; run = queue.dequeue()) {
+    void run();
+    runningNow.push(order.at(-1)?.charAt(0) ?? "");
+  }
+  expect(told).toEqual(order);
+  expect(first).toEqual(order.slice(0, 2));
+  return order;
+}
+
+/** All of them waiting since minute 0, one second apart. */
+const inOrder = (...ids: string[]) => ids.map((id, at) => ({ id, sinceMinute: at / 60 }));
+
+describe("who gets a free slot", () => {
+  const scenes: [string, Scene, string[]][] = [
+    ["first come, first served", { waiting: inOrder("a1", "b1", "c1") }, ["a1", "b1", "c1"]],
+    [
+      "one account's own in their order",
+      { waiting: [...inOrder("a1", "a2", "a3")].reverse(), running: ["b"] },
+      ["a1", "a2", "a3"],
+    ],
+    [
+      "accounts take turns, though one came with many first",
+      { waiting: inOrder("a1", "a2", "a3", "b1", "c1") },
+      ["a1", "b1", "c1", "a2", "a3"],
+    ],
+    [
+      "the account with fewer running goes first",
+      { waiting: inOrder("a1", "b1"), running: ["a", "a", "b"] },
+      ["b1", "a1"],
+    ],
+    [
+      "the account with the higher priority goes before all of it",
+      { waiting: inOrder("a1", "b1", "b2", "b3"), priorities: { b: 1 }, running: ["b", "b"] },
+      ["b1", "b2", "b3", "a1"],
+    ],
+    [
+      "a priority below 0 comes last",
+      { waiting: inOrder("a1", "b1", "c1"), priorities: { a: -1 } },
+      ["b1", "c1", "a1"],
+    ],
+    [
+      "what had begun before a restart goes before any priority",
+      {
+        waiting: [...inOrder("a1", "b1"), { id: "c1", sinceMinute: 5, resumed: true }],
+        priorities: { a: 9, c: -9 },
+      },
+      ["c1", "a1", "b1"],
+    ],
+    [
+      "a clock that was set back changes nothing",
+      { waiting: inOrder("a1", "b1", "a2"), atMinute: -60 },
+      ["a1", "b1", "a2"],
+    ],
+    [
+      "ten minutes of waiting make up for a step of priority, and never for a fair share",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 0 },
+          { id: "b1", sinceMinute: 10 },
+        ],
+        priorities: { b: 1 },
+        running: ["a"],
+        atMinute: 10,
+      },
+      ["b1", "a1"],
+    ],
+    [
+      "a second before the tenth minute it has gained nothing",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 1 / 60 },
+          { id: "b1", sinceMinute: 10 },
+        ],
+        priorities: { b: 1 },
+        atMinute: 10,
+      },
+      ["b1", "a1"],
+    ],
+    [
+      "after ten minutes it goes before what came later with one step more, with as many running",
+      {
+        waiting: [
+          { id: "b1", sinceMinute: 10 },
+          { id: "a1", sinceMinute: 0 },
+        ],
+        priorities: { b: 1 },
+        running: ["a", "b"],
+        atMinute: 10,
+      },
+      ["a1", "b1"],
+    ],
+    [
+      "hours of waiting give an account with many no more than its share",
+      { waiting: [...inOrder("a1", "a2", "a3"), { id: "b1", sinceMinute: 300 }], running: ["a", "a"], atMinute: 301 },
+      ["b1", "a1", "a2", "a3"],
+    ],
+    [
+      "an account that would hold the last slot comes after all others, whatever its priority and what it had begun",
+      {
+        waiting: [{ id: "a1", sinceMinute: 0, resumed: true }, ...inOrder("a2", "b1", "c1")],
+        priorities: { a: 9 },
+        running: ["a"],
+        slots: 2,
+      },
+      ["b1", "c1", "a1", "a2"],
+    ],
+    [
+      "with a single slot accounts take turns",
+      { waiting: inOrder("a1", "a2", "b1", "b2", "c1"), slots: 1 },
+      ["a1", "b1", "c1", "a2", "b2"],
+    ],
+    [
+      "one that was parked goes before what its account sent later, and not before others' for its age",
+      {
+        waiting: [
+          { id: "a1", sinceMinute: 100, createdAtMinute: 0 },
+          { id: "a2", sinceMinute: 1 },
+          { id: "b1", sinceMinute: 99 },
+        ],
+        priorities: { b: 1 },
+        atMinute: 101,
+      },
+      ["b1", "a1", "a2"],
+    ],
+  ];
+  test.each(scenes)("%s", (_, scene, order) => {
+    expect(orderOf(scene)).toEqual(order);
+  });
+
+  test("nobody waits for ever: against a stream of higher priority, a recording goes after ten minutes a step", () => {
+    const priorities = { a: 0, b: 5 };
+    for (const [atMinute, first] of [
+      [49, "b1"],
+      [60, "a1"],
+    ] as const) {
+      const waiting = [
+        { id: "a1", sinceMinute: 0 },
+        { id: "b1", sinceMinute: atMinute },
+      ];
+      expect(orderOf({ waiting, priorities, running: ["a", "b"], atMinute })[0]).toBe(first);
+    }
+  });
+});

@@ -1,0 +1,355 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { createAccount } from "../../../src/accounts/index.ts";
+import { RecordingQueue, Recordings } from "../../../src/recordings/index.ts";
+import { openDatabase, type Store } from "../../../src/storage/index.ts";
+import { newRecording } from "../../support/new-recording.ts";
+
+const priorityOf = () => 0;
+const now = Date.now;
+const onFault = (_id: string, error: unknown) => {
+  throw error;
+};
+/** Of a queue that has no links. */
+const fetch = (): never => {
+  throw new Error("there is no link");
+};
+const missing = () => {
+  throw new Error("the recording is not there");
+};
+
+describe("the queue", () => {
+  let store: Store;
+  let recordings: Recordings;
+  let accountId: string;
+  const create = (account = accountId) => {
+    const id = Bun.randomUUIDv7();
+    return recordings.create(newRecording(id, account)).id;
+  };
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, Date.now);
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+  });
+
+  test("that is given other slots ends what runs, and then fills as many as it has", async () => {
+    for (let count = 0; count < 4; count++) create();
+    const running: PromiseWithResolvers<void>[] = [];
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now, onFault },
+      slots: 2,
+      process: () => {
+        const recording = Promise.withResolvers<void>();
+        running.push(recording);
+        return recording.promise.then(() => null);
+      },
+    });
+    const begun = async () => {
+      await Bun.sleep(1);
+      return running.length;
+    };
+    queue.recover();
+    expect(await begun()).toBe(2);
+    queue.slots = 1;
+    running[0]?.resolve();
+    expect(await begun()).toBe(2);
+    running[1]?.resolve();
+    expect(await begun()).toBe(3);
+    queue.slots = 2;
+    expect(await begun()).toBe(4);
+    for (const { resolve } of running) resolve();
+    await queue.stop();
+  });
+
+  test("processes as many at once as there are slots, and all in the end", async () => {
+    let running = 0;
+    let most = 0;
+    const done: string[] = [];
+    const ids = Array.from({ length: 12 }, create);
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now, onFault },
+      slots: 5,
+      process: async (id) => {
+        running += 1;
+        most = Math.max(most, running);
+        await Bun.sleep(2);
+        running -= 1;
+        done.push(id);
+        return null;
+      },
+    });
+    queue.recover();
+    while (done.length < 12) await Bun.sleep(1);
+    expect(most).toBe(5);
+    expect(done.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test("takes up what a dead server was processing before what waited", async () => {
+    const ids = [create(), create(), create()];
+    recordings.claim(ids[1] ?? "");
+    const order: string[] = [];
+    const queue = new RecordingQueue({
+      fetch,
+      recordings,
+      priorityOf,
+      now,
+      onFault,
+      slots: 1,
+      process: async (id) => {
+        order.push(id);
+        return null;
+      },
+    });
+    expect(queue.recover()).toBe(3);
+    while (order.length < 3) await Bun.sleep(1);
+    expect(order).toEqual([ids[1] ?? "", ids[0] ?? "", ids[2] ?? ""]);
+    expect(recordings.get(ids[1] ?? "")?.status).toBe("queued");
+  });
+
+  test("does not process a recording twice that is added twice", async () => {
+    const id = create();
+    const seen: string[] = [];
+    const queue = new RecordingQueue({
+      fetch,
+      recordings,
+      priorityOf,
+      now,
+      onFault,
+      slots: 2,
+      process: async (each) => {
+        seen.push(each);
+        return null;
+      },
+    });
+    queue.recover();
+    queue.add(recordings.get(id) ?? missing());
+    await queue.stop();
+    expect(seen).toEqual([id]);
+  });
+
+  test("tries again what has to wait for the machine, and gives its slot to others meanwhile", async () => {
+    const [large = "", small = ""] = [create(), create()];
+    const order: string[] = [];
+    const waits: number[] = [];
+    let isFull = true;
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now, onFault },
+      slots: 1,
+      retryMilliseconds: (tries) => {
+        waits.push(tries);
+        return 2;
+      },
+      process: async (id) => {
+        order.push(id);
+        return id === large && isFull ? { waitsFor: "disk_full" } : null;
+      },
+    });
+    queue.recover();
+    while (order.filter((id) => id === large).length < 4) await Bun.sleep(1);
+    expect(order.slice(0, 2)).toEqual([large, small]);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    isFull = false;
+    while (queue.stalled().length > 0) await Bun.sleep(1);
+    const { length } = order;
+    await Bun.sleep(10);
+    expect(order).toHaveLength(length);
+    expect(waits).toEqual(waits.map((_, index) => index + 1));
+    await queue.stop();
+  });
+
+  test("says no more of a recording that it waits when it has been gone on with for a minute", async () => {
+    create();
+    const ends = Promise.withResolvers<null>();
+    let [tries, minutes] = [0, 0];
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, onFault },
+      now: () => now() + minutes * 60_000,
+      slots: 1,
+      retryMilliseconds: () => 1,
+      process: async () => (++tries < 3 ? { waitsFor: "disk_full" } : ends.promise),
+    });
+    queue.recover();
+    while (tries < 3) await Bun.sleep(1);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    minutes = 1;
+    expect(queue.stalled()).toEqual([]);
+    ends.resolve(null);
+    await queue.stop();
+  });
+
+  test("says nothing of a recording that waits for a slot while another, that waited as well, is gone on with", async () => {
+    const ids = [create(), create()];
+    const running = new Map<string, PromiseWithResolvers<null>>();
+    let [isFull, minutes] = [true, 0];
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, onFault },
+      now: () => now() + minutes * 60_000,
+      slots: 1,
+      retryMilliseconds: () => 1,
+      process: (id) => {
+        if (isFull) return Promise.resolve({ waitsFor: "disk_full" as const });
+        const recording = Promise.withResolvers<null>();
+        running.set(id, recording);
+        return recording.promise;
+      },
+    });
+    queue.recover();
+    while (queue.stalled().length < ids.length) await Bun.sleep(1);
+    isFull = false;
+    while (running.size === 0) await Bun.sleep(1);
+    await Bun.sleep(20);
+    expect(queue.stalled()).toEqual(["disk_full"]);
+    minutes = 1;
+    expect(queue.stalled()).toEqual([]);
+    expect(running.size).toBe(1);
+    for (const id of ids) {
+      while (!running.has(id)) await Bun.sleep(1);
+      running.get(id)?.resolve(null);
+    }
+    await queue.stop();
+  });
+
+  test("outlives a fault of the program, tells it, and tries again", async () => {
+    const id = create();
+    const faults: unknown[] = [];
+    let tries = 0;
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now },
+      slots: 1,
+      retryMilliseconds: () => 1,
+      onFault: (recordingId, error) => faults.push([recordingId, error]),
+      process: async () => {
+        tries += 1;
+        if (tries < 3) throw new Error("a fault");
+        return null;
+      },
+    });
+    queue.recover();
+    while (tries < 3) await Bun.sleep(1);
+    expect(faults).toEqual([
+      [id, new Error("a fault")],
+      [id, new Error("a fault")],
+    ]);
+    await queue.stop();
+  });
+
+  test("that stops leaves what waits for the machine as it is", async () => {
+    create();
+    let tries = 0;
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now, onFault },
+      slots: 1,
+      retryMilliseconds: () => 5,
+      process: async () => {
+        tries += 1;
+        return { waitsFor: "read_only" };
+      },
+    });
+    queue.recover();
+    while (queue.stalled().length === 0) await Bun.sleep(1);
+    await queue.stop();
+    const before = tries;
+    await Bun.sleep(20);
+    expect(tries).toBe(before);
+  });
+
+  test("that stops tells what runs, waits for it, and begins nothing more", async () => {
+    const ids = [create(), create()];
+    const seen: string[] = [];
+    let ended = false;
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now, onFault },
+      slots: 1,
+      process: async (id, signal) => {
+        seen.push(id);
+        while (!signal.aborted) await Bun.sleep(1);
+        await Bun.sleep(10);
+        ended = true;
+        return null;
+      },
+    });
+    queue.recover();
+    await Bun.sleep(5);
+    await queue.stop();
+    expect(ended).toBe(true);
+    expect(seen).toEqual(ids.slice(0, 1));
+  });
+
+  test("that stops leaves behind what does not end, and is not brought down by what becomes of it", async () => {
+    create();
+    const left = Promise.withResolvers<void>();
+    const reasons: unknown[] = [];
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, priorityOf, now },
+      slots: 1,
+      stopMilliseconds: 20,
+      onFault: (id, error) => reasons.push(id, error),
+      process: async (_id, signal) => {
+        signal.addEventListener("abort", () => reasons.push(signal.reason));
+        await left.promise;
+        throw new Error("the database is closed");
+      },
+    });
+    queue.recover();
+    await Bun.sleep(5);
+    await queue.stop();
+    left.resolve();
+    await Bun.sleep(5);
+    expect(reasons).toEqual([expect.objectContaining({ name: "ParkingError", graceMilliseconds: 16 })]);
+  });
+
+  /** A queue whose recordings run until they are told to stop or are in `finished`. */
+  const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}) => {
+    const started: string[] = [];
+    const finished = new Set<string>();
+    const reasons: Record<string, string> = {};
+    const queue = new RecordingQueue({
+      ...{ fetch, recordings, now, slots, onFault },
+      priorityOf: (account) => priorities[account] ?? 0,
+      watchMilliseconds: 5,
+      process: async (id, signal) => {
+        started.push(id);
+        while (!signal.aborted && !finished.has(id)) await Bun.sleep(1);
+        if (signal.aborted) reasons[id] = (signal.reason as Error).name;
+        return null;
+      },
+    });
+    return { queue, started, finished, reasons };
+  };
+
+  test("that starts gives its slots to accounts in turn, and to the higher priority first, whoever came first", async () => {
+    const other = createAccount(store, "other", { actor: "operator", now: 1 }).id;
+    const urgent = createAccount(store, "urgent", { actor: "operator", now: 1 }).id;
+    const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
+    const b1 = create(other);
+    const c1 = create(urgent);
+    const { queue, started, finished } = startQueue(3, { [urgent]: 1 });
+    queue.recover();
+    while (started.length < 3) await Bun.sleep(1);
+    expect(started).toEqual([c1, a1, b1]);
+    finished.add(b1);
+    while (started.length < 4) await Bun.sleep(1);
+    const b2 = create(other);
+    queue.add(recordings.get(b2) ?? missing());
+    finished.add(c1);
+    while (started.length < 5) await Bun.sleep(1);
+    expect(started).toEqual([c1, a1, b1, a2, b2]);
+    expect(recordings.get(a3)?.status).toBe("queued");
+    await queue.stop();
+  });
+
+  test("a running recording that a command has ended is told so, and its slot goes to the next", async () => {
+    const [cancelled = "", deleted = "", next = "", last = ""] = [create(), create(), create(), create()];
+    const { queue, started, reasons } = startQueue(2);
+    queue.recover();
+    while (started.length < 2) await Bun.sleep(1);
+    recordings.claim(cancelled);
+    recordings.fail(cancelled, { reason: "internal", cause: "cancelled" });
+    while (started.length < 3) await Bun.sleep(1);
+    expect([started[2], reasons]).toEqual([next, { [cancelled]: "RecordingEndedError" }]);
+    store.$client.run("DELETE FROM recordings WHERE id = ?", [deleted]);
+    while (started.length < 4) await Bun.sleep(1);
+    expect([started[3], reasons[deleted]]).toEqual([last, "RecordingEndedError"]);
+    await queue.stop();
+    expect(reasons[last]).toBe("ParkingError");
+  });
+});

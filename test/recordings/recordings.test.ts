@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { createAccount, requireAccount, setVocabulary } from "../../src/accounts/index.ts";
+import { Checkpoints, Recordings, readSegments, type Segment, speakerLabel } from "../../src/recordings/index.ts";
+import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+
+const segment: Segment = {
+  index: 0,
+  startSeconds: 0.12,
+  endSeconds: 1.5,
+  speaker: 0,
+  text: "Hello.",
+  words: [{ text: " Hello.", startSeconds: 0.12, endSeconds: 1.5, probability: 0.98765 }],
+};
+
+describe("a recording", () => {
+  let store: Store;
+  let recordings: Recordings;
+  let clock = 1000;
+  let accountId: string;
+  const create = (id = Bun.randomUUIDv7()) => recordings.create(newRecording(id, accountId));
+
+  beforeEach(() => {
+    store = openDatabase(":memory:");
+    recordings = new Recordings(store, () => clock++);
+    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+  });
+
+  test("goes from queued by processing to completed, with its segments", () => {
+    const { id, status } = create();
+    expect(status).toBe("queued");
+    expect(recordings.claim(id)?.status).toBe("processing");
+    expect(recordings.complete(id, [segment])).toBe(true);
+    expect(recordings.get(id)).toMatchObject({ status: "completed", percent: 100, step: null });
+    expect(readSegments(store, id, 0, 10)).toEqual([
+      { index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
+    ]);
+  });
+
+  test("that was parked waits since then, one that has not begun since it was created", () => {
+    const parked = create();
+    recordings.claim(parked.id);
+    recordings.describe(parked.id, { durationSeconds: 60 });
+    expect(recordings.open.longestQueuedSince()).toBeNull();
+    const waiting = create();
+    const requeued = recordings.requeue(parked.id);
+    expect(recordings.open.longestQueuedSince()).toBe(waiting.createdAt);
+    recordings.fail(waiting.id, { reason: "internal", cause: "cancelled" });
+    expect(recordings.open.longestQueuedSince()).toBe(requeued?.updatedAt ?? 0);
+  });
+
+  test("keeps the vocabulary that its account had when it was created", () => {
+    const by = { actor: "operator", now: 1 };
+    const account = requireAccount(store, "acme");
+    const before = create();
+    setVocabulary(store, account, by, "Ženski, Übermut");
+    const between = create();
+    setVocabulary(store, account, by, null);
+    const words = [before, between, create()].map(({ id }) => recordings.claim(id)?.vocabulary);
+    expect(words).toEqual([null, "Ženski, Übermut", null]);
+  });
+
+  test.each([
+    [{ reason: "no_speech" }, null, null],
+    [{ reason: "no_speech" }, "de", "de"],
+    [{ reason: "internal", cause: "engine_crashed" }, null, "en"],
+  ] as const)("that ends as %j with %p pinned has %p for its language", (failure, pinnedLanguage, language) => {
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { pinnedLanguage }));
+    recordings.claim(id);
+    recordings.describe(id, { language: pinnedLanguage ?? "en" });
+    recordings.fail(id, failure);
+    expect(recordings.get(id)?.language).toBe(language);
+  });
+
+  test("that has ended never changes again", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.complete(id, [segment]);
+    const before = recordings.get(id);
+    expect(recordings.claim(id)).toBeNull();
+    expect(recordings.fail(id, { reason: "no_speech" })).toBe(false);
+    expect(recordings.complete(id, [])).toBe(false);
+    recordings.progress(id, "decode", 5);
+    recordings.describe(id, { language: "de" });
+    recordings.requeueAll();
+    expect(recordings.get(id)).toEqual(before);
+  });
+
+  test("can fail before it was begun", () => {
+    const { id } = create();
+    expect(recordings.fail(id, { reason: "internal", cause: "unexpected" })).toBe(true);
+    expect(recordings.get(id)).toMatchObject({
+      status: "failed",
+      failureReason: "internal",
+      failureCause: "unexpected",
+    });
+  });
+
+  test("never goes back in percent", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.progress(id, "transcribe", 40);
+    recordings.progress(id, "transcribe", 30);
+    recordings.progress(id, "diarize", null);
+    expect(recordings.get(id)).toMatchObject({ step: "diarize", percent: 40 });
+  });
+
+  test("keeps its checkpoints until it ends, and no longer", () => {
+    const schema = Type.Object({ x: Type.Integer() });
+    const { id } = create();
+    recordings.claim(id);
+    const checkpoints = new Checkpoints(store, id);
+    checkpoints.write("detect", 0, schema, { x: 1 });
+    checkpoints.write("detect", 2, schema, { x: 3 });
+    expect(checkpoints.finished("detect")).toEqual(new Set([0, 2]));
+    expect(checkpoints.read("detect", 2, schema)).toEqual({ x: 3 });
+    expect(checkpoints.read("detect", 1, schema)).toBeNull();
+    expect(checkpoints.read("detect", 0, Type.Object({ y: Type.String() }))).toBeNull();
+    recordings.complete(id, [segment]);
+    while (recordings.rows.removeWork(id, 1));
+    expect(checkpoints.finished("detect")).toEqual(new Set());
+    expect(readSegments(store, id, 0, 10)).toHaveLength(1);
+  });
+
+  test("takes segments before it is completed, while it is processed and no longer", () => {
+    const { id } = create();
+    expect(recordings.rows.addSegments(id, [segment])).toBe(false);
+    recordings.claim(id);
+    expect(recordings.rows.addSegments(id, [segment, { ...segment, index: 1 }])).toBe(true);
+    expect(recordings.get(id)?.status).toBe("processing");
+    expect(recordings.complete(id, [{ ...segment, index: 2 }])).toBe(true);
+    expect(recordings.rows.addSegments(id, [{ ...segment, index: 3 }])).toBe(false);
+    expect(recordings.rows.removeSegments(id, 1)).toBe(false);
+    expect(readSegments(store, id, 0, 10).map(({ index }) => index)).toEqual([0, 1, 2]);
+  });
+
+  test("that fails when some of its segments are stored keeps none, and what is left of its work is found", () => {
+    const ids = [create().id, create().id, create().id] as const;
+    for (const id of ids) {
+      recordings.claim(id);
+      new Checkpoints(store, id).write("turns", 0, Type.Object({}), {});
+      for (let index = 0; index < 5; index++) recordings.rows.addSegments(id, [{ ...segment, index }]);
+    }
+    recordings.fail(ids[0], { reason: "internal", cause: "cancelled" });
+    recordings.complete(ids[1], []);
+    expect(recordings.rows.endedWithWork().toSorted()).toEqual([ids[0], ids[1]]);
+    let slices = 0;
+    while (recordings.rows.removeWork(ids[0], 2)) slices++;
+    expect(slices).toBe(2);
+    for (const id of [ids[1], ids[2], Bun.randomUUIDv7()]) while (recordings.rows.removeWork(id, 2));
+    expect(recordings.rows.endedWithWork()).toEqual([]);
+    expect(ids.map((id) => readSegments(store, id, 0, 10).length)).toEqual([0, 5, 5]);
+    expect(new Checkpoints(store, ids[2]).finished("turns").size).toBe(1);
+  });
+
+  test("counts for its account while it is open", () => {
+    const { id } = create();
+    create();
+    expect(recordings.open.countOf(accountId)).toBe(2);
+    recordings.claim(id);
+    recordings.fail(id, { reason: "too_short" });
+    expect(recordings.open.countOf(accountId)).toBe(1);
+  });
+
+  test("that was being processed comes back before those that waited", () => {
+    const ids = [create().id, create().id, create().id];
+    recordings.claim(ids[2] ?? "");
+    const open = () => {
+      const { processing, queued } = recordings.open.list();
+      return { processing: processing.map(({ id }) => id), queued: queued.map(({ id }) => id) };
+    };
+    expect(open()).toEqual({ processing: [ids[2] ?? ""], queued: ids.slice(0, 2) });
+    recordings.requeueAll();
+    expect(open()).toEqual({ processing: [], queued: ids });
+  });
+
+  test("is told open or ended among many more than one statement looks for, and one that is not there is not told", () => {
+    const ids = Array.from({ length: 1201 }, () => create().id);
+    const [ended = "", deleted = ""] = [ids[0], ids[1200]];
+    for (const id of [ended, deleted]) recordings.fail(id, { reason: "no_speech" });
+    recordings.delete(deleted);
+    const areOpen = recordings.open.areOpen([...ids, Bun.randomUUIDv7(), "no id"]);
+    expect([...areOpen.keys()].sort()).toEqual(ids.slice(0, 1200).sort());
+    expect([...areOpen].filter(([, isOpen]) => !isOpen)).toEqual([[ended, false]]);
+    expect(recordings.open.areOpen([])).toEqual(new Map());
+  });
+
+  test("takes more segments than one statement can hold", () => {
+    const { id } = create();
+    recordings.claim(id);
+    recordings.complete(
+      id,
+      Array.from({ length: 2500 }, (_, index) => ({ ...segment, index })),
+    );
+    expect(readSegments(store, id, 2400, 1000)).toHaveLength(100);
+  });
+});
+
+test.each([
+  [0, "A"],
+  [25, "Z"],
+  [26, "AA"],
+  [51, "AZ"],
+  [52, "BA"],
+  [701, "ZZ"],
+  [702, "AAA"],
+] as const)("speaker %d is called %s", (speaker, label) => {
+  expect(speakerLabel(speaker)).toBe(label);
+});

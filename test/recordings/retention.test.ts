@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createAccount } from "../../src/accounts/index.ts";
+import { applyRetention, newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const day = 86_400_000;
+
+describe("what is kept", () => {
+  let recordings: Recordings;
+  let accountId: string;
+  let now = 0;
+
+  beforeEach(() => {
+    const store = openDatabase(":memory:");
+    now = 1_000 * day;
+    recordings = new Recordings(store, () => now);
+    accountId = createAccount(store, "acme", { actor: "operator", now }).id;
+  });
+
+  /** Enters recordings in every state, each with its audio, and lets ten days pass. */
+  const enterAll = (directory: DataDirectory) => {
+    const enter = (move: (id: string) => void) => {
+      const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
+      move(id);
+      writeFileSync(directory.uploadPath(id), "audio");
+      mkdirSync(directory.workDirectory(id));
+      return id;
+    };
+    const completed = (id: string) => {
+      recordings.claim(id);
+      recordings.complete(id, []);
+    };
+    const ids = {
+      waiting: enter(() => {}),
+      running: enter((id) => recordings.claim(id)),
+      completed: enter(completed),
+      failed: enter((id) => recordings.fail(id, { reason: "no_speech" })),
+      held: enter((id) => {
+        completed(id);
+        recordings.setHold(id, true);
+      }),
+    };
+    now += 10 * day;
+    return { ...ids, fresh: enter(completed) };
+  };
+
+  const remaining = (ids: Record<string, string>, isThere: (id: string) => boolean) =>
+    Object.entries(ids)
+      .filter(([, id]) => isThere(id))
+      .map(([name]) => name);
+
+  test("is the audio for its days after the end, and the text for ever, unless told otherwise", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
+    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "held",
+      "fresh",
+    ]);
+    expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(Object.keys(ids));
+  });
+
+  test("is the text for its days too, where the operator set them; never one that is held or in hand", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
+    expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
+    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "held",
+      "fresh",
+    ]);
+  });
+
+  test("is no audio of a recording that is gone, whoever was stopped before the file was removed", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    const unknown = newRecordingId(now);
+    recordings.delete(ids.fresh);
+    const fetched = `${directory.uploadPath(ids.waiting)}.part`;
+    for (const path of [directory.uploadPath(unknown), fetched]) writeFileSync(path, "audio");
+    await applyRetention(recordings, directory, { audioDays: 100, completedDays: 0 }, now);
+    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+      "waiting",
+      "running",
+      "completed",
+      "failed",
+      "held",
+    ]);
+    expect(existsSync(directory.workDirectory(ids.fresh))).toBe(false);
+    expect(existsSync(fetched)).toBe(true);
+  });
+
+  test("goes on time: not a moment before, across restarts, and what was held when it is released", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const open = () => new Recordings(openDatabase(directory.databasePath), () => now);
+    const store = openDatabase(directory.databasePath);
+    const { id: owner } = createAccount(store, "acme", { actor: "operator", now });
+    store.$client.close();
+    const enter = (held: boolean) => {
+      const first = open();
+      const { id } = first.create(newRecording(newRecordingId(now), owner));
+      first.claim(id);
+      first.complete(id, []);
+      first.setHold(id, held);
+      writeFileSync(directory.uploadPath(id), "audio");
+      return id;
+    };
+    const [free, held] = [enter(false), enter(true)];
+    const endedAt = now;
+    const stay = async (at: number, audioDays: number, completedDays: number) => {
+      now = at;
+      // As a server does that starts at that time.
+      const restarted = open();
+      await applyRetention(restarted, directory, { audioDays, completedDays }, now);
+      return [free, held].map((id) => [existsSync(directory.uploadPath(id)), restarted.get(id) !== null]);
+    };
+    const all = [true, true];
+    expect(await stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);
+    expect(await stay(endedAt + 7 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(await stay(endedAt + 30 * day, 7, 30)).toEqual([[false, true], all]);
+    expect(await stay(endedAt + 30 * day + 1, 7, 30)).toEqual([[false, false], all]);
+    open().setHold(held, false);
+    expect(await stay(endedAt + 31 * day, 7, 30)).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+  });
+});

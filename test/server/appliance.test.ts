@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createAccount } from "../../src/accounts/index.ts";
+import { loadSettings } from "../../src/config/index.ts";
+import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import { startAppliance } from "../../src/server/appliance.ts";
+import { StartError } from "../../src/server/start-error.ts";
+import { backupDirectory, DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+test("an appliance that can't start gives back what it had taken, so that the next one can", async () => {
+  using directory = temporaryDirectory();
+  using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const settings = (environment: Record<string, string>) =>
+    loadSettings({ file: undefined, environment: { TRANSCRIBE_DATA_DIR: directory.path, ...environment }, flags: {} });
+  const refused = [{ TRANSCRIBE_PORT: String(other.port) }, { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }];
+  for (const environment of refused) {
+    await expect(startAppliance(settings(environment), createLogger("silent"))).rejects.toThrow(StartError);
+    expect(new DataDirectory(directory.path).lock()).not.toThrow();
+  }
+}, 60_000);
+
+test("audio that was kept long enough is removed though an old backup can't be", async () => {
+  using directory = temporaryDirectory();
+  const data = new DataDirectory(directory.path);
+  const longAgo = Date.now() - 30 * 86_400_000;
+  const store = openDatabase(data.databasePath);
+  const recordings = new Recordings(store, () => longAgo);
+  const { id } = createAccount(store, "acme", { actor: "operator", now: longAgo });
+  const old = recordings.create(newRecording(newRecordingId(longAgo), id));
+  recordings.fail(old.id, { reason: "no_speech" });
+  store.$client.close();
+  writeFileSync(data.uploadPath(old.id), "audio");
+  const stuck = join(backupDirectory(data.databasePath), "left.partial");
+  mkdirSync(stuck, { recursive: true });
+  utimesSync(stuck, new Date(longAgo), new Date(longAgo));
+
+  const environment = { TRANSCRIBE_DATA_DIR: directory.path, TRANSCRIBE_PORT: "0" };
+  const settings = loadSettings({ file: undefined, environment, flags: {} });
+  const appliance = await startAppliance(settings, createLogger("silent"));
+  try {
+    while (existsSync(data.uploadPath(old.id))) await Bun.sleep(10);
+    expect([existsSync(stuck), existsSync(data.uploadPath(old.id))]).toEqual([true, false]);
+  } finally {
+    await appliance.stop();
+  }
+}, 60_000);

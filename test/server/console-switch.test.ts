@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import type { Console } from "../../src/console/index.ts";
+import { ConsoleSwitch } from "../../src/server/console-switch.ts";
+
+/** A console that answers with its number and tells what is done with it. */
+function numbered(number: number, told: string[]): Console {
+  return {
+    has: (path) => path.startsWith("/console"),
+    handle: async () => new Response(String(number)),
+    recordingEnded: (id) => void told.push(`${number} ${id}`),
+    close: async () => void told.push(`${number} closed`),
+  };
+}
+
+test("there is a console while the settings have one, and its paths are nobody's while they have none", async () => {
+  let enabled = false;
+  let made = 0;
+  const told: string[] = [];
+  const console = new ConsoleSwitch(
+    () => enabled,
+    () => numbered(++made, told),
+  );
+  const answer = async (path = "/console/") =>
+    (await console.beside(path)?.(new Request("http://localhost/console/")))?.text() ?? null;
+
+  console.follow();
+  console.recordingEnded("a");
+  expect([await answer(), made]).toEqual([null, 0]);
+
+  enabled = true;
+  expect(await answer()).toBeNull();
+  console.follow();
+  console.follow();
+  console.recordingEnded("b");
+  expect([await answer(), await answer("/api/public/v1/x"), made]).toEqual(["1", null, 1]);
+
+  enabled = false;
+  console.follow();
+  expect([await answer(), told]).toEqual([null, ["1 b", "1 closed"]]);
+
+  enabled = true;
+  console.follow();
+  expect(await answer()).toBe("2");
+  await console.close();
+  expect([await answer(), told.at(-1)]).toEqual([null, "2 closed"]);
+});
+
+test("one that is wanted again while the one before still ends its work comes after that, and none after the server's end", async () => {
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let enabled = true;
+  let made = 0;
+  const console = new ConsoleSwitch(
+    () => enabled,
+    () => {
+      const end = ends[made];
+      return { ...numbered(++made, []), close: async () => end?.promise };
+    },
+  );
+  console.follow();
+  enabled = false;
+  console.follow();
+  enabled = true;
+  console.follow();
+  expect([made, console.beside("/console/")]).toEqual([1, null]);
+  ends[0]?.resolve();
+  await Bun.sleep(1);
+  expect([made, console.beside("/console/") === null]).toEqual([2, false]);
+  const closed = console.close();
+  ends[1]?.resolve();
+  await closed;
+  await Bun.sleep(1);
+  expect([made, console.beside("/console/")]).toEqual([2, null]);
+});

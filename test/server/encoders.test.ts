@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Encoders } from "../../src/server/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+interface Given {
+  /** What earlier processes have found. */
+  readonly known?: string | null | undefined;
+  /** What a trial gives, or how it fails. */
+  readonly found?: string | null | Error | undefined;
+  readonly lack?: string | null | undefined;
+  /** Bytes that the disk has room for. */
+  readonly roomBytes?: number;
+}
+
+function encodersWith(root: string, given: Given) {
+  const whisperModel = join(root, "model.bin");
+  writeFileSync(whisperModel, "");
+  const trials: string[] = [];
+  const uses: string[] = [];
+  const clock = { now: 0 };
+  const lookUps = { count: 0 };
+  const encoders = new Encoders({
+    files: { nativeDirectory: root, onnxBinding: root },
+    verdictsPath: join(root, "devices.json"),
+    room: { lack: (bytes) => (bytes > (given.roomBytes ?? bytes) ? "the disk is full" : (given.lack ?? null)) },
+    log: createLogger("silent"),
+    now: () => clock.now,
+    means: {
+      known: async () => {
+        lookUps.count += 1;
+        return given.known;
+      },
+      try: async ({ cpuLibrary, signal }) => {
+        trials.push(cpuLibrary);
+        await Promise.resolve();
+        signal?.throwIfAborted();
+        const { found = "/encoders/one" } = given;
+        if (found instanceof Error) throw found;
+        return { path: found, detail: "" };
+      },
+      noteUse: async (path) => void uses.push(path),
+    },
+  });
+  const find = (spokenSeconds: number, cpuLibrary = "this") =>
+    encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
+  return { encoders, find, trials, uses, clock, lookUps, whisperModel };
+}
+
+test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, {});
+  expect(await Promise.all([find(200), find(300), find(200)])).toEqual([
+    "/encoders/one",
+    "/encoders/one",
+    "/encoders/one",
+  ]);
+  expect(await find(1)).toBe("/encoders/one");
+  expect(trials).toEqual(["this"]);
+  await find(200, "another");
+  expect(trials).toEqual(["this", "another"]);
+});
+
+test.each([["/encoders/known"], [null]])("%p is not tried again where it is known", async (known) => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, { known });
+  expect([await find(1), await find(1000)]).toEqual([known, known]);
+  expect(trials).toEqual([]);
+});
+
+test("the encoder of a model is not used with another file that has come to lie in its place", async () => {
+  using directory = temporaryDirectory();
+  let known: string | null = "/encoders/one";
+  const { find, whisperModel } = encodersWith(directory.path, {
+    get known() {
+      return known;
+    },
+  });
+  expect(await find(1)).toBe("/encoders/one");
+  known = null;
+  expect(await find(1)).toBe("/encoders/one");
+  writeFileSync(whisperModel, "other weights");
+  expect(await find(1)).toBeNull();
+});
+
+test("no encoder is tried for little speech, but for an hour of little", async () => {
+  using directory = temporaryDirectory();
+  const { find, trials } = encodersWith(directory.path, {});
+  for (let recording = 0; recording < 39; recording++) expect(await find(90)).toBeNull();
+  expect(trials).toEqual([]);
+  expect(await find(90)).toBe("/encoders/one");
+});
+
+test.each<[string, Given]>([
+  ["a trial that fails", { found: new Error("killed") }],
+  ["no room on the disk", { lack: "the disk is full" }],
+])("after %s the model's own encodes for another hour of speech", async (_, given) => {
+  using directory = temporaryDirectory();
+  let fails = true;
+  const { find, trials } = encodersWith(directory.path, {
+    get found() {
+      return fails ? given.found : "/encoders/one";
+    },
+    get lack() {
+      return fails ? given.lack : null;
+    },
+  });
+  expect([await find(200), await find(200)]).toEqual([null, null]);
+  expect(trials.length).toBeLessThan(2);
+  fails = false;
+  expect([await find(3000), await find(500)]).toEqual([null, "/encoders/one"]);
+});
+
+test.each([
+  [199, null],
+  [200, "/encoders/one"],
+])("of a model of 100 bytes in 16 bits, with room for %p, the encoder in 32 bits is %p", async (roomBytes, encoder) => {
+  using directory = temporaryDirectory();
+  const { find, whisperModel } = encodersWith(directory.path, { roomBytes });
+  writeFileSync(whisperModel, new Uint8Array(100));
+  expect(await find(200)).toBe(encoder);
+});
+
+test("what is closed waits for no trial's end", async () => {
+  using directory = temporaryDirectory();
+  const { encoders, find } = encodersWith(directory.path, {});
+  const finding = find(200);
+  encoders.close();
+  expect(await finding).toBeNull();
+});
+
+test("an encoder is noted to be used with each recording, so that none is removed that has been in use since the server began", async () => {
+  using directory = temporaryDirectory();
+  const { find, uses } = encodersWith(directory.path, { known: "/encoders/known" });
+  await find(1);
+  await find(1);
+  expect(uses).toEqual(["/encoders/known", "/encoders/known"]);
+});
+
+test("whether the model's own is the better one is looked up again after a day", async () => {
+  using directory = temporaryDirectory();
+  const { find, clock, lookUps } = encodersWith(directory.path, { known: null });
+  for (const now of [0, 1, 86_399_999]) {
+    clock.now = now;
+    expect(await find(200)).toBeNull();
+  }
+  expect(lookUps.count).toBe(1);
+  clock.now = 86_400_000;
+  expect(await find(200)).toBeNull();
+  expect(lookUps.count).toBe(2);
+});

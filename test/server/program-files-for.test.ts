@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { runtimeDirectoryOf } from "../../src/server/index.ts";
+
+test.each([
+  ["data", "", "data/runtime"],
+  ["/var/lib/transcribe", "", "/var/lib/transcribe/runtime"],
+  ["data", "parts", "parts"],
+  ["data", "/opt/parts", "/opt/parts"],
+])(
+  "with data in %j and runtime_dir %j the program's parts have an absolute path",
+  (data_dir, runtime_dir, expected) => {
+    const absolute = expected.startsWith("/") ? expected : join(process.cwd(), expected);
+    expect(runtimeDirectoryOf({ storage: { data_dir, runtime_dir } })).toBe(absolute);
+  },
+);

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { loadSettings, SettingsError } from "../../src/config/index.ts";
+import { RunningSettings } from "../../src/server/running-settings.ts";
+
+const load = (environment: Record<string, string>) => loadSettings({ file: undefined, environment, flags: {} });
+
+describe("a reload of the settings", () => {
+  test("takes over what can be changed, and says what needs a restart and keeps it", () => {
+    const running = new RunningSettings(load({ TRANSCRIBE_PORT: "8001" }));
+    const { changed, needRestart } = running.reload(
+      load({ TRANSCRIBE_PORT: "8002", TRANSCRIBE_QUEUE_SLOTS: "2", TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/8" }),
+    );
+    expect({ changed, needRestart }).toEqual({ changed: ["queue.slots", "fetch.allow"], needRestart: ["server.port"] });
+    expect(running.values.queue.slots).toBe(2);
+    expect(running.values.server.port).toBe(8001);
+    expect(running.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
+  });
+
+  test("of the same settings changes nothing, and says again what still needs a restart", () => {
+    const running = new RunningSettings(load({}));
+    const next = load({ TRANSCRIBE_DATA_DIR: "/elsewhere", TRANSCRIBE_LIMITS_CREATES_PER_DAY: "7" });
+    expect(running.reload(next)).toMatchObject({
+      changed: ["limits.creates_per_day"],
+      needRestart: ["storage.data_dir"],
+    });
+    expect(running.reload(next)).toMatchObject({ changed: [], needRestart: ["storage.data_dir"] });
+  });
+
+  test("replaces the host names that requests may be sent to, besides the address that the server listens on", () => {
+    const running = new RunningSettings(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "a.example" }));
+    expect([...running.hosts]).toEqual(["a.example", "box.example"]);
+    running.reload(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "b.example,c.example" }));
+    expect([...running.hosts]).toEqual(["b.example", "c.example", "box.example"]);
+  });
+
+  test("that holds a network that is none is refused, and leaves all as it was", () => {
+    const running = new RunningSettings(load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/8" }));
+    const before = running.values;
+    const next = load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99", TRANSCRIBE_QUEUE_SLOTS: "1" });
+    expect(() => running.reload(next)).toThrow(SettingsError);
+    expect(running.values).toBe(before);
+    expect(running.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import type { SpeakerPart, WorkerDeath } from "../../src/engine/index.ts";
+import { programFiles } from "../../src/program/index.ts";
+import { SpeakerGpu } from "../../src/server/speaker-gpu.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+
+const files = await programFiles("");
+const killed = { exitCode: null, signal: "SIGKILL" };
+const crashed = { exitCode: null, signal: "SIGSEGV" };
+const lost = { message: "device lost", outOfMemory: false };
+const both: readonly SpeakerPart[] = ["segmentation", "embedding"];
+
+/** A machine whose GPU computes these best, and how often that was asked. */
+function machine(onGpu: readonly SpeakerPart[]) {
+  const asked = { times: 0 };
+  const choose = async () => {
+    asked.times += 1;
+    return { onGpu, leftOut: [] };
+  };
+  const speakers = new SpeakerGpu({ files, verdictsPath: "/nowhere", log: createLogger("silent"), choose });
+  return { speakers, asked };
+}
+
+test("what a GPU computes best is found out once", async () => {
+  const { speakers, asked } = machine(["embedding"]);
+  expect([await speakers.parts(), await speakers.parts()]).toEqual([["embedding"], ["embedding"]]);
+  expect(asked.times).toBe(1);
+});
+
+const theirs: [string, WorkerDeath][] = [
+  ["they failed there", { ...killed, gpuFailure: { ...lost, part: "speakers" } }],
+  ["the GPU was short of memory, which they took some of", { ...killed, gpuFailure: { ...lost, outOfMemory: true } }],
+  ["a worker crashed that was at them", { ...crashed, at: { speech: [1], others: [2] } }],
+  ["a worker crashed before it was given anything", crashed],
+  ["a worker came to no end with them", { ...killed, stalled: true, at: { speech: [], others: [1] } }],
+];
+test.each(theirs)("where %s, the CPU computes them from then on", async (_, death) => {
+  const { speakers } = machine(both);
+  await speakers.parts();
+  expect(speakers.after(death)).toBe(true);
+  expect(await speakers.parts()).toEqual([]);
+  // Once they are on the CPU, it is nothing of theirs.
+  expect(speakers.after(death)).toBe(false);
+});
+
+const ofOthers: [string, WorkerDeath][] = [
+  ["whisper failed there", { ...killed, gpuFailure: lost }],
+  ["a worker crashed that was at whisper's work alone", { ...crashed, at: { speech: [1], others: [] } }],
+  ["a worker came to no end with whisper's work", { ...killed, stalled: true, at: { speech: [1], others: [] } }],
+  ["somebody killed a worker", { ...killed, at: { speech: [], others: [1] } }],
+  ["a worker met an illegal instruction", { exitCode: null, signal: "SIGILL", at: { speech: [], others: [1] } }],
+];
+test.each(ofOthers)("where %s, the GPU goes on with them", async (_, death) => {
+  const { speakers } = machine(both);
+  await speakers.parts();
+  expect(speakers.after(death)).toBe(false);
+  expect(await speakers.parts()).toEqual(both);
+});
+
+test("the end of a worker that does not have them is not put down to them", async () => {
+  const { speakers } = machine(both);
+  expect(await speakers.parts("Vulkan0")).toEqual(both);
+  expect(speakers.after({ ...crashed, gpu: "Vulkan1" })).toBe(false);
+  expect(speakers.after({ ...crashed, gpu: "Vulkan0" })).toBe(true);
+});
+
+test("where no GPU computes them, a worker's end is not put down to them", async () => {
+  const { speakers } = machine([]);
+  expect(speakers.after(crashed)).toBe(false);
+  await speakers.parts();
+  expect(speakers.after(crashed)).toBe(false);
+});

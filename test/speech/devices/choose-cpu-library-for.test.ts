@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chooseCpuLibraryFor, NoCpuLibraryError } from "../../../src/speech/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+/** Self-tests that end as the table says: ggml's rating by the variant, and which models it can't run. */
+const variants: Record<string, { score: number; fails: string }> = {
+  "libggml-cpu-best.so": { score: 9, fails: "large" },
+  "libggml-cpu-good.so": { score: 5, fails: "odd" },
+  "libggml-cpu-plain.so": { score: 1, fails: "" },
+};
+
+function made(path: string) {
+  const nativeDirectory = join(path, "native");
+  mkdirSync(nativeDirectory);
+  for (const name of Object.keys(variants)) writeFileSync(join(nativeDirectory, name), name);
+  const cases = Object.entries(variants).map(
+    ([name, { score, fails }]) =>
+      `${name}) test "$1" = score && echo ${score} && exit; case "$4" in *${fails || "nothing"}*) echo no >&2; exit 1;; esac; exit;;`,
+  );
+  const command = ["sh", "-c", `case "$3" in ${cases.join(" ")} esac`, "self-test"];
+  const model = (name: string) => {
+    writeFileSync(join(path, name), name);
+    return join(path, name);
+  };
+  return { options: { command, nativeDirectory, verdictsPath: join(path, "verdicts.json") }, model };
+}
+
+describe("the CPU variant of a worker that serves several models", () => {
+  test.each([
+    ["one model", ["small"], "libggml-cpu-best.so"],
+    ["two that the best one can run", ["small", "base"], "libggml-cpu-best.so"],
+    ["one that the best one fails with", ["small", "large"], "libggml-cpu-good.so"],
+    ["the same in another order", ["large", "small"], "libggml-cpu-good.so"],
+    ["two that fail with different ones", ["large", "odd"], "libggml-cpu-plain.so"],
+  ])("is the best that works with all of them: %s", async (_, names, library) => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const choice = await chooseCpuLibraryFor(options, names.map(model));
+    expect(choice.cpuLibrary).toBe(library);
+    expect(choice.leftOut.map((each) => each.library)).not.toContain(library);
+  });
+
+  test("is found for several recordings at once, and what was found out for each is kept", async () => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const models = Array.from({ length: 8 }, (_, index) => model(`small-${index}`));
+    const choose = (how: typeof options) => Promise.all(models.map((path) => chooseCpuLibraryFor(how, [path])));
+    const best = models.map(() => expect.objectContaining({ cpuLibrary: "libggml-cpu-best.so" }));
+    expect(await choose(options)).toEqual(best);
+    expect(await choose({ ...options, command: ["false"] })).toEqual(best);
+  });
+
+  test("is none where one of them works with none, and each says why", async () => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const attempt = chooseCpuLibraryFor(options, [model("small"), model("large-odd"), model("x")]);
+    expect((await attempt).cpuLibrary).toBe("libggml-cpu-plain.so");
+    const command = ["sh", "-c", "echo 3; echo not a model >&2; test $1 = score", "self-test"];
+    const failing = chooseCpuLibraryFor({ ...options, command }, [model("y")]);
+    await expect(failing).rejects.toThrow(NoCpuLibraryError);
+    await expect(failing).rejects.toMatchObject({ leftOut: Array(3).fill({ reason: "not a model" }) });
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type CpuTestOptions, chooseCpuLibrary, leaveOutCpuLibrary } from "../../../src/speech/devices/index.ts";
+import { available, root } from "../../support/checkout.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+
+const selfTest = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
+
+/** ggml's loader asks for the first and then calls the second. */
+const dyingAtWork =
+  "int ggml_backend_score(void) { return 100000; } void *ggml_backend_init(void) { __builtin_trap(); }";
+const dyingAtScore = "int ggml_backend_score(void) { __builtin_trap(); }";
+const notForThisCpu = "int ggml_backend_score(void) { return 0; }";
+
+/** The real libraries and those made of the sources, and a place for verdicts. */
+async function directoryWith(path: string, fakes: Record<string, string>): Promise<CpuTestOptions> {
+  const directory = join(path, "native");
+  await mkdir(directory);
+  for (const name of readdirSync(nativeDirectory)) {
+    symlinkSync(join(nativeDirectory, name), join(directory, name));
+  }
+  for (const [name, source] of Object.entries(fakes)) {
+    const file = join(path, `${name}.c`);
+    writeFileSync(file, source);
+    const library = join(directory, `libggml-cpu-${name}.so`);
+    const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", library, file]);
+    expect(compiled.exitCode).toBe(0);
+  }
+  return {
+    command: selfTest,
+    nativeDirectory: directory,
+    whisperModel: basePath,
+    verdictsPath: join(path, "state", "verdicts.json"),
+  };
+}
+
+const canRun = canTranscribe("choosing a CPU variant") && available("choosing a CPU variant", Bun.which("cc") ?? "cc");
+
+describe.skipIf(!canRun)("of the CPU variants", () => {
+  test("the best one that works is chosen, and one that dies of an illegal instruction left out", async () => {
+    using directory = temporaryDirectory();
+    const fakes = { dyingatwork: dyingAtWork, dyingatscore: dyingAtScore, notforthiscpu: notForThisCpu };
+    const options = await directoryWith(directory.path, fakes);
+    const choice = await chooseCpuLibrary(options);
+    expect(choice.cpuLibrary).toMatch(/^libggml-cpu-/);
+    expect(Object.keys(fakes).map((name) => `libggml-cpu-${name}.so`)).not.toContain(choice.cpuLibrary);
+    expect(choice.leftOut.map(({ library }) => library).sort()).toEqual([
+      "libggml-cpu-dyingatscore.so",
+      "libggml-cpu-dyingatwork.so",
+    ]);
+    expect(choice.leftOut[0]?.reason).toMatch(/SIGILL|SIGTRAP/);
+
+    // from then on no process is started for it
+    const again = await chooseCpuLibrary({ ...options, command: ["/nowhere"] });
+    expect(again.cpuLibrary).toBe(choice.cpuLibrary);
+    expect(again.leftOut).toEqual(choice.leftOut);
+
+    // one that crashes at work later on makes room for the next
+    await leaveOutCpuLibrary(options, choice.cpuLibrary, "it crashed with SIGILL at work");
+    const next = await chooseCpuLibrary(options);
+    expect(next.cpuLibrary).not.toBe(choice.cpuLibrary);
+    expect(next.leftOut).toContainEqual({
+      library: choice.cpuLibrary,
+      reason: "it crashed with SIGILL at work",
+    });
+  }, 60_000);
+
+  test("one that ran out of memory or time is left out, but only for this time", async () => {
+    using directory = temporaryDirectory();
+    const options = await directoryWith(directory.path, {});
+    const works = 'test "$1" = score && echo 5 && exit; case "$3" in *x64*) exit 0;; esac; kill -KILL $$';
+    const choice = await chooseCpuLibrary({ ...options, command: ["sh", "-c", works, "self-test"] });
+    expect(choice.cpuLibrary).toBe("libggml-cpu-x64.so");
+    expect(choice.leftOut[0]?.reason).toContain("short of memory");
+    expect(await Bun.file(options.verdictsPath).text()).not.toContain("short of memory");
+  });
+
+  test("verdicts of another CPU do not count, and a spoiled file is as good as none", async () => {
+    using directory = temporaryDirectory();
+    const options = await directoryWith(directory.path, {});
+    const choice = await chooseCpuLibrary(options);
+    expect(chooseCpuLibrary({ ...options, cpu: "another", command: ["false"] })).rejects.toThrow("no CPU backend");
+    writeFileSync(options.verdictsPath, "{");
+    expect(await chooseCpuLibrary(options)).toEqual(choice);
+  }, 60_000);
+});

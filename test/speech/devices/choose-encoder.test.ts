@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+  describeEncoder,
+  type EncoderChoiceOptions,
+  knownEncoder,
+  tryEncoder,
+} from "../../../src/speech/devices/index.ts";
+import { makeEncoder } from "../../../src/speech/recognizer/whisper/encoder/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { tinyModel, writeGgml } from "../recognizer/whisper/encoder/tiny-model.ts";
+
+interface Comparison {
+  readonly seconds: number;
+  readonly ownSeconds: number;
+  readonly error: number;
+}
+
+/** A place with a small model and its encoder, and what a comparison says of them, or how it ends. */
+async function placeOf(root: string, said: Comparison | string): Promise<EncoderChoiceOptions> {
+  const nativeDirectory = join(root, "native");
+  mkdirSync(nativeDirectory);
+  for (const name of ["libggml-cpu-this.so", "libwhisper.so"]) writeFileSync(join(nativeDirectory, name), name);
+  const whisperModel = join(root, "tiny.bin");
+  writeGgml(whisperModel, tinyModel());
+  const encoderDirectory = join(root, "encoders");
+  const onnxBinding = join(root, "onnx.node");
+  writeFileSync(onnxBinding, "");
+  const path = await makeEncoder(whisperModel, "float", encoderDirectory);
+  const script =
+    typeof said === "string" ? said : `echo '${JSON.stringify({ name: basename(dirname(path)), ...said })}'`;
+  return {
+    ...{ nativeDirectory, whisperModel, encoderDirectory, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
+    command: ["sh", "-c", script, "sh"],
+    verdictsPath: join(root, "verdicts.json"),
+    cpu: "a CPU",
+  };
+}
+
+describe("a model's encoder in ONNX form", () => {
+  test("is used where it is right and faster, and not tried again", async () => {
+    using directory = temporaryDirectory();
+    const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
+    expect(await knownEncoder(options)).toBeUndefined();
+    expect(await describeEncoder(options)).toBeNull();
+    const { path, detail } = await tryEncoder(options);
+    expect(await describeEncoder(options)).toContain(detail);
+    expect(existsSync(path ?? "")).toBe(true);
+    expect(detail).toContain("2.00 times as fast");
+    expect(await knownEncoder(options)).toBe(path);
+  });
+
+  test.each<[string, Comparison | string, string]>([
+    ["is hardly faster", { seconds: 0.8, ownSeconds: 0.81, error: 0.01 }, "1.01 times as fast"],
+    ["is slower", { seconds: 0.8, ownSeconds: 0.4, error: 0.01 }, "0.50 times as fast"],
+    ["computes nonsense", { seconds: 0.1, ownSeconds: 0.8, error: 1.2 }, "1.20 off"],
+    ["crashes", "kill -ILL $$", "SIGILL"],
+    ["can't be made", `echo '{"unsuitable":"its weights are quantised"}'`, "quantised"],
+  ])("is not used where it %s, and not tried again", async (_, said, why) => {
+    using directory = temporaryDirectory();
+    const options = await placeOf(directory.path, said);
+    const { path, detail } = await tryEncoder(options);
+    expect(path).toBeNull();
+    expect(detail).toContain(why);
+    expect(await describeEncoder(options)).toContain(why);
+    expect(await knownEncoder(options)).toBeNull();
+  });
+
+  test("is tried again where the trial was killed, or said nothing", async () => {
+    for (const script of ["kill -KILL $$", "exit 1"]) {
+      using directory = temporaryDirectory();
+      const options = await placeOf(directory.path, script);
+      await expect(tryEncoder(options)).rejects.toThrow();
+      expect(await knownEncoder(options)).toBeUndefined();
+    }
+  });
+
+  test.each<[string, Comparison | string, number]>([
+    ["a week where it was no faster: something else may have been at work", { seconds: 1, ownSeconds: 1, error: 0 }, 7],
+    ["a day where it took too long", "exec sleep 60", 1],
+  ])("is tried again after %s", async (_, said, days) => {
+    using directory = temporaryDirectory();
+    const options = { ...(await placeOf(directory.path, said)), timeoutMilliseconds: 500 };
+    await tryEncoder(options);
+    expect(await knownEncoder(options)).toBeNull();
+    const kept = readFileSync(options.verdictsPath, "utf8");
+    const until = Number(/"holdsUntil": (\d+)/.exec(kept)?.[1]);
+    expect((until - Date.now()) / 86_400_000).toBeCloseTo(days, 1);
+    writeFileSync(options.verdictsPath, kept.replace(String(until), String(Date.now())));
+    expect(await knownEncoder(options)).toBeUndefined();
+  });
+
+  test("is tried again on another CPU, for another model, and where it was removed", async () => {
+    using directory = temporaryDirectory();
+    const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
+    const { path } = await tryEncoder(options);
+    expect(await knownEncoder({ ...options, cpu: "another" })).toBeUndefined();
+    writeFileSync(join(directory.path, "other.bin"), "");
+    expect(await knownEncoder({ ...options, whisperModel: join(directory.path, "other.bin") })).toBeUndefined();
+    expect(await knownEncoder(options)).toBe(path);
+    rmSync(dirname(path ?? ""), { recursive: true });
+    expect(await knownEncoder(options)).toBeUndefined();
+  });
+});

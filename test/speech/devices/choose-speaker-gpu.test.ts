@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SpeakerPart } from "../../../src/engine/protocol.ts";
+import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "../../../src/speech/devices/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+type Answers = Readonly<Record<SpeakerPart, string>>;
+const found = (seconds: number, cpuSeconds: number, apart: number) =>
+  `echo '${JSON.stringify({ seconds, cpuSeconds, apart })}'`;
+const works = found(1, 2, 0.0001);
+
+/** A machine whose self-tests answer so, and that writes down what is tried on it. */
+function machine(path: string, answers: Answers, changes: Partial<ChooseSpeakerGpuOptions> = {}) {
+  mkdirSync(path, { recursive: true });
+  for (const name of ["libonnxruntime.so.1", "segmentation", "embedding"]) writeFileSync(join(path, name), name);
+  const tried = join(path, "tried");
+  const cases = Object.entries(answers).map(([part, answer]) => `${part}) ${answer};;`);
+  // Arguments: the mode, ONNX Runtime's addon, both models, which of them, and the sample.
+  const script = `echo "$5" >>'${tried}'; case "$5" in ${cases.join(" ")} esac`;
+  const options: ChooseSpeakerGpuOptions = {
+    command: ["sh", "-c", script, "self-test"],
+    onnxBinding: join(path, "onnxruntime_binding.node"),
+    segmentationModel: join(path, "segmentation"),
+    embeddingModel: join(path, "embedding"),
+    withSample: (use) => use(join(path, "sample.pcm")),
+    withinReach: () => true,
+    verdictsPath: join(path, "devices.json"),
+    ...changes,
+  };
+  const triedParts = () => (existsSync(tried) ? readFileSync(tried, "utf8").split("\n").slice(0, -1) : []);
+  return { options, triedParts };
+}
+
+describe("of the models that tell speakers apart", () => {
+  test.each<[string, Answers, readonly SpeakerPart[], readonly RegExp[]]>([
+    [
+      "those that it computes rightly and sooner",
+      { segmentation: works, embedding: works },
+      ["segmentation", "embedding"],
+      [],
+    ],
+    [
+      "none that takes it longer",
+      { segmentation: found(3, 2, 0), embedding: works },
+      ["embedding"],
+      [/no faster than the CPU: 3.00 s/],
+    ],
+    [
+      "none that it gives other answers with",
+      { segmentation: works, embedding: found(1, 2, 0.4) },
+      ["segmentation"],
+      [/0.40 apart/],
+    ],
+    [
+      "none that crashes in its driver",
+      { segmentation: "kill -SEGV $$", embedding: works },
+      ["embedding"],
+      [/SIGSEGV/],
+    ],
+  ])("a GPU computes %s", async (_, answers, onGpu, reasons) => {
+    using directory = temporaryDirectory();
+    const { options, triedParts } = machine(directory.path, answers);
+    const choice = await chooseSpeakerGpu(options);
+    expect(choice.onGpu).toEqual(onGpu);
+    expect(choice.leftOut.map(({ reason }) => reason)).toEqual(reasons.map((reason) => expect.stringMatching(reason)));
+    // From then on no process is started for it.
+    expect(await chooseSpeakerGpu(options)).toEqual(choice);
+    expect(triedParts()).toEqual(["segmentation", "embedding"]);
+  });
+
+  test("a GPU that nobody can reach is not asked", async () => {
+    using directory = temporaryDirectory();
+    const answers = { segmentation: works, embedding: works };
+    const { options, triedParts } = machine(directory.path, answers, { withinReach: () => false });
+    expect(await chooseSpeakerGpu(options)).toEqual({ onGpu: [], leftOut: [] });
+    expect(triedParts()).toEqual([]);
+  });
+
+  test("what failed by chance is tried again the next time, and what failed by itself only after a change", async () => {
+    using directory = temporaryDirectory();
+    const answers = { segmentation: "echo 'no adapter' >&2; exit 1", embedding: found(3, 2, 0) };
+    const { options, triedParts } = machine(directory.path, answers);
+    const { leftOut } = await chooseSpeakerGpu(options);
+    expect(leftOut[0]).toEqual({ part: "segmentation", reason: "no adapter" });
+    await chooseSpeakerGpu(options);
+    expect(triedParts()).toEqual(["segmentation", "embedding", "segmentation"]);
+    writeFileSync(options.embeddingModel, "other weights");
+    await chooseSpeakerGpu(options);
+    expect(triedParts().filter((part) => part === "embedding")).toHaveLength(2);
+  });
+
+  test.each<[string, Partial<ChooseSpeakerGpuOptions>, string, RegExp]>([
+    ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, works, /no ffmpeg/],
+    ["a self-test says nonsense", {}, "echo 7", /./],
+  ])("where %s, the CPU computes them", async (_, changes, answer, reason) => {
+    using directory = temporaryDirectory();
+    const { options } = machine(directory.path, { segmentation: answer, embedding: answer }, changes);
+    const { onGpu, leftOut } = await chooseSpeakerGpu(options);
+    expect(onGpu).toEqual([]);
+    expect(leftOut.map((each) => each.reason)).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
+  });
+
+  test("an abort ends the trial", async () => {
+    using directory = temporaryDirectory();
+    const controller = new AbortController();
+    const answers = { segmentation: "exec sleep 60", embedding: works };
+    const { options } = machine(directory.path, answers, { signal: controller.signal });
+    const choice = chooseSpeakerGpu(options);
+    setTimeout(() => controller.abort(new Error("closed")), 20);
+    await expect(choice).rejects.toThrow("closed");
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { ownCommand, programFiles } from "../../../src/program/index.ts";
+import { loadWhisper } from "../../../src/speech/recognizer/whisper/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
+
+const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+
+describe.each([
+  ["says nothing", {}],
+  ["wants it to report", { ORT_DISABLE_TELEMETRY: "0" }],
+])("ONNX Runtime reports to nobody and notes no id of the machine, when the environment %s", (_, environment) => {
+  /** Runs a self-test, and expects that it leaves no file where its makers would put theirs. */
+  async function answerOf(...line: readonly string[]): Promise<unknown> {
+    using home = temporaryDirectory();
+    const child = Bun.spawn(ownCommand("__selftest", ...line), {
+      env: { HOME: home.path, TMPDIR: home.path, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", ...environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const answer: unknown = await new Response(child.stdout).json();
+    expect(await child.exited).toBe(0);
+    expect(readdirSync(home.path)).toEqual([]);
+    return answer;
+  }
+
+  test("with the models that tell speakers apart", async () => {
+    expect(await answerOf("onnx", onnxBinding, segmentationModel, embeddingModel)).toEqual({
+      seconds: expect.any(Number),
+    });
+  });
+
+  test("with Whisper's encoder", async () => {
+    using encoders = temporaryDirectory();
+    const library = loadWhisper({ nativeDirectory }).cpuVariant() ?? "";
+    const answer = await answerOf("encoder", nativeDirectory, library, basePath, onnxBinding, encoders.path);
+    expect(answer).toMatchObject({ name: expect.any(String), seconds: expect.any(Number) });
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { chooseCpuLibrary, leaveOutCpuLibrary, surveyCpuLibraries } from "../../../src/speech/devices/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+
+/** Answers as the self-test would, without computing: zen4 crashes, icelake works, the others don't fit. */
+const script =
+  'case "$1 $3" in "score "*zen4*) echo 9;; "score "*icelake*) echo 8;; "score "*x64*) echo 1;; score*) echo 0;; ' +
+  "run*zen4*) kill -ILL $$;; run*) echo '{\"seconds\":0.5}';; esac";
+const command = ["sh", "-c", script, "self-test"];
+
+describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU variants", () => {
+  test("names the one in use, those that crash, and what was not tried, and keeps nothing", async () => {
+    using directory = temporaryDirectory();
+    const verdictsPath = join(directory.path, "devices.json");
+    const options = { command, nativeDirectory, whisperModel: basePath, verdictsPath };
+    const { used, variants } = await surveyCpuLibraries({ ...options, all: false });
+    expect(used).toBe("libggml-cpu-icelake.so");
+    expect(variants.slice(0, 3)).toEqual([
+      {
+        library: "libggml-cpu-zen4.so",
+        score: 9,
+        leftOut: null,
+        trial: { ok: false, reason: "it crashed with SIGILL" },
+      },
+      { library: "libggml-cpu-icelake.so", score: 8, leftOut: null, trial: { ok: true, seconds: 0.5 } },
+      { library: "libggml-cpu-x64.so", score: 1, leftOut: null, trial: null },
+    ]);
+    expect(variants.slice(3).map(({ score, trial }) => [score, trial])).toEqual(variants.slice(3).map(() => [0, null]));
+    expect(existsSync(verdictsPath)).toBe(false);
+  });
+
+  test("tries all that fit when it is told to, and goes by what the server leaves out", async () => {
+    using directory = temporaryDirectory();
+    const verdictsPath = join(directory.path, "devices.json");
+    const options = { command, nativeDirectory, whisperModel: basePath, verdictsPath };
+    await chooseCpuLibrary(options);
+    await leaveOutCpuLibrary(options, "libggml-cpu-icelake.so", "a worker met an illegal instruction");
+    const { used, variants } = await surveyCpuLibraries({ ...options, all: true });
+    expect(used).toBe("libggml-cpu-x64.so");
+    expect(variants[1]).toEqual({
+      library: "libggml-cpu-icelake.so",
+      score: 8,
+      leftOut: "a worker met an illegal instruction",
+      trial: { ok: true, seconds: 0.5 },
+    });
+    expect(variants[2]?.trial).toEqual({ ok: true, seconds: 0.5 });
+  });
+});

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { defaultCacheRoot } from "../../../native/build.ts";
+import { Engine, type WorkerDeath, type WorkerStart } from "../../../src/engine/index.ts";
+import { type SpeakerPart, speakerParts } from "../../../src/engine/protocol.ts";
+import { programFiles } from "../../../src/program/index.ts";
+import { chooseCpuLibrary, trySpeakerGpu } from "../../../src/speech/devices/index.ts";
+import { readVoices } from "../../../src/speech/diarization/voices.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { root } from "../../support/checkout.ts";
+import { softwareGpu } from "../../support/software-gpu.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
+
+const what = "the models that tell speakers apart on a software device";
+const recording = "formats/jfk.flac";
+const canRun = canTranscribe(what, recording);
+const gpu = canRun ? await softwareGpu(what) : null;
+const sampleCount = 7 * 16_000;
+const never = new AbortController().signal;
+const { cpuLibrary } = canRun ? await workingVariant() : { cpuLibrary: "" };
+
+function workingVariant() {
+  const command = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
+  const tests = { command, nativeDirectory, whisperModel: basePath };
+  return chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") });
+}
+
+describe.skipIf(gpu === null)("by WebGPU", () => {
+  const directory = temporaryDirectory();
+  const pcm = { path: join(directory.path, "sample.pcm"), sampleCount };
+  const command = (mode: string, environment: Readonly<Record<string, string>>) => {
+    const variables = Object.entries({ ...gpu, ...environment }).map(([name, value]) => `${name}=${value}`);
+    return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
+  };
+
+  beforeAll(async () => {
+    const samples = (await readSamples(recording)).subarray(0, sampleCount);
+    await Bun.write(
+      pcm.path,
+      Int16Array.from(samples, (sample) => sample * 32_767),
+    );
+  });
+  afterAll(() => directory[Symbol.dispose]());
+
+  test.each(speakerParts)(
+    "the %s model gives what the CPU gives, and is left to the CPU, which is sooner",
+    async (part) => {
+      const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+      const models = { onnxBinding, segmentationModel, embeddingModel };
+      const options = { ...models, command: command("__selftest", {}), timeoutMilliseconds: 290_000 };
+      expect(await trySpeakerGpu({ ...options, withSample: (use) => use(pcm.path) }, part)).toEqual({
+        ok: false,
+        reason: expect.stringMatching(/^it is no faster than the CPU/),
+        ...{ lasting: true, late: false },
+      });
+    },
+    300_000,
+  );
+
+  /** Finds speech and voices with a worker of that environment, and tells what did it, and how its workers ended. */
+  async function work(environment: Readonly<Record<string, string>>, onGpu: readonly SpeakerPart[]) {
+    const directories = {
+      activityDirectory: join(directory.path, "activity"),
+      embeddingDirectory: join(directory.path, "voices"),
+    };
+    for (const each of Object.values(directories)) mkdirSync(each, { recursive: true });
+    const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+    const start: WorkerStart = {
+      ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+      ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
+    };
+    const deaths: WorkerDeath[] = [];
+    const done: string[] = [];
+    const engine = new Engine({
+      command: command("__worker", environment),
+      prepare: async (death) => {
+        if (death !== null) deaths.push(death);
+        return [death === null ? { ...start, speakersOnGpu: [...onGpu] } : start];
+      },
+      onWork: ({ step, device }) => done.push(`${step} ${device}`),
+      log: createLogger("silent"),
+    });
+    try {
+      await engine.run("detectBlock", { pcm, block: 0, ...directories }, never);
+      await engine.run("embedBlock", { pcm, block: 0, ...directories }, never);
+    } finally {
+      await engine.close();
+    }
+    return { done, deaths, voices: await readVoices(directories.embeddingDirectory, 0) };
+  }
+
+  test("a worker finds the voices that the CPU finds, and where the device is lost, the CPU does what was begun", async () => {
+    const onCpu = await work({}, []);
+    const onGpu = await work({}, speakerParts);
+    expect(onGpu.done).toEqual(["detect webgpu", "diarize webgpu"]);
+    expect(onGpu.deaths).toEqual([]);
+    expect(onGpu.voices.length).toBeGreaterThan(1);
+    expect(onGpu.voices.map(({ window, local }) => [window, local])).toEqual(
+      onCpu.voices.map(({ window, local }) => [window, local]),
+    );
+
+    const lost = await work({ WORKER_TEST_FAULT: `embedBlock:${sampleCount}:GPU` }, ["embedding"]);
+    expect(lost.done).toEqual(["detect cpu", "diarize cpu"]);
+    const failure = { message: expect.stringContaining("the device was lost"), outOfMemory: false, part: "speakers" };
+    expect(lost.deaths).toEqual([expect.objectContaining({ gpuFailure: failure })]);
+    expect(lost.voices).toEqual(onCpu.voices);
+  }, 300_000);
+});
+
+test.skipIf(!canRun)(
+  "where there is no GPU any more, a worker says so, and the next one computes on the CPU",
+  async () => {
+    using directory = temporaryDirectory();
+    const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+    const deaths: WorkerDeath[] = [];
+    const engine = new Engine({
+      command: [
+        "env",
+        "VK_DRIVER_FILES=/nowhere",
+        "VK_ICD_FILENAMES=/nowhere",
+        process.execPath,
+        join(root, "src/main.ts"),
+        "__worker",
+      ],
+      prepare: async (death) => {
+        if (death !== null) deaths.push(death);
+        return [
+          {
+            ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+            ...{ onnxBinding, segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 1 },
+            speakersOnGpu: death === null ? ["segmentation"] : [],
+          },
+        ];
+      },
+      log: createLogger("silent"),
+    });
+    try {
+      const path = join(directory.path, "pcm");
+      await Bun.write(path, new Int16Array(16_000));
+      const params = { pcm: { path, sampleCount: 16_000 }, block: 0, activityDirectory: directory.path };
+      await engine.run("detectBlock", params, never);
+      expect(deaths).toEqual([expect.objectContaining({ gpuFailure: expect.objectContaining({ part: "speakers" }) })]);
+    } finally {
+      await engine.close();
+    }
+  },
+  60_000,
+);

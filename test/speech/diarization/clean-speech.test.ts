@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { BlockActivity } from "../../../src/speech/diarization/activity.ts";
+import { localVoices } from "../../../src/speech/diarization/clean-speech.ts";
+import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
+
+/** Windows of a recording in which local speakers speak in frames `[start, end)` of it. */
+function activityOf(windows: number, ...spoken: [local: number, start: number, end: number][]): BlockActivity {
+  const probabilities = new Float32Array(windows * WINDOW_FRAMES * LOCAL_SPEAKERS);
+  for (let window = 0; window < windows; window++) {
+    for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
+      const at = window * HOP_FRAMES + frame;
+      for (const [local, start, end] of spoken) {
+        if (at >= start && at < end) probabilities[(window * WINDOW_FRAMES + frame) * LOCAL_SPEAKERS + local] = 1;
+      }
+    }
+  }
+  return BlockActivity.fromProbabilities(0, probabilities);
+}
+
+const piecesOf = (activity: BlockActivity, window: number) =>
+  localVoices(activity, window).map((voice) => voice.pieces);
+
+test("speech is cut where windows start, so that windows that overlap share its pieces", () => {
+  const activity = activityOf(2, [0, 40, 400]);
+  const [first, second] = [piecesOf(activity, 0)[0], piecesOf(activity, 1)[0]];
+  expect(first).toEqual([
+    { start: 40, end: 90 },
+    { start: 90, end: 180 },
+    { start: 180, end: 270 },
+  ]);
+  expect(second).toEqual([
+    { start: 90, end: 180 },
+    { start: 180, end: 270 },
+    { start: 270, end: 360 },
+  ]);
+});
+
+test("a piece too short by itself goes to its neighbour, and one that the window cuts off is left to the next", () => {
+  expect(piecesOf(activityOf(1, [0, 80, 190]), 0)).toEqual([[{ start: 80, end: 190 }]]);
+  expect(piecesOf(activityOf(1, [0, 180, 400]), 0)).toEqual([[{ start: 180, end: 270 }]]);
+});
+
+test("what others speak over is in no piece, and no clean speech", () => {
+  const [one, other] = localVoices(activityOf(1, [0, 0, 90], [1, 50, 140]), 0);
+  expect(one).toMatchObject({ local: 0, cleanFrames: 50, pieces: [{ start: 0, end: 50 }], scraps: [] });
+  expect(other).toMatchObject({ local: 1, cleanFrames: 50, pieces: [{ start: 90, end: 140 }], scraps: [] });
+});
+
+test("short words are joined; where nothing is clean, all that is heard is", () => {
+  expect(localVoices(activityOf(1, [0, 0, 20], [0, 30, 50]), 0)).toMatchObject([
+    {
+      cleanFrames: 40,
+      pieces: [],
+      scraps: [
+        { start: 0, end: 20 },
+        { start: 30, end: 50 },
+      ],
+    },
+  ]);
+  expect(localVoices(activityOf(1, [0, 0, 90], [1, 0, 90]), 0)).toMatchObject([
+    { cleanFrames: 0, pieces: [], scraps: [{ start: 0, end: 90 }] },
+    { cleanFrames: 0, pieces: [], scraps: [{ start: 0, end: 90 }] },
+  ]);
+});
+
+test("a click is nobody's voice", () => {
+  expect(localVoices(activityOf(1, [0, 10, 15]), 0)).toEqual([]);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { rmSync, truncateSync } from "node:fs";
+import { blockPath } from "../../../src/speech/diarization/block-file.ts";
+import { embedSentences, voiceWithin } from "../../../src/speech/diarization/embed-sentences.ts";
+import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
+import type { Voice } from "../../../src/speech/diarization/voices.ts";
+import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
+import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { withBlocks } from "./fake-recording.ts";
+
+const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
+
+describe("the voice within a sentence", () => {
+  const piece = (start: number, end: number, ...embedding: number[]) => ({
+    start,
+    end,
+    embedding: Float32Array.from(embedding),
+  });
+  const [at100, at280] = [frameSeconds(100), frameSeconds(280)];
+  const two = [piece(100, 190, 1, 0), piece(190, 280, 0, 1)];
+  const both = [Math.SQRT1_2, Math.SQRT1_2];
+
+  test.each([
+    ["of the pieces that it is made of", two, both],
+    ["by their lengths", [piece(100, 220, 0.8, 0), piece(220, 280, 0, 1.2)], [0.8, 0.6]],
+    ["of what windows have heard twice", [...two, ...two], both],
+    ["without what lies outside it", [piece(0, 90, -1, 0), ...two, piece(280, 370, -1, 0)], both],
+    ["without what reaches far out of it", [piece(60, 190, -1, 0), ...two], both],
+  ])("is the mean %s", (_name, pieces, expected) => {
+    const voice = voiceWithin(span(at100, at280), pieces);
+    expect([...(voice ?? [])].map((value) => value.toFixed(3))).toEqual(expected.map((value) => value.toFixed(3)));
+  });
+
+  test.each([
+    ["without pieces", []],
+    ["with a piece of half of it", [piece(100, 190, 1, 0)]],
+    ["with half of it twice", [piece(100, 190, 1, 0), piece(100, 190, 1, 0)]],
+    ["with joined scraps alone", [piece(100, 100, 1, 0)]],
+    ["that is a part of a piece", [piece(80, 300, 1, 0)]],
+  ])("is not known of one %s", (_name, pieces) => {
+    expect(voiceWithin(span(at100, at280), pieces)).toBeNull();
+  });
+
+  test("is known of a long one by as much as would be heard of it", () => {
+    expect(voiceWithin(span(at100, at100 + 30), two)).not.toBeNull();
+  });
+});
+
+describe("sentences", () => {
+  /** A voice is how long the sound is, and how loud. */
+  const models = (): DiarizationModels & { heard: number } => {
+    const fake = {
+      heard: 0,
+      atOnce: { segmentation: 1, embedding: 4 },
+      tensor: (data: Float32Array, dims: readonly number[]) => ({ data, dims }),
+      embedding: {
+        run: async ({ waveform }: { waveform: { data: Float32Array; dims: number[] } }) => {
+          const [batch = 0, samples = 0] = waveform.dims;
+          fake.heard += batch;
+          const loudness = (index: number) => Math.abs(waveform.data[index * samples] ?? 0);
+          const data = Float32Array.from({ length: 2 * batch }, (_, index) =>
+            index % 2 === 0 ? samples : Math.round(10 * loudness((index - 1) / 2)) / 10,
+          );
+          return { embedding: { data, dims: [batch, 2] } };
+        },
+      },
+    };
+    return fake as unknown as DiarizationModels & { heard: number };
+  };
+  /** Somebody speaks all the time; the windows' voices say so up to the second minute, which is in the second block. */
+  const talk = {
+    frames: 12_000,
+    activity: (_frame: number, local: number) => (local === 0 ? 1 : 0),
+    voices: (window: number): Voice[] => {
+      const start = window * HOP_FRAMES;
+      if (start > 7_800) return [];
+      const pieces = [0, 1, 2].map((cell) => ({
+        start: start + cell * HOP_FRAMES,
+        end: start + (cell + 1) * HOP_FRAMES,
+        embedding: Float32Array.from([1, 0]),
+      }));
+      return [{ window, local: 0, cleanFrames: WINDOW_FRAMES, pieces }];
+    },
+    amplitude: (frame: number) => (frame < 10_500 ? 0.2 : 0.6),
+  };
+  const known = [1, 0];
+
+  test("are heard by themselves only where their voices are not known, in their middle where they are long", async () => {
+    await withBlocks(talk, async (pcm, _activity, embeddings) => {
+      const fake = models();
+      const sentences = [span(10, 20), span(119, 124), span(150, 151), span(160, 170), span(185, 200)];
+      const voices = await embedSentences(fake, pcm, sentences, embeddings);
+      expect(voices.map((voice) => [...voice].map((value) => Number(value.toFixed(1))))).toEqual([
+        known,
+        known,
+        [SAMPLE_RATE, 0.2],
+        [2.5 * SAMPLE_RATE, 0.2],
+        [2.5 * SAMPLE_RATE, 0.6],
+      ]);
+      expect(fake.heard).toBe(3);
+    });
+  });
+
+  test.each([
+    ["deleted", (file: string) => rmSync(file)],
+    ["cut short", (file: string) => truncateSync(file, 100)],
+  ])("are all heard in a block whose file was %s", async (_name, harm) => {
+    await withBlocks(talk, async (pcm, _activity, embeddings) => {
+      harm(blockPath(embeddings, 0));
+      const fake = models();
+      await embedSentences(fake, pcm, [span(10, 20), span(30, 31)], embeddings);
+      expect(fake.heard).toBe(2);
+    });
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BlockActivity } from "../../../src/speech/diarization/activity.ts";
+import { type Voice, writeVoices } from "../../../src/speech/diarization/voices.ts";
+import {
+  blockCount,
+  blockWindows,
+  FRAME_SAMPLES,
+  HOP_FRAMES,
+  LOCAL_SPEAKERS,
+  WINDOW_FRAMES,
+} from "../../../src/timeline/grid.ts";
+import type { PcmFile } from "../../../src/timeline/index.ts";
+
+/** What models would say about a recording: frames of speech, by local speaker, and the voices of a window. */
+export interface FakeRecording {
+  frames: number;
+  /** Probability that a local speaker speaks in a frame of the recording. */
+  activity: (frame: number, local: number) => number;
+  voices?: (window: number) => Voice[];
+  /** Amplitude of the samples of a frame, 0 to 1; silence where it is left out. */
+  amplitude?: (frame: number) => number;
+}
+
+/** Writes the block files that the models would have led to, and removes them at the end. */
+export async function withBlocks<T>(
+  recording: FakeRecording,
+  use: (pcm: PcmFile, activity: string, embeddings: string) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), "blocks-"));
+  const [activity, embeddings] = [join(directory, "activity"), join(directory, "embeddings")];
+  const sampleCount = recording.frames * FRAME_SAMPLES;
+  try {
+    await Bun.write(join(activity, ".keep"), "");
+    await Bun.write(join(embeddings, ".keep"), "");
+    for (let block = 0; block < blockCount(sampleCount); block++) {
+      const { first, end } = blockWindows(sampleCount, block);
+      const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
+      const probabilities = Float32Array.from({ length: (end - first) * perWindow }, (_, index) => {
+        const window = first + Math.floor(index / perWindow);
+        const frame = window * HOP_FRAMES + Math.floor((index % perWindow) / LOCAL_SPEAKERS);
+        return frame < recording.frames ? recording.activity(frame, index % LOCAL_SPEAKERS) : 0;
+      });
+      await BlockActivity.fromProbabilities(first, probabilities).write(activity, block);
+      const voices = Array.from({ length: end - first }, (_, i) => recording.voices?.(first + i) ?? []).flat();
+      await writeVoices(embeddings, block, first, voices);
+    }
+    const path = join(directory, "recording.pcm");
+    const { amplitude } = recording;
+    const pcm = new Int16Array(sampleCount);
+    if (amplitude !== undefined) {
+      for (const at of pcm.keys()) {
+        const value = amplitude(Math.floor(at / FRAME_SAMPLES)) * 32_767;
+        pcm[at] = at % 2 === 0 ? value : -value;
+      }
+    }
+    await Bun.write(path, pcm);
+    return await use({ path, sampleCount }, activity, embeddings);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}

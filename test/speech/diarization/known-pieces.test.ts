@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { KnownPieces } from "../../../src/speech/diarization/known-pieces.ts";
+
+const known = () => {
+  const pieces = new KnownPieces();
+  pieces.add({ start: 100, end: 180 }, 0);
+  pieces.add({ start: 180, end: 270 }, 1);
+  pieces.add({ start: 190, end: 270 }, 2);
+  return pieces;
+};
+
+test.each([
+  ["the same frames", { start: 100, end: 180 }, 0],
+  ["a little more at both ends", { start: 95, end: 184 }, 0],
+  ["what is nearly the same as two, like the nearer one", { start: 188, end: 272 }, 2],
+  ["seven tenths of it", { start: 100, end: 156 }, 0],
+])("a piece of %s is known", (_name, piece, number) => {
+  expect(known().numberOf(piece)).toBe(number);
+});
+
+test.each([
+  ["less than seven tenths of a known one", { start: 100, end: 155 }],
+  ["much more than a known one", { start: 60, end: 185 }],
+  ["two known ones together", { start: 100, end: 270 }],
+  ["what begins where a known one ends", { start: 270, end: 360 }],
+])("a piece of %s is not", (_name, piece) => {
+  expect(known().numberOf(piece)).toBeUndefined();
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type HeardSpeech,
+  speakersByVoice,
+  writeSentenceVoices,
+} from "../../../src/speech/diarization/sentence-voices.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+/** A voice that is so much alike to Anna's and to Ben's, and for the rest nobody's. */
+const voice = (anna: number, ben: number) =>
+  Float32Array.of(anna, ben, Math.sqrt(Math.max(0, 1 - anna * anna - ben * ben)));
+const anna = voice(1, 0);
+const ben = voice(0, 1);
+
+/** Whose the sentences are by their voices, which are laid down in blocks of so many. */
+async function compared(sentences: readonly HeardSpeech[], voices: readonly Float32Array[], perBlock: number) {
+  using directory = temporaryDirectory();
+  for (let from = 0; from < voices.length; from += perBlock) {
+    await writeSentenceVoices(directory.path, from / perBlock, voices.slice(from, from + perBlock));
+  }
+  return await speakersByVoice(directory.path, sentences);
+}
+
+describe("a sentence heard by itself", () => {
+  const sentences = [
+    { speaker: 0, seconds: 2.5 },
+    { speaker: 1, seconds: 2.5 },
+    { speaker: 0, seconds: 1.5 },
+    { speaker: 0, seconds: 2.5 },
+  ];
+
+  test("goes to whose voice it clearly is, wherever a block ends", async () => {
+    for (const perBlock of [1, 2, 3, 4]) {
+      expect(await compared(sentences, [anna, ben, voice(0.1, 0.7), anna], perBlock)).toEqual([0, 1, 1, 0]);
+    }
+  });
+
+  const unclear: [string, Float32Array[]][] = [
+    ["its voice is its speaker's", [anna, ben, voice(0.7, 0.1), anna]],
+    ["its voice is nobody's", [anna, ben, voice(0.1, 0.3), anna]],
+    ["it might be either's", [anna, ben, voice(0.5, 0.6), anna]],
+    ["two people's voices are much alike", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
+  ];
+  test.each(unclear)("stays where %s", async (_, voices) => {
+    expect(await compared(sentences, voices, 4)).toEqual([0, 1, 0, 0]);
+  });
+
+  test("stays where its speaker says nothing else", async () => {
+    expect(await compared(sentences.slice(0, 2), [anna, voice(0.9, 0.1)], 4)).toEqual([0, 1]);
+  });
+});
+
+test("voices that are not there, or are more than the sentences, are an error and not a guess", async () => {
+  const two = [
+    { speaker: 0, seconds: 2 },
+    { speaker: 1, seconds: 2 },
+  ];
+  await expect(compared(two, [anna], 4)).rejects.toThrow("000001.block");
+  await expect(compared(two, [anna, ben, anna], 4)).rejects.toThrow("more than the sentences");
+});

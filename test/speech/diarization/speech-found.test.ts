@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
+import { blockCount, type PcmFile } from "../../../src/timeline/index.ts";
+import { audioDirectory, decode, openModels } from "./recording.ts";
+
+// Inference on a machine that is busy with other tests.
+setDefaultTimeout(60_000);
+
+let models: DiarizationModels;
+let directory: string;
+beforeAll(async () => {
+  models = await openModels();
+  directory = await mkdtemp(join(tmpdir(), "speech-"));
+});
+afterAll(async () => {
+  await models.dispose();
+  await rm(directory, { recursive: true });
+});
+
+async function spokenSeconds(pcm: PcmFile): Promise<number> {
+  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, pcm, block, directory);
+  const regions = await speechRegions(pcm, directory);
+  return regions.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+}
+
+/** What reaches the other end of a telephone line that hisses. */
+const telephone =
+  "highpass=f=300:p=2,highpass=f=300,lowpass=f=3400,lowpass=f=3400,aeval=0.5*val(0)+0.006*(random(0)-random(1))";
+
+const quiet = "volume=-40dB";
+
+const spoken: { clip: string; how: string; filter: string; atLeastSeconds: number }[] = [
+  { clip: "en-cv-22058267.mp3", how: "one word", filter: "anull", atLeastSeconds: 0.3 },
+  { clip: "en-lj-LJ002-0020.flac", how: "two words", filter: "anull", atLeastSeconds: 0.8 },
+  { clip: "en-cv-22058264.mp3", how: "one word on the telephone", filter: telephone, atLeastSeconds: 0.2 },
+  { clip: "fr-leopard.flac", how: "a sentence on the telephone", filter: telephone, atLeastSeconds: 4 },
+  { clip: "ko-leopard.flac", how: "a sentence on the telephone", filter: telephone, atLeastSeconds: 2 },
+  { clip: "de-fleurs-005.ogg", how: "a sentence, 40 dB quieter", filter: quiet, atLeastSeconds: 5 },
+  { clip: "en-libri-3331-159605-0004.flac", how: "an exclamation, 40 dB quieter", filter: quiet, atLeastSeconds: 1.2 },
+];
+
+describe.skipIf(!existsSync(join(audioDirectory, "single")))("speech is found", () => {
+  test.each(spoken)("in $clip: $how", async ({ clip, filter, atLeastSeconds }) => {
+    const pcm = await decode(join(audioDirectory, "single", clip), join(directory, "pcm"), filter);
+    expect(await spokenSeconds(pcm)).toBeGreaterThan(atLeastSeconds);
+  });
+});
+
+test.each(["music-20s.flac", "pink-noise-20s.flac", "silence-10s.wav"])("no speech is found in %s", async (name) => {
+  const path = join(audioDirectory, "formats", `nospeech-${name}`);
+  if (!existsSync(path)) return console.log(`skipped: ${path} is missing`);
+  expect(await spokenSeconds(await decode(path, join(directory, "pcm")))).toBe(0);
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
+import { likeness } from "../../../src/speech/diarization/likeness.ts";
+import type { PcmFile } from "../../../src/timeline/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { audioDirectory, decode, openModels } from "./recording.ts";
+
+setDefaultTimeout(60_000);
+
+const recording = join(audioDirectory, "dialogue/dlg-09-2spk-short-turns.flac");
+const hasRecording = existsSync(recording);
+if (!hasRecording) console.warn("skipped: voices of sentences, because ../shared/audio is not there");
+
+let models: DiarizationModels;
+let pcm: PcmFile;
+const directory = temporaryDirectory();
+
+beforeAll(async () => {
+  if (!hasRecording) return;
+  models = await openModels();
+  pcm = await decode(recording, join(directory.path, "dialogue.pcm"));
+});
+afterAll(async () => {
+  await models?.dispose();
+  directory[Symbol.dispose]();
+});
+
+test.skipIf(!hasRecording)(
+  "sentences of one speaker are alike enough to be given to that one, and another's are not",
+  async () => {
+    const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
+      recording.replace(".flac", ".turns.json"),
+    ).json();
+    const long = turns.filter(({ start, end }) => end - start > 1.5);
+    await using reader = await PcmReader.open(pcm);
+    const voices: Float32Array[] = [];
+    for (const { start, end } of long) {
+      voices.push(
+        await embed(
+          models,
+          await reader.read(Math.floor(start * 16_000), Math.floor(Math.min(end - start, 2.5) * 16_000)),
+        ),
+      );
+    }
+    for (const [index, turn] of long.entries()) {
+      const voice = voices[index] ?? [];
+      const to = (isOwn: boolean) => {
+        const others = voices.filter(
+          (_, other) => other !== index && (long[other]?.speaker === turn.speaker) === isOwn,
+        );
+        const sum = Array.from(voice, (_, at) => others.reduce((total, other) => total + (other[at] ?? 0), 0));
+        return sum.reduce((total, value, at) => total + value * (voice[at] ?? 0), 0) / Math.hypot(...sum);
+      };
+      expect(to(true)).toBeGreaterThan(likeness.ofSentences);
+      expect(to(false)).toBeLessThan(likeness.ofSentences - 0.1);
+    }
+  },
+);

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { blockPath, writeBlockFile } from "../../../src/speech/diarization/block-file.ts";
+import { readVoices, type Voice, wholeVoice, writeVoices } from "../../../src/speech/diarization/voices.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const piece = (start: number, end: number, ...embedding: number[]) => ({
+  start,
+  end,
+  embedding: Float32Array.from(embedding),
+});
+
+test("voices are read as they were written, whatever the size of the model's embeddings", async () => {
+  const voices: Voice[] = [
+    { window: 7, local: 0, cleanFrames: 200, pieces: [piece(630, 720, 1, 0, 0), piece(720, 810, 0, 1, 0)] },
+    { window: 7, local: 2, cleanFrames: 0, pieces: [piece(630, 630, 0, 0, 1)] },
+    { window: 8, local: 2, cleanFrames: 90, pieces: [piece(720, 810, 0, 1, 0)] },
+  ];
+  using directory = temporaryDirectory();
+  await writeVoices(directory.path, 3, 7, voices);
+  expect(await readVoices(directory.path, 3)).toEqual(voices);
+  await writeVoices(directory.path, 4, 9, []);
+  expect(await readVoices(directory.path, 4)).toEqual([]);
+});
+
+test("a block of an earlier version is refused, not misread", async () => {
+  using directory = temporaryDirectory();
+  const block = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array() };
+  await writeBlockFile(blockPath(directory.path, 0), "TVO1", block);
+  await expect(readVoices(directory.path, 0)).rejects.toThrow("is no TVO2 block");
+});
+
+test("a whole voice is the mean of its pieces by their lengths", () => {
+  const whole = wholeVoice({
+    window: 0,
+    local: 0,
+    cleanFrames: 160,
+    pieces: [piece(0, 40, 1, 0), piece(40, 70, 0, 1)],
+  });
+  expect([...whole]).toEqual([Math.fround(0.8), Math.fround(0.6)]);
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
+import { likeness, likenessOver } from "../../../src/speech/diarization/likeness.ts";
+import { dot } from "../../../src/speech/diarization/vectors.ts";
+import { lineIn, withoutLine } from "../../../src/speech/diarization/without-line.ts";
+import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { randomNumbers } from "../../support/random-numbers.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
+
+setDefaultTimeout(120_000);
+
+/** What a poor telephone line leaves of a voice: nothing below 300 and above 3400 Hz, at 8 kHz. */
+const line = "firequalizer=gain='if(between(f,300,3400),0,-90)',aresample=8000,aresample=16000";
+
+test("a voice without its line is of unit length, and has no line to lose again", () => {
+  const random = randomNumbers(7);
+  const voice = Float32Array.from({ length: 192 }, () => random() - 0.5);
+  const once = withoutLine(voice);
+  expect(dot(once, once)).toBeCloseTo(1, 5);
+  expect(dot(once, withoutLine(once))).toBeCloseTo(1, 5);
+  expect(dot(once, voice) / Math.sqrt(dot(voice, voice))).toBeLessThan(0.9999);
+});
+
+test("an embedding of another size stays as it is", () => {
+  const voice = Float32Array.of(0.6, 0.8);
+  expect(withoutLine(voice)).toEqual(voice);
+  expect(lineIn(voice)).toBe(0);
+});
+
+test("voices must be more alike over a line than in the studio, where nothing changes", () => {
+  const [studio, telephone] = [likenessOver(0.15), likenessOver(0.3)];
+  expect([studio.ofVoices, studio.ofSpeakers(1)]).toEqual([likeness.ofVoices, likeness.ofSpeakers(1)]);
+  expect(telephone.ofVoices).toBeGreaterThan(studio.ofVoices);
+  expect(telephone.ofMeans).toBeGreaterThan(studio.ofMeans);
+  expect(telephone.ofSpeakers(5)).toBeGreaterThan(studio.ofSpeakers(5));
+});
+
+const recording = join(audioDirectory, "dialogue/dlg-02-2spk-MM.flac");
+const hasRecording = existsSync(recording);
+if (!hasRecording) console.warn("skipped: voices on the telephone, because ../shared/audio is not there");
+
+describe.skipIf(!hasRecording)("on a telephone line", () => {
+  let models: DiarizationModels;
+  const directory = temporaryDirectory();
+  beforeAll(async () => {
+    models = await openModels();
+  });
+  afterAll(async () => {
+    await models?.dispose();
+    directory[Symbol.dispose]();
+  });
+
+  test("two men are two, whose lines are more alike than their voices", async () => {
+    const clear = await decode(recording, join(directory.path, "clear.pcm"));
+    const over = await decode(recording, join(directory.path, "line.pcm"), `${line},atrim=0:60`);
+    const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
+      recording.replace(".flac", ".turns.json"),
+    ).json();
+    const [first] = turns;
+    const other = turns.find(({ speaker }) => speaker !== first?.speaker);
+    const voiceOf = async (pcm: typeof clear, start: number) => {
+      await using reader = await PcmReader.open(pcm);
+      const heard = await embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
+      return { line: lineIn(heard), voice: withoutLine(heard) };
+    };
+    const [one, two] = [first?.start ?? 0, other?.start ?? 0];
+    const [mine, clearly, theirs] = [await voiceOf(over, one), await voiceOf(clear, one), await voiceOf(over, two)];
+    expect(mine.line).toBeGreaterThan(0.2);
+    expect(clearly.line).toBeLessThan(0.2);
+    const strangers = dot(mine.voice, theirs.voice);
+    expect(strangers).toBeLessThan(0.3);
+    expect(dot(mine.voice, clearly.voice)).toBeGreaterThan(strangers + 0.2);
+    const found = await diarize(models, over);
+    expect(new Set(found.turns.map(({ speaker }) => speaker)).size).toBe(2);
+  });
+
+  test("somebody who speaks on without a line is still one", async () => {
+    const single = join(audioDirectory, "single/en-leopard.flac");
+    const [clear, over] = [
+      await decode(single, join(directory.path, "one-clear.pcm")),
+      await decode(single, join(directory.path, "one-line.pcm"), line),
+    ];
+    const path = join(directory.path, "one.pcm");
+    await Bun.write(path, new Blob([await Bun.file(clear.path).bytes(), await Bun.file(over.path).bytes()]));
+    const { turns } = await diarize(models, { path, sampleCount: clear.sampleCount + over.sampleCount });
+    expect(new Set(turns.map(({ speaker }) => speaker)).size).toBe(1);
+  });
+});

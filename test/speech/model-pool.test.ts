@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { ModelPool } from "../../src/speech/model-pool.ts";
+import type { EncoderOptions, WhisperModel, WhisperState } from "../../src/speech/recognizer/whisper/index.ts";
+
+const never = new AbortController().signal;
+
+/** Models that only say what is done with them; `room` is how many fit into memory. */
+function pool(room = 9) {
+  const events: string[] = [];
+  let loaded = 0;
+  const open = (path: string): WhisperModel => {
+    if (loaded === room) throw new Error("out of memory");
+    loaded += 1;
+    events.push(`open ${path}`);
+    const state = (encoder?: EncoderOptions) => {
+      if (encoder?.path === "damaged") throw new Error("no encoder");
+      events.push(`state ${path}${encoder === undefined ? "" : ` with ${encoder.path}`}`);
+      return { abort: () => events.push(`abort ${path}`), dispose: () => events.push(`end state ${path}`) };
+    };
+    const close = () => {
+      loaded -= 1;
+      events.push(`close ${path}`);
+    };
+    return {
+      createState: (encoder?: EncoderOptions) => state(encoder) as unknown as WhisperState,
+      dispose: close,
+    } as unknown as WhisperModel;
+  };
+  return { models: new ModelPool(open), events };
+}
+
+describe("the worker's whisper models", () => {
+  test("are loaded once each, when they are first needed, with one working memory for one job at a time", async () => {
+    const { models, events } = pool();
+    models.load("a");
+    for (const path of ["a", "b", "a", "b"]) await models.use(path, never, async () => {});
+    expect(events).toEqual(["open a", "state a", "open b", "state b"]);
+  });
+
+  test("keep working memories for one way of encoding at a time, and encode by themselves where the other can't", async () => {
+    const { models, events } = pool();
+    const [none, one, damaged] = [undefined, "one", "damaged"].map((path) =>
+      path === undefined ? undefined : { library: "", path, threads: 1 },
+    );
+    for (const encoder of [none, one, one, none, damaged, damaged])
+      await models.use("a", never, async () => {}, encoder);
+    expect(events).toEqual([
+      ...["open a", "state a", "end state a", "state a with one", "end state a", "state a"],
+      ...["end state a", "state a"],
+    ]);
+  });
+
+  test("are freed when nobody needs them, working memories first, and loaded again where somebody does", async () => {
+    const { models, events } = pool();
+    for (const path of ["a", "b"]) await models.use(path, never, async () => {});
+    events.splice(0);
+    models.keepOnly(["b"]);
+    expect(events).toEqual(["end state a", "close a"]);
+    await models.use("a", never, async () => {});
+    expect(events.slice(2)).toEqual(["open a", "state a"]);
+  });
+
+  test("are never freed under a job: that one's goes when it is done, or stays where another came for it", async () => {
+    const { models, events } = pool();
+    const gate = Promise.withResolvers<void>();
+    const jobs = [models.use("a", never, () => gate.promise), models.use("a", never, () => gate.promise)];
+    models.keepOnly([]);
+    expect(events).not.toContain("close a");
+    gate.resolve();
+    await Promise.all(jobs);
+    expect(events.slice(-3)).toEqual(["end state a", "end state a", "close a"]);
+  });
+
+  test("make room for one that does not fit, and go on without it where that does not help", async () => {
+    const { models, events } = pool(1);
+    await models.use("a", never, async () => {});
+    await models.use("b", never, async () => {});
+    expect(events).toEqual(["open a", "state a", "end state a", "close a", "open b", "state b"]);
+    const gate = Promise.withResolvers<void>();
+    const job = models.use("b", never, () => gate.promise);
+    await expect(models.use("a", never, async () => {})).rejects.toThrow("out of memory");
+    gate.resolve();
+    await job;
+    await models.use("b", never, async () => {});
+    expect(events).not.toContain("close b");
+  });
+
+  test("don't begin a job that was aborted, and pass on an abort to one that runs", async () => {
+    const { models, events } = pool();
+    await expect(models.use("a", AbortSignal.abort(new Error("no")), async () => {})).rejects.toThrow("no");
+    expect(events).toEqual([]);
+    const controller = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    const job = models.use("a", controller.signal, () => gate.promise);
+    controller.abort();
+    gate.resolve();
+    await job;
+    expect(events).toEqual(["open a", "state a", "abort a"]);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { placeWords } from "../../src/speech/place-words.ts";
+import { heardPieces } from "../../src/timeline/heard-pieces.ts";
+
+const sampleRate = 16_000;
+/** Speech from 10 to 12 s and from 40 to 43 s, of one side of a call. */
+const chunk = {
+  ...{ startSeconds: 9.8, endSeconds: 43.2 },
+  speech: [
+    { startSeconds: 10, endSeconds: 12 },
+    { startSeconds: 40, endSeconds: 43 },
+  ],
+};
+const pieces = heardPieces(chunk);
+
+/** What is heard of the chunk: a tone where there is speech, and next to nothing else. */
+function heardSamples(): Float32Array {
+  const moments = pieces.flatMap(({ startSeconds, endSeconds }) =>
+    Array.from(
+      { length: Math.round((endSeconds - startSeconds) * sampleRate) },
+      (_, i) => startSeconds + i / sampleRate,
+    ),
+  );
+  return Float32Array.from(moments, (seconds) => {
+    const isSpeech = chunk.speech.some((one) => seconds >= one.startSeconds && seconds < one.endSeconds);
+    return Math.sin(2 * Math.PI * 200 * seconds) * (isSpeech ? 0.3 : 0.0001);
+  });
+}
+
+/** Words by the seconds from the beginning of what is heard. */
+function timed(...words: readonly (readonly [string, number, number])[]) {
+  return words.map(([text, startSeconds, endSeconds]) => ({ text, startSeconds, endSeconds }));
+}
+
+test("words of a chunk with its long silence cut out lie where they were said", () => {
+  expect(pieces.map(({ startSeconds, endSeconds }) => [startSeconds, endSeconds])).toEqual([
+    [9.8, 13],
+    [39, 43.2],
+  ]);
+  const heard = timed([" Good", 0.2, 1], [" morning.", 1, 2.2], [" Bye", 4.2, 5], [" then.", 5.5, 7.2]);
+  const times = placeWords(heard, chunk, pieces, heardSamples()).map(({ text, startSeconds, endSeconds }) => [
+    text,
+    Math.round(startSeconds * 100) / 100,
+    Math.round(endSeconds * 100) / 100,
+  ]);
+  expect(times).toEqual([
+    [" Good", 10, 10.8],
+    [" morning.", 10.8, 12],
+    [" Bye", 40, 40.8],
+    [" then.", 41.3, 43],
+  ]);
+});
+
+test("a word that alignment lays over the cut stays on one side of it", () => {
+  const heard = timed([" Good", 0.2, 1], [" morning.", 1.2, 4.4], [" Bye.", 4.4, 5]);
+  const words = placeWords(heard, chunk, pieces, heardSamples());
+  expect(words.map(({ text }) => text)).toEqual([" Good", " morning.", " Bye."]);
+  for (const { startSeconds, endSeconds } of words) {
+    expect(endSeconds - startSeconds).toBeWithin(0.001, 3);
+    expect(endSeconds <= 13 || startSeconds >= 39).toBe(true);
+  }
+});

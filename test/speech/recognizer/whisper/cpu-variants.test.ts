@@ -1,0 +1,33 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { canTranscribe, nativeDirectory } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(120_000);
+
+const isReady = canTranscribe("reading with each CPU variant", "formats/jfk.flac");
+
+/** Those that this CPU can run, but for the plainest, which take a minute for what the others take a second for. */
+const variants = !isReady
+  ? []
+  : readdirSync(nativeDirectory)
+      .filter((file) => isCpuLibrary(file) && !/x64|sse42|armv8\.0/.test(file))
+      .filter((file) => rateCpuLibrary(nativeDirectory, file) > 0);
+
+describe.skipIf(!isReady)("each CPU variant", () => {
+  test.each(variants)("hears what was said with beams of several sizes: %s", async (variant) => {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "read-with-variant.ts"), variant], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const lines = (await new Response(child.stdout).text()).trim().toLowerCase().split("\n");
+    expect(await child.exited).toBe(0);
+    expect(lines).toHaveLength(5);
+    for (const line of lines) expect(line).toContain("ask what you can do for your country");
+    // the number of threads divides the work and changes no number
+    expect(lines[3]).toBe(lines[2] ?? "");
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { validateModelFile } from "../../../../src/speech/index.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { mutate, randomFrom } from "./model-file/mutate-model.ts";
+import { smallWhisper } from "./model-file/small-models.ts";
+import { canTranscribe } from "./support.ts";
+
+// Seconds on a quiet machine, more on a busy one.
+setDefaultTimeout(180_000);
+
+const model = smallWhisper();
+
+/** What the native loader makes of files, which it loads without any check before; one crash is the end of all. */
+async function loadNatively(files: readonly (() => string)[]): Promise<string[]> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "load-natively.ts")], {
+    ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+  });
+  const answers: string[] = [];
+  const errors = new Response(child.stderr).text();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream());
+  const waiting = files.values();
+  const next = async () => {
+    const { value, done } = waiting.next();
+    if (done === true) child.stdin.end();
+    else {
+      child.stdin.write(`${value()}\n`);
+      await child.stdin.flush();
+    }
+  };
+  await next();
+  for await (const line of lines) {
+    answers.push(...line.trim().split("\n"));
+    await next();
+  }
+  const exitCode = await child.exited;
+  if (exitCode !== 0)
+    throw new Error(`the loader crashed at file ${answers.length}: ${child.signalCode}\n${await errors}`);
+  return answers;
+}
+
+describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
+  test("refuses what the program's own check refuses, and never crashes, on altered models", async () => {
+    using directory = temporaryDirectory();
+    const random = randomFrom(19);
+    const path = join(directory.path, "model.bin");
+    const accepted: boolean[] = [];
+    const files = Array.from({ length: 120 }, () => () => {
+      writeFileSync(path, mutate(model, random));
+      accepted.push(isAccepted(path));
+      return path;
+    });
+    const answers = await loadNatively(files);
+    expect(answers).toHaveLength(files.length);
+    const count = (answer: string) => answers.filter((each) => each === answer).length;
+    expect(count("refused")).toBeGreaterThan(80);
+    // The check may be the stricter one, never the other way round.
+    expect(answers.filter((answer, index) => accepted[index] === true && answer === "refused")).toEqual([]);
+  });
+
+  test("loads the model of which they are altered copies", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "model.bin");
+    writeFileSync(path, model.bytes);
+    expect(await loadNatively([() => path])).toEqual(["loaded"]);
+  });
+});
+
+function isAccepted(path: string): boolean {
+  try {
+    validateModelFile(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { checkoutFiles } from "../../../../src/program/checkout-files.ts";
+import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
+import { type EncoderForm, makeEncoder } from "../../../../src/speech/recognizer/whisper/encoder/index.ts";
+import {
+  type EncoderOptions,
+  loadWhisper,
+  type WhisperModel,
+} from "../../../../src/speech/recognizer/whisper/index.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "./support.ts";
+
+const jfk = "single/en-jfk.flac";
+const leopard = "single/de-leopard.flac";
+const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0, withoutTimestamps: true };
+const canRun = canTranscribe("encoding", jfk, leopard);
+const hasOperators = canRun && loadWhisper({ nativeDirectory }).encoderForm() === "bfloat16";
+if (canRun && !hasOperators)
+  console.warn("skipped: encoding with the addon's operators, which this processor can't run");
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+async function encoderOf(form: EncoderForm): Promise<EncoderOptions> {
+  const path = await makeEncoder(basePath, form, join(directory.path, "encoders"));
+  return { library: onnxLibraryOf(checkoutFiles.onnxBinding), path, threads };
+}
+
+interface Way {
+  readonly encoder?: EncoderOptions;
+  readonly asksFirst?: boolean;
+}
+
+async function textOf(model: WhisperModel, samples: Float32Array, { encoder, asksFirst = false }: Way = {}) {
+  const state = model.createState(encoder);
+  try {
+    if (asksFirst) await state.detectLanguage(samples, threads);
+    const { segments } = await state.transcribe(samples, how);
+    return segments.map(({ text }) => text).join("");
+  } finally {
+    state.dispose();
+  }
+}
+
+function sizeOf(values: Float32Array): number {
+  return Math.sqrt(values.reduce((total, value) => total + value ** 2, 0));
+}
+
+describe.skipIf(!canRun)("whisper", () => {
+  test("says the same with the encoder in ONNX form", async () => {
+    const samples = await readSamples(jfk);
+    const model = openBase();
+    const text = await textOf(model, samples, { encoder: await encoderOf("float") });
+    expect(text).toContain("ask not what your country can do for you");
+    expect(text).toBe(await textOf(model, samples));
+  }, 60_000);
+
+  test.each<[EncoderForm, number]>([
+    ["float", 0.2],
+    ...(hasOperators ? [["bfloat16", 0.2] as [EncoderForm, number]] : []),
+  ])(
+    "encodes nearly the same in %s, and not what the model's own has encoded before",
+    async (form, most) => {
+      const samples = await readSamples(jfk);
+      const model = openBase();
+      const own = model.createState();
+      const other = model.createState(await encoderOf(form));
+      await own.detectLanguage(samples, threads);
+      const [expected, output] = [await own.encode(samples, threads), await other.encode(samples, threads)];
+      const error = sizeOf(expected.map((value, i) => value - (output[i] ?? 0))) / sizeOf(expected);
+      expect(error).toBeGreaterThan(0);
+      expect(error).toBeLessThan(most);
+      own.dispose();
+      other.dispose();
+    },
+    60_000,
+  );
+
+  test("says the same of a window that was asked for its language before, in this state or another", async () => {
+    const samples = await readSamples(jfk);
+    const other = await readSamples(leopard);
+    const model = openBase();
+    const alone = await textOf(model, samples);
+    expect(await textOf(model, samples, { asksFirst: true })).toBe(alone);
+    const asking = model.createState();
+    await asking.detectLanguage(samples, threads);
+    await asking.detectLanguage(other, threads);
+    asking.dispose();
+    expect(await textOf(model, samples)).toBe(alone);
+    expect(await textOf(model, other)).not.toBe(alone);
+  }, 60_000);
+
+  test.each(hasOperators ? (["float", "bfloat16"] as const) : (["float"] as const))(
+    "says of two windows at once what it says of each alone, with the encoder in %s",
+    async (form) => {
+      const encoder = { ...(await encoderOf(form)), threads: 1 };
+      const [samples, other] = [await readSamples(jfk), await readSamples(leopard)];
+      const model = openBase();
+      const both = [textOf(model, samples, { encoder }), textOf(model, other, { encoder })];
+      const alone = [await textOf(model, samples, { encoder }), await textOf(model, other, { encoder })];
+      expect(await Promise.all(both)).toEqual(alone);
+    },
+    60_000,
+  );
+
+  test("ends at once in the encoder in ONNX form, and does its work afterwards", async () => {
+    const samples = await readSamples(jfk);
+    const state = openBase().createState(await encoderOf("float"));
+    const running = state.transcribe(samples, how);
+    state.abort();
+    expect((await running).aborted).toBe(true);
+    const { aborted, segments } = await state.transcribe(samples, how);
+    expect(aborted).toBe(false);
+    expect(segments.length).toBeGreaterThan(0);
+    state.dispose();
+  }, 60_000);
+
+  test("refuses an encoder that is none", () => {
+    const encoder = { library: onnxLibraryOf(checkoutFiles.onnxBinding), path: basePath, threads };
+    expect(() => openBase().createState(encoder)).toThrow("ONNX Runtime");
+  }, 60_000);
+});

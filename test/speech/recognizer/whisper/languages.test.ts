@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { characterErrors, errorRate } from "../../../support/wer.ts";
+import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+
+const recordings = {
+  de: "single/de-leopard.flac",
+  fr: "single/fr-leopard.flac",
+  es: "single/es-leopard.flac",
+  ja: "single/ja-leopard.flac",
+};
+
+describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings)))("a state", () => {
+  test.each(Object.entries(recordings))("hears that %s is spoken in %s", async (code, recording) => {
+    const state = openBase().createState();
+    try {
+      const detected = await state.detectLanguage(await readSamples(recording), threads);
+      expect(detected.language).toBe(code);
+      expect(detected.probability).toBeGreaterThan(0.5);
+      expect(Object.keys(detected.probabilities)).toEqual(openBase().languages);
+      const sum = Object.values(detected.probabilities).reduce((total, probability) => total + probability, 0);
+      expect(sum).toBeCloseTo(1, 5);
+    } finally {
+      state.dispose();
+    }
+  });
+
+  test("refuses to detect a language in nothing", async () => {
+    const state = openBase().createState();
+    expect(state.detectLanguage(new Float32Array(0), threads)).rejects.toThrow("no samples");
+    state.dispose();
+  });
+
+  test("writes Japanese in whole characters, in more words than one", async () => {
+    const state = openBase().createState();
+    try {
+      const samples = await readSamples(recordings.ja);
+      const { segments } = await state.transcribe(samples, { language: "ja", threads });
+      const text = segments.map((segment) => segment.text).join("");
+      expect(text).not.toContain("\uFFFD");
+      expect(errorRate([characterErrors("客観的実在の判断的知識が成立するのである。", text)])).toBeLessThan(0.4);
+      expect(segments.flatMap((segment) => segment.words).length).toBeGreaterThan(5);
+    } finally {
+      state.dispose();
+    }
+  });
+});
+
+describe.skipIf(!canTranscribe("the model's languages"))("the base model", () => {
+  test("is multilingual and knows 99 languages, and none that came with later models", () => {
+    const model = openBase();
+    expect(model).toMatchObject({ type: "base", multilingual: true });
+    expect(model.languages).toHaveLength(99);
+    expect(model.languages).toContain("en");
+    expect(model.languages).not.toContain("yue");
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadWhisper } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { alignmentHeads, readModelHeader } from "../../../../src/speech/recognizer/whisper/model-header.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
+
+const options = { useGpu: false, flashAttention: true, wordTimes: true };
+
+/** A model file's first bytes: vocabulary, encoder and decoder layers. */
+function header(vocabulary: number, audioLayers: number, textLayers: number): Uint8Array {
+  const numbers = [0x67676d6c, vocabulary, 1500, 512, 8, audioLayers, 448, 512, 8, textLayers, 80, 1];
+  return new Uint8Array(Int32Array.from(numbers).buffer);
+}
+
+describe("a model's header", () => {
+  test.each([
+    ["tiny", 51865, 4, 4, 4],
+    ["base", 51865, 6, 6, 6],
+    ["base.en", 51864, 6, 6, 5],
+    ["medium", 51865, 24, 24, 10],
+    ["large-v2", 51865, 32, 32, 12],
+    ["large-v3", 51866, 32, 32, 13],
+    ["large-v3-turbo", 51866, 32, 4, 14],
+    ["custom", 51866, 32, 2, 1],
+    ["custom", 51865, 12, 4, 1],
+  ])("tells that it is %s", (type, vocabulary, audioLayers, textLayers, heads) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "model.bin");
+    writeFileSync(path, header(vocabulary, audioLayers, textLayers));
+    const read = readModelHeader(path);
+    expect(read.type).toBe(type);
+    expect(alignmentHeads(read).alignmentHeads).toBe(heads);
+  });
+});
+
+describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
+  test.each([
+    ["an empty file", new Uint8Array(0)],
+    ["text", new TextEncoder().encode("not a model, but long enough to hold a header of one")],
+  ])("refuses %s and says what to do", (_, content) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "model.bin");
+    writeFileSync(path, content);
+    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow("transcribe models pull");
+  });
+
+  test("refuses a file that ends too early, before anything native sees it, and says what to do", () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "model.bin");
+    copyFileSync(basePath, path);
+    truncateSync(path, 50_000_000);
+    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow(
+      /damaged whisper model.* bytes are missing: .*transcribe models pull/,
+    );
+  });
+
+  test("refuses a missing file by its name", () => {
+    expect(() => loadWhisper({ nativeDirectory }).openModel("/nowhere/model.bin", options)).toThrow(
+      "/nowhere/model.bin",
+    );
+  });
+});
+
+describe.skipIf(!canTranscribe("loading whisper"))("whisper", () => {
+  test("is loaded once and with one set of options per process", () => {
+    const runtime = loadWhisper({ nativeDirectory });
+    expect(loadWhisper({ nativeDirectory })).toBe(runtime);
+    expect(() => loadWhisper({ nativeDirectory, cpuLibrary: "libggml-cpu-x64.so" })).toThrow("other options");
+    expect(runtime.version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(runtime.cpuVariant()).toMatch(/^libggml-cpu-.+\.so$/);
+    expect(runtime.devices().some((device) => device.kind === "cpu")).toBe(true);
+  });
+});

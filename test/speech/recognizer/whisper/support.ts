@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { loadWhisper, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { available, corpusPath, ffmpegPath, root } from "../../../support/checkout.ts";
+
+export const nativeDirectory = join(root, "build", "native");
+export const basePath = join(root, "build", "models", "ggml-base.bin");
+
+/** Enough for the machines that tests run on, and no more than one file at a time uses. */
+export const threads = 2;
+
+/** Whether the addon, the model and these recordings of the corpus are there; says aloud where not. */
+export function canTranscribe(what: string, ...recordings: readonly string[]): boolean {
+  const paths = recordings.map(corpusPath);
+  return available(what, join(nativeDirectory, "whisper.node"), basePath, ffmpegPath, ...paths);
+}
+
+let base: WhisperModel | undefined;
+
+/** The base model, loaded once for all tests of a process. */
+export function openBase(): WhisperModel {
+  base ??= loadWhisper({ nativeDirectory }).openModel(basePath, {
+    useGpu: false,
+    flashAttention: true,
+    wordTimes: true,
+  });
+  return base;
+}
+
+/** A recording of the corpus as 16 kHz mono samples. */
+export async function readSamples(recording: string): Promise<Float32Array> {
+  const child = Bun.spawn(
+    [ffmpegPath, "-v", "error", "-i", corpusPath(recording), "-f", "f32le", "-ac", "1", "-ar", "16000", "-"],
+    { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+  );
+  return new Float32Array(await new Response(child.stdout).arrayBuffer());
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+
+const jfk = "formats/jfk.flac";
+const greedy = { language: "en", threads, beamSize: 1 } as const;
+
+function withState<T>(job: (state: WhisperState) => Promise<T>): Promise<T> {
+  const state = openBase().createState();
+  return job(state).finally(() => state.dispose());
+}
+
+describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
+  test("reads Kennedy's inaugural address", async () => {
+    const samples = await readSamples(jfk);
+    const result = await withState((state) => state.transcribe(samples, { language: "en", threads }));
+    const text = result.segments.map((segment) => segment.text).join("");
+    expect(text.toLowerCase()).toContain("ask not what your country can do for you");
+    expect(text).not.toMatch(/[<[]/);
+    expect(result).toMatchObject({ aborted: false, language: "en" });
+  });
+
+  test("gives words that join to the text, in order, inside the recording and its segments", async () => {
+    const samples = await readSamples(jfk);
+    const { segments } = await withState((state) => state.transcribe(samples, greedy));
+    let before = 0;
+    for (const segment of segments) {
+      expect(segment.words.map((word) => word.text).join("")).toBe(segment.text);
+      expect(segment.averageLogProbability).toBeLessThanOrEqual(0);
+      expect(segment.noSpeechProbability).toBeWithin(0, 1.0001);
+      for (const word of segment.words) {
+        expect(word.startSeconds).toBeGreaterThanOrEqual(before);
+        expect(word.endSeconds).toBeGreaterThan(word.startSeconds);
+        expect(word.probability).toBeWithin(0, 1.0001);
+        expect(word.text.trim()).not.toBe("");
+        before = word.endSeconds;
+      }
+      expect(segment.startSeconds).toBe(segment.words[0]?.startSeconds ?? -1);
+      expect(segment.endSeconds).toBe(segment.words.at(-1)?.endSeconds ?? -1);
+    }
+    expect(before).toBeLessThanOrEqual(samples.length / 16_000);
+  });
+
+  test("leaves the caller's samples alone and keeps nothing of them between calls", async () => {
+    const samples = await readSamples(jfk);
+    const copy = samples.slice();
+    await withState(async (state) => {
+      const first = await state.transcribe(samples, greedy);
+      expect(samples).toEqual(copy);
+      expect(await state.transcribe(samples, greedy)).toEqual(first);
+    });
+  });
+
+  test("tells silence from speech", async () => {
+    await withState(async (state) => {
+      const doubtOf = async (samples: Float32Array) =>
+        (await state.transcribe(samples, greedy)).segments[0]?.noSpeechProbability ?? 1;
+      const speech = await readSamples(jfk);
+      expect(await doubtOf(speech)).toBeLessThan(0.2);
+      expect(await doubtOf(new Float32Array(160_000))).toBeGreaterThan(0.6);
+      expect(await doubtOf(speech)).toBeLessThan(0.2);
+    });
+  });
+
+  test("looks at no more than the audio context it is given", async () => {
+    const samples = await readSamples(jfk);
+    const audioContext = Math.ceil(samples.length / 320) + 64;
+    const { segments } = await withState((state) => state.transcribe(samples, { ...greedy, audioContext }));
+    expect(
+      segments
+        .map((segment) => segment.text)
+        .join("")
+        .toLowerCase(),
+    ).toContain("your country can do for you");
+  });
+
+  test("transcribes beside another one with the same words", async () => {
+    const samples = await readSamples(jfk);
+    const alone = await withState((state) => state.transcribe(samples, { ...greedy, threads: 1 }));
+    const [one, other] = await Promise.all([
+      withState((state) => state.transcribe(samples, { ...greedy, threads: 1 })),
+      withState((state) => state.transcribe(samples, { ...greedy, threads: 1 })),
+    ]);
+    expect(one).toEqual(alone);
+    expect(other).toEqual(alone);
+  });
+
+  test("stops when told to, and can be used again", async () => {
+    const samples = await readSamples(jfk);
+    await withState(async (state) => {
+      const running = state.transcribe(samples, greedy);
+      await Bun.sleep(50);
+      state.abort();
+      expect(await running).toMatchObject({ aborted: true, segments: [] });
+      expect((await state.transcribe(samples, greedy)).segments).not.toBeEmpty();
+    });
+  });
+
+  test("stops when it is disposed of in the middle of a call", async () => {
+    const samples = await readSamples(jfk);
+    const state = openBase().createState();
+    const running = state.transcribe(samples, greedy);
+    state.dispose();
+    expect(await running).toMatchObject({ aborted: true });
+    expect(state.transcribe(samples, greedy)).rejects.toThrow("disposed");
+  });
+
+  test("takes one call at a time", async () => {
+    const samples = await readSamples(jfk);
+    await withState(async (state) => {
+      const running = state.transcribe(samples, greedy);
+      expect(state.transcribe(samples, greedy)).rejects.toThrow("busy");
+      state.abort();
+      await running;
+    });
+  });
+
+  test.each([
+    ["nothing", 0],
+    ["less than a tenth of a second", 1_599],
+    ["a tenth of a second", 1_600],
+    ["hardly more than the alignment's filter", 2_600],
+    ["half a second", 8_000],
+  ])("takes %s of silence without words or harm", async (_, length) => {
+    const result = await withState((state) => state.transcribe(new Float32Array(length), greedy));
+    expect(result.aborted).toBe(false);
+    for (const word of result.segments.flatMap((segment) => segment.words)) {
+      expect(word.endSeconds).toBeLessThanOrEqual(length / 16_000 + 1e-9);
+    }
+  });
+
+  test.each([
+    ["an unknown language", { language: "tlh" }, "does not know the language"],
+    ["no threads", { threads: 0 }, "number of threads"],
+    ["too many beams", { beamSize: 9 }, "beam size"],
+    ["an audio context shorter than the samples", { audioContext: 10 }, "audio context"],
+  ])("refuses %s", async (_, wrong, message) => {
+    const samples = new Float32Array(16_000);
+    expect(withState((state) => state.transcribe(samples, { ...greedy, ...wrong }))).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { WhisperState } from "../../../../../src/speech/recognizer/whisper/index.ts";
+import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/index.ts";
+import { soundAt } from "../../../../engine/sound-at.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
+import { segmentOf, spread } from "./support.ts";
+
+setDefaultTimeout(240_000);
+
+const german = "Das Wasser fließt seit vielen Jahren durch das Tal.";
+const french = "Elle regarde la mer depuis sa fenêtre chaque matin.";
+const english = "The other sentence has about as many words.";
+const texts: Record<string, string> = { af: german, de: german, en: english, fr: french };
+
+type Said = readonly { readonly language: string; readonly from: number; readonly to: number }[];
+
+/** Writes like whisper: only what is in the language that it is told, of what lies in the samples. */
+function stateThatHears(said: Said, sureness = 0.97) {
+  const all = soundAt((said.at(-1)?.to ?? 0) + 0.5, ...said.map(({ from, to }): [number, number] => [from, to]));
+  const calls: string[] = [];
+  const inside = (samples: Float32Array) => {
+    const start = samples.byteOffset / 4 / 16_000;
+    const end = start + samples.length / 16_000;
+    const parts = said.map((one) => ({ ...one, from: Math.max(one.from, start), to: Math.min(one.to, end) }));
+    return { start, parts: parts.filter(({ from, to }) => to - from > 0.1) };
+  };
+  const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
+    detectLanguage: async (samples) => {
+      calls.push("?");
+      const heard = inside(samples).parts.filter(({ from, to }) => to - from > 1);
+      const probabilities = Object.fromEntries(heard.map(({ language }) => [language, sureness / heard.length]));
+      return { language: heard[0]?.language ?? "en", probability: sureness, probabilities };
+    },
+    transcribe: async (samples, { language }) => {
+      calls.push(language);
+      const { start, parts } = inside(samples);
+      const segments = parts
+        .filter((part) => part.language === language)
+        .map(({ from, to }) => segmentOf(spread(texts[language] ?? "", from - start, to - start)));
+      return { language, aborted: false, segments };
+    },
+  };
+  return { state, calls, samples: all };
+}
+
+/** Writes in the language that it is told, as a translation: with doubts where it is another than the one spoken. */
+function stateThatTranslates(spoken: string, sureness: number, right = 0.9) {
+  const calls: string[] = [];
+  const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
+    detectLanguage: async () => {
+      calls.push("?");
+      return { language: spoken, probability: sureness, probabilities: { [spoken]: sureness } };
+    },
+    transcribe: async (_, { language }) => {
+      calls.push(language);
+      const [text, probability] = language === spoken ? [german, right] : [english, 0.5];
+      return { language, aborted: false, segments: [segmentOf(spread(text, 0, 5.5, probability))] };
+    },
+  };
+  return { state, calls };
+}
+
+const textOf = (utterances: { words: { text: string }[] }[]) =>
+  utterances
+    .flatMap(({ words }) => words.map((word) => word.text))
+    .join("")
+    .trim();
+const options = { language: "de", threads: 1, mayChangeLanguage: true } as const;
+const de = (from: number, to: number) => ({ language: "de", from, to });
+const en = (from: number, to: number) => ({ language: "en", from, to });
+
+describe("a chunk in which the language changes", () => {
+  test.each<[string, Said, string]>([
+    ["once", [de(0, 4), en(5, 10.5)], `${german} ${english}`],
+    ["once, where no pause can be heard", [de(0, 4.8), en(5, 10.5)], `${german} ${english}`],
+    ["from another to its own", [en(0, 5), de(6, 10.5)], `${english} ${german}`],
+    ["and changes back", [de(0, 4), en(5, 10), de(11, 15.5)], `${german} ${english} ${german}`],
+    [
+      "to a second one, and a third",
+      [de(0, 4), { language: "fr", from: 5, to: 9.5 }, en(10.5, 15)],
+      `${german} ${french} ${english}`,
+    ],
+    ["again and again", [en(0, 5), de(6, 10), en(11, 16), de(17, 21.5)], `${english} ${german} ${english} ${german}`],
+  ])("%s is read in each, in order, nothing twice", async (_, said, text) => {
+    const { state, samples } = stateThatHears(said);
+    const utterances = await transcribeChunk(state, samples, options);
+    expect(textOf(utterances)).toBe(text);
+    expect(utterances.map(({ language }) => language)).toEqual(said.map(({ language }) => language));
+    for (const [index, { words }] of utterances.entries()) {
+      expect(words[0]?.startSeconds).toBeCloseTo(said[index]?.from ?? -1, 2);
+      expect(words.at(-1)?.endSeconds).toBeCloseTo(said[index]?.to ?? -1, 2);
+    }
+  });
+
+  test("for a short sentence, into which a word of the next one was put, is read in each", async () => {
+    const said = [en(0, 3), de(4, 9)];
+    const { state, samples } = stateThatHears(said);
+    const misplacing: typeof state = {
+      ...state,
+      transcribe: async (part, how) => {
+        const read = await state.transcribe(part, how);
+        if (part.length < samples.length) return read;
+        return { ...read, segments: [segmentOf([...spread("Das", 1, 2, 0.2), ...spread(german.slice(4), 4.3, 9)])] };
+      },
+    };
+    expect(textOf(await transcribeChunk(misplacing, samples, options))).toBe(`${english} ${german}`);
+  });
+
+  test("is read in one where it may not change", async () => {
+    const { state, samples, calls } = stateThatHears([de(0, 4.5), en(5, 10.5)]);
+    expect(textOf(await transcribeChunk(state, samples, { ...options, mayChangeLanguage: false }))).toBe(german);
+    expect(new Set(calls)).toEqual(new Set(["de"]));
+  });
+
+  test("but for a few words is read in one", async () => {
+    const { state, samples, calls } = stateThatHears([de(0, 4.5), en(5, 6.5)]);
+    expect(textOf(await transcribeChunk(state, samples, options))).toBe(german);
+    expect(new Set(calls)).toEqual(new Set(["de"]));
+  });
+});
+
+describe("a chunk that whisper writes with doubts", () => {
+  const samples = soundAt(6, [0, 5.5]);
+
+  test("is read in the language that it surely is in, not translated", async () => {
+    const { state, calls } = stateThatTranslates("de", 0.97);
+    const utterances = await transcribeChunk(state, samples, { ...options, language: "en" });
+    expect([textOf(utterances), utterances[0]?.language]).toEqual([german, "de"]);
+    expect(calls).toEqual(["en", "?", "?", "de"]);
+  });
+
+  test("keeps its first reading where the other is not surer", async () => {
+    const { state, calls } = stateThatTranslates("de", 0.97, 0.5);
+    expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
+    expect(calls.slice(0, 4)).toEqual(["en", "?", "?", "de"]);
+  });
+
+  test("of which one sentence is doubtful has that one read in its language", async () => {
+    const said = [de(0, 5), en(6, 9)];
+    const { state, samples: two } = stateThatHears(said);
+    const translating: typeof state = {
+      ...state,
+      transcribe: async (part, how) => {
+        const read = await state.transcribe(part, how);
+        const isWhole = part.length === two.length;
+        const guess = segmentOf(spread("Das ist es also.", 6, 9, 0.4));
+        return isWhole ? { ...read, segments: [...read.segments, guess] } : read;
+      },
+    };
+    expect(textOf(await transcribeChunk(translating, two, options))).toBe(`${german} ${english}`);
+  });
+
+  test("stays as it is where no other language is sure", async () => {
+    const { state, calls } = stateThatTranslates("de", 0.85);
+    expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
+    expect(calls.filter((call) => call !== "?")).toEqual(["en"]);
+  });
+});
+
+test("a chunk is neither asked nor read any more once that was aborted", async () => {
+  for (const stopAt of [1, 2, 3]) {
+    const { state, samples, calls } = stateThatHears([de(0, 4), en(5, 10.5)]);
+    const stopped = new AbortController();
+    const stopping = async <T>(answer: Promise<T>) => {
+      if (calls.length === stopAt) stopped.abort(new Error("stopped"));
+      return answer;
+    };
+    const stoppable: typeof state = {
+      detectLanguage: (...call) => stopping(state.detectLanguage(...call)),
+      transcribe: (...call) => stopping(state.transcribe(...call)),
+    };
+    await expect(transcribeChunk(stoppable, samples, { ...options, signal: stopped.signal })).rejects.toThrow(
+      "stopped",
+    );
+    expect(calls).toHaveLength(stopAt);
+  }
+});
+
+describe("a chunk in one language", () => {
+  test("is not asked for another where words were written for all of it", async () => {
+    const { state, samples, calls } = stateThatHears([de(0, 4.5), de(5, 10.5)]);
+    expect(textOf(await transcribeChunk(state, samples, options))).toBe(`${german} ${german}`);
+    expect(calls).toEqual(["de"]);
+  });
+
+  test.each([
+    ["is not sure", { language: "en", sureness: 0.85 }],
+    ["is often taken for its own", { language: "nl", sureness: 0.97 }],
+  ])(
+    "of which a sentence was left out is read as before where another language %s",
+    async (_, { language, sureness }) => {
+      const { state, samples, calls } = stateThatHears(
+        [
+          { language: "af", from: 0, to: 4.5 },
+          { language, from: 5, to: 10.5 },
+        ],
+        sureness,
+      );
+      await transcribeChunk(state, samples, { ...options, language: "af" });
+      expect(calls.slice(0, 3)).toEqual(["af", "af", "?"]);
+      expect(new Set(calls)).toEqual(new Set(["af", "?"]));
+    },
+  );
+});
+
+const fr = "single/fr-leopard.flac";
+const cabbage = "single/en-fleurs-003.ogg";
+
+describe.skipIf(!canTranscribe("languages within a chunk", fr, cabbage))("with the real model", () => {
+  let state: WhisperState;
+  beforeAll(() => {
+    state = openBase().createState();
+  });
+  afterAll(() => state.dispose());
+
+  test("a French and an English sentence, 0.3 s apart, are both written, each in its own", async () => {
+    const samples = Float32Array.from([
+      ...(await readSamples(fr)),
+      ...new Float32Array(4800),
+      ...(await readSamples(cabbage)),
+    ]);
+    const both = textOf(await transcribeChunk(state, samples, { language: "fr", threads, mayChangeLanguage: true }));
+    expect(both).toMatch(/conseillers? généra.*cabbage juice changes color/);
+  });
+});

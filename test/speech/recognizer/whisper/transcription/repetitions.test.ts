@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import {
+  countRepeated,
+  findRepetitions,
+  withoutImpossibleCopies,
+} from "../../../../../src/speech/recognizer/whisper/transcription/repetitions.ts";
+import { spread } from "./support.ts";
+
+const textOf = (words: readonly { text: string }[]) =>
+  words
+    .map((word) => word.text)
+    .join("")
+    .trim();
+const times = (count: number, phrase: string) => Array.from({ length: count }, () => phrase).join(" ");
+
+describe("repetitions", () => {
+  test.each([
+    ["no, no, no", []],
+    ["one two three four five six seven eight nine ten", []],
+    ["so it goes on and on and on", []],
+    [`well ${times(5, "New York,")} he sang`, [{ first: 1, words: 2, copies: 5 }]],
+    [times(6, "six"), [{ first: 0, words: 1, copies: 6 }]],
+    [`and ${times(3, "I am so sorry.")} Bye`, [{ first: 1, words: 4, copies: 3 }]],
+    [`${times(3, "I'm sorry.")} I'm`, [{ first: 0, words: 2, copies: 3 }]],
+  ])("of %p are found", (text, expected) => {
+    expect(findRepetitions(spread(text, 0, 10))).toEqual(expected);
+  });
+
+  test("that are never quite the same count, though none can be named", () => {
+    const uniform = Array.from({ length: 30 }, (_, i) => `Chapter ${i} of the second book of the third part.`).join(
+      " ",
+    );
+    const words = spread(uniform, 0, 60);
+    expect(findRepetitions(words)).toEqual([]);
+    expect(countRepeated(words)).toBe(1);
+    expect(countRepeated(spread("Ask not what your country can do for you, ask what you can do for it.", 0, 5))).toBe(
+      0,
+    );
+  });
+
+  test("that were spoken stay, each copy of them", () => {
+    const words = spread(`he sang ${times(5, "New York")} all night`, 0, 6);
+    expect(withoutImpossibleCopies(words)).toEqual(words);
+    const quick = spread(times(8, "no"), 0, 1.6);
+    expect(withoutImpossibleCopies(quick)).toEqual(quick);
+  });
+
+  test("for which there is no time are cut down to what there is time for, and at least to one", () => {
+    const loop = spread(times(50, "thank you very much"), 4, 6);
+    const cut = withoutImpossibleCopies([...spread("he said", 3, 4), ...loop, ...spread("and left", 6, 7)]);
+    expect(textOf(cut)).toBe(`he said ${times(2, "thank you very much")} and left`);
+    expect(textOf(withoutImpossibleCopies(spread(times(9, "good night"), 0, 0.1)))).toBe("good night");
+    expect(textOf(withoutImpossibleCopies(spread(times(90, "謝謝"), 0, 2)))).toBe(times(12, "謝謝"));
+  });
+});

@@ -1,0 +1,42 @@
+import type { WhisperSegment, WhisperState, WhisperWord } from "../../../../../src/speech/recognizer/whisper/index.ts";
+
+/** Words of a text, evenly spread over a time, all of one probability. */
+export function spread(text: string, startSeconds: number, endSeconds: number, probability = 0.9): WhisperWord[] {
+  const parts = text.split(" ");
+  const seconds = (endSeconds - startSeconds) / parts.length;
+  return parts.map((part, index) => ({
+    text: ` ${part}`,
+    startSeconds: startSeconds + index * seconds,
+    endSeconds: startSeconds + (index + 1) * seconds,
+    probability,
+  }));
+}
+
+/** A segment of such words. */
+export function segmentOf(words: WhisperWord[], noSpeechProbability = 0.01): WhisperSegment {
+  return {
+    startSeconds: words[0]?.startSeconds ?? 0,
+    endSeconds: words.at(-1)?.endSeconds ?? 0,
+    text: words.map((word) => word.text).join(""),
+    noSpeechProbability,
+    averageLogProbability: -0.2,
+    words,
+  };
+}
+
+/** A state that writes what it is told, call by call, and notes how it was asked; it is not asked for languages. */
+export function scriptedState(...answers: WhisperSegment[][]) {
+  const calls: { seconds: number; withTimestamps: boolean }[] = [];
+  const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
+    detectLanguage: () => {
+      throw new Error("nobody asked for another language");
+    },
+    transcribe: async (samples, { withoutTimestamps, language }) => {
+      calls.push({ seconds: samples.length / 16_000, withTimestamps: withoutTimestamps !== true });
+      const segments = answers[calls.length - 1];
+      if (segments === undefined) throw new Error(`call ${calls.length} is one too many`);
+      return { language, aborted: false, segments };
+    },
+  };
+  return { state, calls };
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { GpuError } from "../../src/speech/gpu-error.ts";
+import { ModelPool } from "../../src/speech/model-pool.ts";
+import type { WhisperModel, WhisperState } from "../../src/speech/recognizer/whisper/index.ts";
+import { Speech } from "../../src/speech/speech.ts";
+
+const state: WhisperState = {
+  encode: async () => new Float32Array(0),
+  detectLanguage: () => Promise.reject(new Error("not asked")),
+  transcribe: () => Promise.reject(new Error("not asked")),
+  abort() {},
+  dispose() {},
+};
+/** Paths are names of what goes wrong with them. */
+function open(path: string): WhisperModel {
+  if (path === "damaged") throw new Error("cannot load the whisper model damaged: a tensor is cut off");
+  if (path === "large") throw new Error("cannot load the whisper model large: ErrorOutOfDeviceMemory");
+  const createState = () => {
+    if (path === "crowded") throw new Error("whisper could not set up its working memory");
+    return state;
+  };
+  return { type: "base", multilingual: true, languages: ["en"], createState, dispose() {} };
+}
+
+const never = new AbortController().signal;
+async function errorOf(usesGpu: boolean, path: string, error?: Error, signal = never): Promise<unknown> {
+  const speech = new Speech(new ModelPool(open), usesGpu);
+  const job = error === undefined ? async () => {} : () => Promise.reject(error);
+  return await speech.use(path, signal, job).catch((thrown: unknown) => thrown);
+}
+
+test.each<[string, string, Error | undefined, boolean | null]>([
+  ["a job that fails", "base", new Error("whisper could not transcribe the samples, code -6"), false],
+  [
+    "a job that fails for want of memory",
+    "base",
+    new Error("code -6 (ggml_gallocr_reserve: failed to allocate Vulkan0 buffer)"),
+    true,
+  ],
+  ["a working memory that can't be had", "crowded", undefined, false],
+  ["a model that does not fit", "large", undefined, true],
+  ["a model that is damaged", "damaged", undefined, null],
+  ["what was asked wrongly", "base", new RangeError("the beam size must be a whole number"), null],
+])("on a GPU, %s is told apart", async (_, path, error, outOfMemory) => {
+  const thrown = await errorOf(true, path, error);
+  expect(thrown).toBeInstanceOf(Error);
+  if (outOfMemory === null) expect(thrown).not.toBeInstanceOf(GpuError);
+  else expect(thrown).toMatchObject({ name: "GpuError", failure: { outOfMemory } });
+});
+
+test("on the CPU nothing is the GPU's fault, and nothing is after an abort", async () => {
+  expect(await errorOf(false, "base", new Error("out of memory"))).not.toBeInstanceOf(GpuError);
+  const controller = new AbortController();
+  const speech = new Speech(new ModelPool(open), true);
+  const aborted = speech.use("base", controller.signal, () => {
+    controller.abort(new Error("stopped"));
+    return Promise.reject(new Error("whisper could not transcribe"));
+  });
+  expect(await aborted.catch((error: unknown) => error)).not.toBeInstanceOf(GpuError);
+});
+
+test("the model to begin with is tried on the CPU whatever is wrong with it on the GPU", () => {
+  expect(() => new Speech(new ModelPool(open), true).begin("damaged")).toThrow(GpuError);
+  expect(() => new Speech(new ModelPool(open), false).begin("damaged")).not.toThrow(GpuError);
+  expect(() => new Speech(new ModelPool(open), false).begin("damaged")).toThrow("cut off");
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { planChunks } from "../../src/speech/plan-chunks.ts";
+import { Reaching } from "../../src/timeline/reaching.ts";
+import type { Span } from "../../src/timeline/spans.ts";
+import { countedLooks } from "../support/counted-looks.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+
+test("what reaches into a span is the same as by looking at all of them", () => {
+  const random = randomNumbers(7);
+  const draw = (count: number) =>
+    Array.from({ length: count }, () => {
+      const startSeconds = Math.floor(random() * 100);
+      return { startSeconds, endSeconds: startSeconds + 1 + Math.floor(random() * 12) };
+    }).sort((a, b) => a.startSeconds - b.startSeconds);
+  for (let round = 0; round < 50; round++) {
+    const [spans, asked] = [draw(30), draw(30)];
+    const reaching = new Reaching(spans);
+    for (const one of asked) {
+      const all = spans.filter((span) => span.startSeconds < one.endSeconds && span.endSeconds > one.startSeconds);
+      expect(reaching.into(one)).toEqual(all);
+    }
+  }
+});
+
+test.each([false, true])(
+  "an hour of a long recording is planned with as many looks as one of a short (a call: %p)",
+  (isCall) => {
+    const looksAt = (hours: number) => {
+      const regions = Array.from(
+        { length: hours * 600 },
+        (_, index): Span => ({
+          startSeconds: index * 6 + 1,
+          endSeconds: index * 6 + 4,
+        }),
+      );
+      const counted = countedLooks(regions);
+      const chunks = planChunks(counted.all, hours * 3600, isCall);
+      expect(chunks.flatMap(({ speech }) => speech).length).toBe(regions.length);
+      return counted.looks() / hours;
+    };
+    expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.1);
+  },
+);
