@@ -7,7 +7,7 @@ import { type AccountLimits, formatAccountLimits } from "./limits.ts";
 export type Account = typeof tables.accounts.$inferSelect;
 export type Standing = Account["standing"];
 
-/** What an operator may change of an account. */
+/** Account properties that an operator may change. */
 export interface AccountChanges {
   readonly standing?: Standing;
   /** Milliseconds since the epoch; null: the subscription never ends. */
@@ -19,7 +19,7 @@ export interface AccountChanges {
 
 const nameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** @throws {AccountsError} for what can't name an account or a workspace */
+/** Validates the name of an account or a workspace. @throws {AccountsError} when it is not valid */
 export function checkName(name: string): void {
   if (nameShape.test(name)) return;
   throw new AccountsError(
@@ -28,8 +28,8 @@ export function checkName(name: string): void {
 }
 
 /**
- * Makes an account: active, with a subscription that never ends, unless told otherwise.
- * @throws {AccountsError} when the name is taken or can't be one
+ * Creates an account. By default it is active, with a subscription that never ends.
+ * @throws {AccountsError} when the name is taken or not valid
  */
 export function createAccount(store: Store, name: string, by: Auditor, changes: AccountChanges = {}): Account {
   checkName(name);
@@ -54,7 +54,7 @@ export function createAccount(store: Store, name: string, by: Auditor, changes: 
   });
 }
 
-/** Changes an account; it counts from the next request on. */
+/** Changes an account. The change takes effect with the next request. */
 export function changeAccount(store: Store, account: Account, by: Auditor, changes: AccountChanges): Account {
   const { limits, ...columns } = changes;
   return store.transaction((transaction) => {
@@ -79,7 +79,7 @@ export function getAccount(store: Store, id: string): Account | null {
 }
 
 /**
- * The account of that name or id.
+ * Returns the account with the given name or id.
  * @throws {AccountsError} when there is none
  */
 export function requireAccount(store: Store, nameOrId: string): Account {

@@ -1,7 +1,7 @@
 import { desc } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** Who changes something, and when. */
+/** Author and time of a change. */
 export interface Auditor {
   /** User of the operating system. */
   readonly actor: string;
@@ -11,7 +11,7 @@ export interface Auditor {
 
 export type AuditEntry = typeof tables.auditLog.$inferSelect;
 
-/** Enters a change into the audit log, in the transaction that makes it. Details never hold a secret. */
+/** Adds a change to the audit log, in the transaction that makes the change. Details never hold a secret. */
 export function audit(
   writer: Pick<Store, "insert">,
   { actor, now }: Auditor,
@@ -25,7 +25,7 @@ export function audit(
     .run();
 }
 
-/** The last entries, newest first. */
+/** Returns the last entries, newest first. */
 export function readAudit(store: Store, limit: number): AuditEntry[] {
   return store.select().from(tables.auditLog).orderBy(desc(tables.auditLog.id)).limit(limit).all();
 }

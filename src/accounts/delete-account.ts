@@ -4,15 +4,19 @@ import { removeSearchableRows, type Store, tables } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 
-/** Rows that are removed in one go: some hundredths of a second's work, which a server at work waits for. */
+/**
+ * Maximum number of rows removed in one transaction. It takes some hundredths of a second, for which a running server
+ * waits.
+ */
 const rowsAtOnce = 250;
 
 type Writer = Pick<Store, "select" | "delete" | "all" | "run">;
 
 /**
- * Removes an account and, with it, its keys, workspaces, records and texts. Its keys are gone at once; what may be a million
- * rows goes some at a time, with as long a pause after each, in which a server writes. Whoever is stopped in the middle
- * deletes it again. Its files are the caller's to remove.
+ * Removes an account with its keys, workspaces, recordings and transcripts.
+ * The keys are removed first, in one statement. The other rows, possibly a million, are removed in batches.
+ * After each batch the function pauses for as long as the batch took, so that a running server can write.
+ * An interrupted deletion is completed by deleting the account again. The caller removes the files.
  */
 export async function deleteAccount(store: Store, account: Account, by: Auditor): Promise<void> {
   const { accounts, apiKeys, recordings } = tables;
@@ -25,7 +29,7 @@ export async function deleteAccount(store: Store, account: Account, by: Auditor)
     }
   }
   store.transaction((transaction) => {
-    // What came in meanwhile, and had been let in before.
+    // Requests that were authenticated before the keys were removed may have added rows meanwhile.
     transaction.delete(recordings).where(eq(recordings.accountId, account.id)).run();
     transaction.delete(apiKeys).where(eq(apiKeys.accountId, account.id)).run();
     transaction.delete(accounts).where(eq(accounts.id, account.id)).run();
@@ -33,7 +37,10 @@ export async function deleteAccount(store: Store, account: Account, by: Auditor)
   });
 }
 
-/** The texts of some recordings, or these recordings where little is left of them. @returns whether there may be more */
+/**
+ * Removes a batch of the texts of some recordings, or these recordings once few texts are left.
+ * @returns whether there may be more
+ */
 function removeSomeRecordings(writer: Writer, accountId: string): boolean {
   const { recordings, searchableRecordings, segments } = tables;
   const some = writer

@@ -1,4 +1,4 @@
-/** An administrative request that can't be carried out; the message says why and what to do. */
+/** Failure of an administrative request. The message gives the reason and the remedy. */
 export class AccountsError extends Error {
   override readonly name = "AccountsError";
 }

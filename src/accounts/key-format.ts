@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * A key reads `trs_` + 43 base62 characters (256 random bits) + 6 base62 characters (CRC-32 of what stands before).
- * The prefix lets secret scanners find a leaked key, the checksum tells a typing error without the database.
+ * A key consists of `trs_`, 43 base62 characters (256 random bits) and 6 base62 characters (CRC-32 of all preceding
+ * characters).
+ * The prefix lets secret scanners find a leaked key. The checksum detects typing errors without a database query.
  */
 const prefix = "trs_";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -21,25 +22,29 @@ function checksum(text: string): string {
 }
 
 /**
+ * Formats a new key.
  * @param random 32 random bytes
- * @returns a new key's text
+ * @returns the text of the key
  */
 export function formatKey(random: Uint8Array): string {
   const body = prefix + base62(BigInt(`0x${Buffer.from(random).toString("hex")}`), bodyLength);
   return body + checksum(body);
 }
 
-/** Whether a text can be a key at all. */
+/** Checks the form and the checksum of a key. */
 export function isWellFormedKey(text: string): boolean {
   return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** What is stored of a key. A key has 256 random bits, so a plain hash can't be searched backwards. */
+/**
+ * Returns the hash that is stored instead of a key. A key has 256 random bits, so a plain hash can't be reversed by
+ * search.
+ */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** The part of a key that may be shown again. */
+/** Returns the first characters of a key, which may be shown again. */
 export function keyHint(key: string): string {
   return key.slice(0, prefix.length + 6);
 }

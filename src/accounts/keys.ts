@@ -10,21 +10,21 @@ import type { Workspace } from "./workspaces.ts";
 
 type Row = typeof tables.apiKeys.$inferSelect;
 
-/** A key as it may be shown: without its secret. Times are milliseconds since the epoch. */
+/** A key without its secret. Times are milliseconds since the epoch. */
 export type ApiKey = Omit<Row, "hash" | "scopes"> & { readonly scopes: readonly Scope[] };
 
 export interface NewKey {
   readonly name: string;
-  /** Default: all. */
+  /** Default: all scopes. */
   readonly scopes?: readonly Scope[];
-  /** The one workspace that the key sees. */
+  /** The only workspace that the key can access. */
   readonly workspace?: Workspace | null;
   readonly expiresAt?: number | null;
 }
 
 /**
- * Makes a key for an account.
- * @returns the record, and the secret, which is nowhere kept
+ * Creates a key for an account.
+ * @returns the record, and the secret, which is not stored anywhere
  */
 export function createKey(
   store: Store,
@@ -54,7 +54,7 @@ export function createKey(
   });
 }
 
-/** An account's keys, or everyone's, oldest first. */
+/** Returns the keys of an account, or of all accounts, oldest first. */
 export function listKeys(store: Store, account: Account | null): ApiKey[] {
   return store
     .select()
@@ -65,7 +65,7 @@ export function listKeys(store: Store, account: Account | null): ApiKey[] {
     .map(toKey);
 }
 
-/** @throws {AccountsError} when there is no such key */
+/** Returns a key by its id. @throws {AccountsError} when there is none */
 export function requireKey(store: Store, id: string): ApiKey {
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
   if (row === undefined) throw new AccountsError(`there is no key ${id}; list them with: transcribe keys list`);
@@ -73,7 +73,7 @@ export function requireKey(store: Store, id: string): ApiKey {
 }
 
 /**
- * Takes a key out of use from the next request on. Revoking it again changes nothing.
+ * Revokes a key from the next request on. Revoking it again changes nothing.
  * @throws {AccountsError} when there is no such key
  */
 export function revokeKey(store: Store, id: string, by: Auditor): ApiKey {
@@ -91,8 +91,10 @@ export function revokeKey(store: Store, id: string, by: Auditor): ApiKey {
 }
 
 /**
- * Makes a key with the rights of another, which goes on for a while so that nobody is cut off in between.
- * @param overlapMilliseconds how long the old key is still taken; it never gets longer than it had
+ * Creates a key with the rights of an existing key. The old key stays valid for a while, so that no client loses access
+ * in between.
+ * @param overlapMilliseconds how long the old key is still accepted; its expiry is never extended
+ * @throws {AccountsError} when the old key does not exist, is revoked or expired, or was rotated already
  */
 export function rotateKey(
   store: Store,
@@ -123,11 +125,12 @@ export function rotateKey(
     audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
     return { key: toKey(row), secret, old: { ...old, expiresAt, replacedBy: row.id } };
   };
-  // It reads before it writes: without the lock from the start, a write of the server in between would make it fail.
+  // The transaction reads before it writes. Without the lock from the start, a write by the server in between would
+  // make it fail.
   return store.transaction(rotate, { behavior: "immediate" });
 }
 
-/** The key a request came with, when it is one of ours and in force; null otherwise, for whatever reason. */
+/** Returns the key with the given secret if it exists and is active. Returns null otherwise, for whatever reason. */
 export function authenticate(store: Store, secret: string, now: number): ApiKey | null {
   if (!isWellFormedKey(secret)) return null;
   const hash = hashKey(secret);
@@ -137,7 +140,7 @@ export function authenticate(store: Store, secret: string, now: number): ApiKey 
   return isInForce(key, now) ? key : null;
 }
 
-/** Returns a key that is in force; null when it is revoked, expired or deleted. */
+/** Returns the key with the given id; null when it is revoked, expired or deleted. */
 export function keyInForce(store: Store, id: string, now: number): ApiKey | null {
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
   const key = row === undefined ? null : toKey(row);

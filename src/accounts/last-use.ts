@@ -1,7 +1,10 @@
 import { eq } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** Remembers when keys were last used, and writes it down now and then: not once a request. */
+/**
+ * Buffer of the times at which keys were last used. `flush` writes them all at once instead of one write for each
+ * request.
+ */
 export class LastUse {
   readonly #store: Store;
   readonly #pending = new Map<string, number>();
@@ -22,7 +25,7 @@ export class LastUse {
         transaction.update(tables.apiKeys).set({ lastUsedAt }).where(eq(tables.apiKeys.id, id)).run();
       }
     });
-    // Only now: what a full disk does not take is written down later.
+    // Cleared after the write, so that times which a full disk rejects are written later.
     this.#pending.clear();
   }
 }

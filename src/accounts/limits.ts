@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 
 const amount = Type.Optional(Type.Integer({ minimum: 0 }));
 
-/** What an account may have in place of the settings' limits. */
+/** Limits of one account that override the limits in the settings. */
 const accountLimitsSchema = Type.Object(
   {
     audio_minutes_per_day: amount,
@@ -18,14 +18,17 @@ export type AccountLimits = Static<typeof accountLimitsSchema>;
 export type LimitName = keyof AccountLimits;
 export const limitNames = Object.keys(accountLimitsSchema.properties) as LimitName[];
 
-/** The limits that stand in an account's row. */
+/** Parses the limits stored in an account's row. */
 export function parseAccountLimits(json: string): AccountLimits {
   const parsed: unknown = JSON.parse(json);
   if (!Value.Check(accountLimitsSchema, parsed)) throw new Error("an account's limits in the database can't be read");
   return parsed;
 }
 
-/** What stands in an account's row: nothing that could not be read again, or the account would be shut out. */
+/**
+ * Serializes limits for an account's row. Throws for limits that could not be parsed again, which would lock the
+ * account out.
+ */
 export function formatAccountLimits(limits: AccountLimits): string {
   const json = JSON.stringify(limits);
   parseAccountLimits(json);

@@ -4,28 +4,31 @@ import { type Store, tables } from "../storage/index.ts";
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** A limit over a window that slides: so many within so long. */
+/** A limit on the number of events within a sliding window. */
 export interface WindowLimit {
   readonly limit: number;
   readonly windowMilliseconds: number;
 }
 
-/** How a window stands: what is left, and when a place in it gets free. */
+/** State of a sliding window: the remaining quota, and the wait until it grows. */
 export interface WindowState {
   readonly remaining: number;
-  /** Milliseconds until there is one more; 0 while something is left. */
+  /** Milliseconds until one more event is allowed; 0 while some quota remains. */
   readonly retryMilliseconds: number;
 }
 
-/** How much longer than its container claims a recording may be without being admitted anew. Chosen, not measured. */
+/**
+ * Tolerance by which a recording's charge may grow without a new check of the allowance. It covers the inaccuracy of
+ * container headers. Chosen, not measured.
+ */
 const inaccuracyShare = 0.1;
 const inaccuracySeconds = 60;
 
 export const createWindows = { hour, day } as const;
 
 /**
- * What accounts have spent over hours and days, in the database, so that a restart gives nothing back. Counted over
- * windows that slide, so `Retry-After` is exact.
+ * Creates and audio that accounts have used. Stored in the database, so that a restart resets nothing. Creates are
+ * counted over sliding windows, so `Retry-After` is exact.
  */
 export class Usage {
   readonly #store: Store;
@@ -34,7 +37,7 @@ export class Usage {
     this.#store = store;
   }
 
-  /** How an account stands with its creates. */
+  /** Returns the state of an account's window of creates. */
   creates(accountId: string, { limit, windowMilliseconds }: WindowLimit, now: number): WindowState {
     const since = now - windowMilliseconds;
     const rows = this.#store
@@ -45,7 +48,8 @@ export class Usage {
     const used = rows?.used ?? 0;
     if (used < limit) return { remaining: limit - used, retryMilliseconds: 0 };
     if (limit === 0) return { remaining: 0, retryMilliseconds: windowMilliseconds };
-    // The place that gets free first is that of the oldest create which has to leave for one more to fit.
+    // One more create fits once this one has left the window. It is the oldest, or a later one if the limit was
+    // lowered.
     const leaving = this.#store
       .select({ at: tables.creates.createdAt })
       .from(tables.creates)
@@ -57,7 +61,7 @@ export class Usage {
     return { remaining: 0, retryMilliseconds: (leaving?.at ?? now) - since };
   }
 
-  /** Enters a create, in the transaction that makes the recording. */
+  /** Counts a create, in the transaction that inserts the recording. */
   spendCreate(writer: Pick<Store, "insert" | "delete">, accountId: string, now: number): void {
     writer
       .delete(tables.creates)
@@ -66,14 +70,14 @@ export class Usage {
     writer.insert(tables.creates).values({ accountId, createdAt: now }).run();
   }
 
-  /** Seconds of audio an account was charged for on a UTC day. */
+  /** Returns the seconds of audio charged to an account on the UTC day of `now`. */
   audioSeconds(accountId: string, now: number): number {
     return this.#audioSecondsOn(accountId, utcDay(now));
   }
 
   /**
-   * Lets a recording begin, once: one that has begun runs to its end, whatever others spend meanwhile. It is charged nothing
-   * before its length is known, see chargeAudio.
+   * Admits a recording once: for an admitted recording it returns true, whatever others use meanwhile. Nothing is
+   * charged until the recording's length is known. chargeAudio may then still refuse it.
    * @returns false when the account has no allowance left
    */
   admit(accountId: string, recordingId: string, allowanceSeconds: number, now: number): boolean {
@@ -87,19 +91,20 @@ export class Usage {
         .run();
       return true;
     };
-    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    // The transaction reads before it writes. Without the lock from the start, a write by a command in between would
+    // make it fail.
     return this.#store.transaction(admit, { behavior: "immediate" });
   }
 
-  /** Returns whether an account has allowance left on a UTC day. */
+  /** Returns whether an account has allowance left on the UTC day of `now`. */
   hasAllowance(accountId: string, allowanceSeconds: number, now: number): boolean {
     return this.audioSeconds(accountId, now) < allowanceSeconds;
   }
 
   /**
-   * Charges an admitted recording for its length, in place of an earlier charge, on the day on which it was admitted. A charge
-   * that grows by more than a container is inaccurate is admitted anew against the other recordings' charges of that day, so
-   * neither an unknown length nor a header that lies passes the allowance. Charges nothing when the recording's charge was
+   * Charges an admitted recording for its length, on the day on which it was admitted. The charge replaces an earlier
+   * one. A charge that grows beyond the inaccuracy of a container is checked again against that day's other charges. So
+   * neither an unknown length nor a false header bypasses the allowance. Charges nothing when the recording was
    * refunded meanwhile.
    * @returns false, and refunds the recording, when the account has no allowance left
    */
@@ -118,7 +123,8 @@ export class Usage {
       transaction.update(audioUsage).set({ seconds }).where(isRecording).run();
       return true;
     };
-    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    // The transaction reads before it writes. Without the lock from the start, a write by a command in between would
+    // make it fail.
     return this.#store.transaction(charge, { behavior: "immediate" });
   }
 

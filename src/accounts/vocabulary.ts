@@ -4,15 +4,19 @@ import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
 
-/** Much more than any model hears; it bounds what is stored and looked through. */
+/** Maximum length of a vocabulary, far more than any model uses. It bounds what is stored and searched. */
 const maxCharacters = 4000;
 
-/** Controls but line ends and tabs, marks that turn the direction of what follows, halves of characters, and no characters. */
+/**
+ * Line and paragraph separators, direction marks, surrogates, unassigned code points, and control characters except
+ * line ends and tabs.
+ */
 const refused = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
- * Names and terms as whisper is told them: in one line, those that stood a line each parted by commas.
- * @throws {AccountsError} for what holds no letters, control characters or far too much
+ * Normalizes names and terms to the single line that whisper receives. Lines are joined with a comma unless they end
+ * with a separator.
+ * @throws {AccountsError} when the text has no letters or digits, has control characters, or is too long
  */
 export function tidyVocabulary(text: string): string {
   if (refused.test(text)) {
@@ -32,10 +36,10 @@ export function tidyVocabulary(text: string): string {
   return tidy;
 }
 
-/** What parts a term from the next. */
+/** Punctuation at the end of a line that separates it from the next one. */
 const parts = /[.,;:!?、，。；：！？،؛۔।]$/u;
 
-/** Gives an account a vocabulary, or takes it away; it counts for recordings that are created from now on. */
+/** Sets or removes an account's vocabulary. The change applies to recordings created from now on. */
 export function setVocabulary(store: Store, account: Account, by: Auditor, vocabulary: string | null): Account {
   return store.transaction((transaction) => {
     const changed = transaction
@@ -45,7 +49,7 @@ export function setVocabulary(store: Store, account: Account, by: Auditor, vocab
       .returning()
       .get();
     if (changed === undefined) throw new AccountsError(`the account ${account.name} is gone`);
-    // What it says is for its recordings alone.
+    // The log holds the vocabulary's length only: its text is meant for the account's recordings alone.
     audit(transaction, by, "accounts.vocabulary", account.id, {
       name: account.name,
       characters: vocabulary?.length ?? 0,

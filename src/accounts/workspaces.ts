@@ -6,7 +6,10 @@ import { AccountsError } from "./errors.ts";
 
 export type Workspace = typeof tables.workspaces.$inferSelect;
 
-/** @throws {AccountsError} when the account has one of that name, or it can't be a name */
+/**
+ * Creates a workspace.
+ * @throws {AccountsError} when the name is not valid, or the account already has a workspace of that name
+ */
 export function createWorkspace(store: Store, account: Account, name: string, by: Auditor): Workspace {
   checkName(name);
   return store.transaction((transaction) => {
@@ -35,7 +38,7 @@ export function getWorkspace(store: Store, id: string): Workspace | null {
   return store.select().from(tables.workspaces).where(eq(tables.workspaces.id, id)).get() ?? null;
 }
 
-/** An account's workspace of that name or id. @throws {AccountsError} when there is none */
+/** Returns the account's workspace with the given name or id. @throws {AccountsError} when there is none */
 export function requireWorkspace(store: Store, account: Account, nameOrId: string): Workspace {
   const found = listWorkspaces(store, account).find(({ id, name }) => name === nameOrId || id === nameOrId);
   if (found !== undefined) return found;
@@ -45,13 +48,14 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
 }
 
 /**
- * Deletes a workspace, and with it the keys pinned to it that are revoked or expired. Recordings that are being removed stay
- * without it until they are gone.
- * @throws {AccountsError} while keys in force are pinned to it or recordings are in it
+ * Deletes a workspace and those of its pinned keys that are revoked or expired. Recordings that are being deleted
+ * remain without a workspace until they are removed.
+ * @throws {AccountsError} while active keys are pinned to the workspace or it has recordings
  */
 export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
   const { apiKeys, recordings, workspaces } = tables;
-  // It reads before it writes: without the lock from the start, a write of the server in between would make it fail.
+  // The transaction reads before it writes. Without the lock from the start, a write by the server in between would
+  // make it fail.
   store.transaction(
     (transaction) => {
       transaction

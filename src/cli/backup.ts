@@ -49,7 +49,7 @@ interface Target {
   readonly paths: DataPaths;
 }
 
-/** A new name in the data directory. */
+/** Opens a new file in the data directory as the backup's target. */
 function ownTarget(command: Command, alone: boolean): Target {
   const paths = requireDatabase(dataSettingsOf(command).storage.data_dir);
   const { version } = databaseFacts(paths.databasePath);

@@ -64,7 +64,7 @@ function report({ model, rows, notes }: Benchmark): string {
 function summary(model: string, rows: readonly BenchmarkRow[], disturbed: boolean): string[] {
   const [first, second] = rows;
   if (first === undefined) return [];
-  // Threads wait for each other when other programs interrupt them, which says nothing of a quiet machine.
+  // When other programs interrupt threads, the threads wait for each other. This would not happen on an idle machine.
   const better = !disturbed && second !== undefined && second.audioHoursPerHour > 1.05 * first.audioHoursPerHour;
   return [
     `With ${model}, this machine transcribes ${hours(first.audioHoursPerHour)} of continuous speech in an hour, about ${Math.round(24 * first.audioHoursPerHour)} a day.`,

@@ -1,25 +1,25 @@
-/** How a command of this program may end, as its help says. */
+/** Exit codes of the commands, as documented in the help. */
 export const exitCodes = {
   failed: 1,
   /** The command line or the settings are wrong. */
   usage: 2,
-  /** A recording was processed and ended as `failed`. */
+  /** A recording was processed and failed. */
   recordingFailed: 3,
-  /** No server answers, or none that speaks our API. */
+  /** No server answers, or the server does not provide this API. */
   unreachable: 4,
-  /** The key is missing, not valid, or may not do this. */
+  /** The key is missing, invalid, or lacks the permission. */
   refused: 5,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The exit code of several faults: their own where it is the same, else that something failed. */
+/** Returns the exit code of several faults: their common code if they agree, else `failed`. */
 export function commonExitCode(codes: readonly ExitCode[]): ExitCode {
   const [first = exitCodes.failed] = codes;
   return codes.every((code) => code === first) ? first : exitCodes.failed;
 }
 
-/** A command that can't do what it is asked for; the message says why and what to do next. */
+/** A command failed; the message has the reason and the next step. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
   readonly exitCode: ExitCode;
@@ -30,10 +30,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Signals that end a command in order, with their numbers. */
+/** Signals that stop a command gracefully, with their numbers. */
 export const endingSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** The command was told to stop by a signal; the message says what goes on without it, and may be empty. */
+/** A signal stopped the command; the message lists what continues without it, and may be empty. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
   readonly signal: keyof typeof endingSignals;
@@ -43,7 +43,7 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** 128 and the signal's number, as shells count. */
+  /** Returns 128 plus the signal's number, as shells do. */
   get exitCode(): number {
     return 128 + endingSignals[this.signal];
   }

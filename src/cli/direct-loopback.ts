@@ -1,8 +1,8 @@
 const loopback = ["localhost", "127.0.0.1", "::1", "[::1]"];
 
 /**
- * Leaves this machine itself out of what goes through a proxy: none is a way to it. Both spellings are set, as the small
- * one wins where both are there.
+ * Excludes this machine's loopback addresses from proxies, because a proxy can't reach them. Sets both spellings,
+ * because the lower-case variable wins if both exist.
  */
 export function directLoopback(environment: NodeJS.ProcessEnv): void {
   const given = environment.no_proxy ?? environment.NO_PROXY;

@@ -1,7 +1,7 @@
 import type { Result, Status } from "../diagnostics/index.ts";
 import { printable } from "./printable.ts";
 
-/** How a report is painted: a terminal that wants no colours gets plain words. */
+/** A function that colours a part of the report, or returns it as plain text. */
 export type Paint = (status: Status | "faint", text: string) => string;
 
 const codes: Readonly<Record<Status | "faint", string>> = {
@@ -15,7 +15,7 @@ const codes: Readonly<Record<Status | "faint", string>> = {
 export const plain: Paint = (_status, text) => text;
 export const coloured: Paint = (status, text) => `\x1b[${codes[status]}m${text}\x1b[0m`;
 
-/** Colours are for terminals; see no-color.org. */
+/** Selects colours for terminals that support them, unless NO_COLOR is set; see no-color.org. */
 export function paintFor(stream: { readonly isTTY?: boolean }, environment: NodeJS.ProcessEnv): Paint {
   const wanted = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
   return wanted ? coloured : plain;
@@ -28,7 +28,7 @@ const labels: Readonly<Record<Status, string>> = {
   skipped: "-",
 };
 
-/** Everything that was looked at, a line each, then what to do: the end is what a person reads first. */
+/** Formats all checks, then the advice. The advice comes last, because people read the end of an output first. */
 export function doctorReport(results: readonly Result[], { paint, width }: { paint: Paint; width: number }): string {
   const titleWidth = Math.max(...results.map(({ check }) => check.title.length));
   const lines = results.map(({ check, finding }) => {
@@ -82,7 +82,7 @@ function totals(results: readonly Result[]): string {
   ].join(", ");
 }
 
-/** Lines of at most this many characters, broken at blanks; a longer word stays whole. */
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word stays whole. */
 function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of printable(text).split(" ")) {

@@ -41,7 +41,7 @@ export function doctorCommand(): Command {
           width: Math.min(process.stdout.columns ?? widest, widest),
         }),
       );
-      // The report has said why.
+      // The message is empty, because the report contains the reasons.
       if (results.some(({ finding }) => finding.status === "problem")) throw new CommandError("");
     });
 }
@@ -69,7 +69,7 @@ async function examine(options: DoctorOptions, command: Command, signal: AbortSi
   }
 }
 
-/** The settings; where they can't be read, the defaults with the data directory that was named, and why. */
+/** Reads the settings. If they are invalid, returns the defaults with the given data directory, and the error. */
 function readableSettings(command: Command): { settings: Settings; settingsError: string | null } {
   try {
     return { settings: servingSettings(command)(), settingsError: null };

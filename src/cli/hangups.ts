@@ -1,4 +1,4 @@
-/** SIGHUP, heard from when this is made; one that comes before anybody takes it is kept. */
+/** A handler of SIGHUP that is active once constructed. A signal before `take` is stored and delivered to `take`. */
 export class Hangups {
   #take: (() => void) | null = null;
   #isKept = false;

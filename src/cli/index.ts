@@ -40,7 +40,7 @@ const exitCodesHelp = `
 Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
 3 a recording ended as failed; 4 no server answers; 5 the key is missing or may not do this; 130 interrupted.`;
 
-/** All commands, under the headings of the help. */
+/** Returns all commands, by their headings in the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
     "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), configCommand()],
@@ -57,7 +57,7 @@ function commandGroups(): Record<string, Command[]> {
   };
 }
 
-/** The program with all its commands, from which the page of the command line is made too. */
+/** Creates the program with all its commands. The page about the command line is generated from it, too. */
 export function cliProgram(): Command {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
@@ -91,20 +91,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
       return exitCodes.failed;
     }
     if (!isExpected(error)) throw error;
-    // A name of a file, a database or a server may stand in it.
+    // The message may contain the name of a file, a database or a server, which may have control characters.
     if (error.message !== "") process.stderr.write(`transcribe: ${printableText(error.message)}\n`);
     if (error instanceof InterruptedError) await leave(error.exitCode);
     return exitCodeOf(error);
   }
 }
 
-/** Ends the process without waiting for what was under way, once what was printed is out. */
+/** Exits the process once its output is written, without waiting for pending work. */
 async function leave(exitCode: number): Promise<never> {
   await new Promise((resolve) => process.stdout.write("", resolve));
   process.exit(exitCode);
 }
 
-/** commander ends the process itself unless told not to, command by command. */
+/** Prevents commander from exiting the process; this must be set for each command. */
 function exitOverrideAll(command: Command): Command {
   for (const child of command.commands) exitOverrideAll(child);
   return command.exitOverride();

@@ -15,7 +15,7 @@ export function licensesCommand(): Command {
     });
 }
 
-/** Parts whose texts are the same stand over one text. */
+/** Formats the notices for people. Parts with the same text are listed together above it. */
 function forPeople(all: readonly Notice[]): string {
   const byText = Map.groupBy(all, ({ text }) => text);
   const sections = [...byText].map(

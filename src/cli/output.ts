@@ -1,11 +1,11 @@
 import { escapedJson } from "./printable.ts";
 
-/** Prints what a command found: JSON for programs, a table for people. */
+/** Prints a command's result: as JSON for programs, or as text for people. */
 export function print(json: boolean, value: unknown, forPeople: () => string): void {
   process.stdout.write(json ? `${escapedJson(value)}\n` : `${forPeople()}\n`);
 }
 
-/** Rows under a head, the columns as wide as their longest cell. */
+/** Formats rows below a header; each column is as wide as its longest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? "")), title.length),
@@ -20,12 +20,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** ISO 8601, or a dash for what has not happened. */
+/** Formats a time in ISO 8601; null becomes a dash. */
 export function date(milliseconds: number | null): string {
   return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
 }
 
-/** ISO 8601, for programs; null stays null. */
+/** Formats a time in ISO 8601 for programs; null stays null. */
 export function optionalDate(milliseconds: number | null): string | null {
   return milliseconds === null ? null : date(milliseconds);
 }

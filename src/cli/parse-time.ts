@@ -2,7 +2,7 @@ import { CommandError } from "./command-error.ts";
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A length of time as people write it: `30m`, `12h`, `7d`. @throws {CommandError} */
+/** Parses a duration such as `30m`, `12h` or `7d` to milliseconds. @throws {CommandError} when it is invalid */
 export function parseDuration(text: string): number {
   const [, amount, unit = ""] = /^(\d+)([mhd])$/.exec(text) ?? [];
   const milliseconds = Number(amount) * (units[unit] ?? Number.NaN);
@@ -10,7 +10,7 @@ export function parseDuration(text: string): number {
   return milliseconds;
 }
 
-/** A point in time: a date or time in ISO 8601, or a length of time from now. @throws {CommandError} */
+/** Parses a time: a date or time in ISO 8601, or a duration from now. @throws {CommandError} when it is invalid */
 export function parseMoment(text: string, now: number): number {
   if (/^\d+[mhd]$/.test(text)) return now + parseDuration(text);
   const time = isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
@@ -18,7 +18,7 @@ export function parseMoment(text: string, now: number): number {
   return time;
 }
 
-/** Whether a day exists: `Date` takes the 30th of February for the 2nd of March. */
+/** Returns whether a day exists. `Date` does not check this: it converts 30 February to 2 March. */
 function isDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

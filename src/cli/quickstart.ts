@@ -16,10 +16,10 @@ import { serveFlags, untilStopped } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions, openStoreIn, settingsFileOf, settingsOf } from "./settings-options.ts";
 
-/** A server that was just started has to load its models first; on a slow disk that takes its time. */
+/** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */
 const startSeconds = 120;
 
-/** transcribe quickstart [RECORDING]: everything from a first account to a transcript, for a first try. */
+/** transcribe quickstart [RECORDING]: all steps from the first account to a transcript, for a quick test. */
 export function quickstartCommand(): Command {
   return addSettingsOptions(new Command("quickstart"), serveFlags)
     .description("Try it: start a server if none runs, make a first account and key, transcribe a recording.")
@@ -72,7 +72,7 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
   await untilStopped(appliance, { hangups, readSettings, log });
 }
 
-/** Starts `transcribe serve` in the background and waits until it is ready; its log goes to the data directory. */
+/** Starts `transcribe serve` in the background, logging to the data directory, and waits until the server is ready. */
 async function startDetached(
   { server: { host, port }, log: { level } }: Settings,
   config: string | undefined,
@@ -98,7 +98,10 @@ async function isReady(server: RunningServer): Promise<boolean> {
   return answer?.ok === true;
 }
 
-/** The key of a first try, from its file; a new one, for a first account if there is none, where the file's is no good. */
+/**
+ * Returns the stored key of an earlier quickstart. If there is no valid one, creates a key for the first listed
+ * account, and before that an account if there is none.
+ */
 function firstKey(store: Store, directory: DataDirectory): { key: string; isNew: boolean } {
   const path = keyPath(directory);
   const kept = existsSync(path) ? readFileSync(path, "utf8").trim() : "";

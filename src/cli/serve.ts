@@ -8,7 +8,7 @@ import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
 
-/** The flags of a command that serves. */
+/** Settings that are flags of the commands that start a server. */
 export const serveFlags = ["server.host", "server.port", "storage.data_dir", "log.level"];
 
 /** transcribe serve */
@@ -23,7 +23,7 @@ export function serveCommand(): Command {
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const appliance = await startAppliance(settings, log);
-      // Signals are heard before anybody is told that there is a server to send them to.
+      // The signal handlers must be active before the server announces that it is ready.
       const stopped = untilStopped(appliance, { hangups, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
       supervisor?.ready(appliance.standing);
@@ -32,7 +32,7 @@ export function serveCommand(): Command {
 }
 
 export interface ServingOptions {
-  /** Made before the settings were read for the first time. */
+  /** Constructed before the settings are read for the first time, so that no SIGHUP is lost. */
   readonly hangups: Hangups;
   readonly readSettings: () => Settings;
   readonly log: Logger;
@@ -41,8 +41,9 @@ export interface ServingOptions {
 }
 
 /**
- * Waits for SIGINT or SIGTERM and stops in order; a second signal while stopping changes nothing. At SIGHUP the settings
- * are read again; when they are wrong the server goes on with what it has.
+ * Waits for SIGINT or SIGTERM and stops the server gracefully; a second signal during the stop has no effect. On
+ * SIGHUP, reloads the settings; if they are invalid, the server keeps its current settings. If the server's terminal
+ * was closed, SIGHUP stops the server, too.
  */
 export async function untilStopped(appliance: Appliance, options: ServingOptions): Promise<void> {
   const hasTerminal = isatty(2);
@@ -50,7 +51,7 @@ export async function untilStopped(appliance: Appliance, options: ServingOptions
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
     options.hangups.take(() => {
       if (!hasTerminal || isatty(2)) return reload(appliance, options);
-      // The signal's first meaning: the terminal that this server was started in is gone, and no line can be written to it.
+      // Here SIGHUP has its original meaning: the server's terminal was closed, so nothing can be logged to it.
       options.log.level = "silent";
       resolve();
     });
@@ -63,7 +64,7 @@ function reload(appliance: Appliance, { readSettings, log }: ServingOptions): vo
   try {
     appliance.reload(readSettings());
   } catch (error) {
-    // Whatever it is, what runs goes on.
+    // After any error, the server continues with its current settings.
     const faults = error instanceof SettingsError ? error.faults.map(faultText) : [String(error)];
     log.error({ event: "settings.not_reloaded", faults });
   }

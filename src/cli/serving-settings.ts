@@ -4,9 +4,9 @@ import { settingFaults } from "../server/index.ts";
 import { settingsSourcesOf } from "./settings-options.ts";
 
 /**
- * Reads the settings of a server, now and each time that it is to read them again. The file that it began with stays its
- * file: when that is gone, the reading fails, and doesn't go back to the defaults.
- * @returns a function that throws {SettingsError} with all that is wrong and where
+ * Returns a function that reads the settings of a server, at the start and for each reload. The settings file is chosen
+ * once. If that file is missing later, the function fails and does not fall back to the defaults.
+ * @returns a function that throws a {SettingsError} with all faults and their places
  */
 export function servingSettings(command: Command): () => Settings {
   const { file } = settingsSourcesOf(command);

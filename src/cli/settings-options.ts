@@ -20,7 +20,7 @@ import {
 
 const flagged = settingEntries.filter((entry) => entry.flag !== null);
 
-/** Adds `--config` and the flags of settings to a command: all of them, or those named by their paths. */
+/** Adds `--config` and the flags of the settings in `paths` to a command. */
 export function addSettingsOptions(command: Command, paths: readonly string[]): Command {
   command.option(
     "--config <file>",
@@ -36,7 +36,7 @@ export function addSettingsOptions(command: Command, paths: readonly string[]): 
 }
 
 /**
- * The settings for a command that was given `addSettingsOptions`.
+ * Loads the settings for a command with the options of `addSettingsOptions`.
  * @throws {SettingsError}
  */
 export function settingsOf(command: Command): Settings {
@@ -44,8 +44,8 @@ export function settingsOf(command: Command): Settings {
 }
 
 /**
- * The settings for a command that everybody of a machine may use: who may not read the file of its service, and named none,
- * goes on without it.
+ * Loads the settings for a command that every user of the machine may run. If the user specified no settings file and
+ * may not read the default one of the service, the command runs without it.
  * @throws {SettingsError}
  */
 export function settingsForAll(command: Command): Settings {
@@ -64,7 +64,7 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** Where the settings of such a command come from. */
+/** Returns the sources of the settings for a command with the options of `addSettingsOptions`. */
 export function settingsSourcesOf(command: Command): SettingsSources {
   const options: Record<string, unknown> = command.opts();
   const flags: Record<string, string> = {};
@@ -75,7 +75,7 @@ export function settingsSourcesOf(command: Command): SettingsSources {
   return { file: settingsFileOf(command), environment: process.env, flags };
 }
 
-/** The settings file of such a command; undefined where there is none. */
+/** Returns the settings file for a command with the options of `addSettingsOptions`; undefined if there is none. */
 export function settingsFileOf(command: Command): string | undefined {
   const { config }: { config?: string } = command.opts();
   return chooseSettingsFile({
@@ -86,9 +86,9 @@ export function settingsFileOf(command: Command): string | undefined {
 }
 
 /**
- * The settings of a command that works in the data directory. Root reads them, and is the directory's owner from here on, so
- * a command calls this before it looks at anything in there.
- * @throws {SettingsError} @throws {DataDirectoryError} where root may not become the owner
+ * Loads the settings of a command that uses the data directory. Root reads the settings as root; afterwards the process
+ * runs as the directory's owner. A command calls this before any access to the directory.
+ * @throws {SettingsError} @throws {DataDirectoryError} when root can't become the owner
  */
 export function dataSettingsOf(command: Command): Settings {
   const settings = settingsOf(command);
@@ -96,7 +96,7 @@ export function dataSettingsOf(command: Command): Settings {
   return settings;
 }
 
-/** The same for a command that also opens a file which the caller named, with the caller's rights. See becomeOwnerWith. */
+/** Does the same as `dataSettingsOf`, and opens a file that the caller named. For its rights, see becomeOwnerWith. */
 export function dataSettingsWith<T extends Disposable | null>(
   command: Command,
   path: string,
@@ -106,7 +106,7 @@ export function dataSettingsWith<T extends Disposable | null>(
   return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open, serviceGroups) };
 }
 
-/** Makes root the data directory's owner, with the groups that its service has. See becomeOwner. */
+/** Switches a process of root to the data directory's owner, with the groups of its service. See becomeOwner. */
 export function becomeDataOwner({ storage }: Pick<Settings, "storage">): void {
   becomeOwner(storage.data_dir, serviceGroups);
 }
@@ -115,7 +115,7 @@ export function dataDirectoryOf(command: Command): DataDirectory {
   return new DataDirectory(dataSettingsOf(command).storage.data_dir);
 }
 
-/** The database of a command that works on nothing else, with the server up or down. */
+/** Opens the database for a command that uses nothing else, whether or not a server is running. */
 export function openStoreOf(command: Command): Store {
   return openStoreIn(dataDirectoryOf(command));
 }

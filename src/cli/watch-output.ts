@@ -1,11 +1,11 @@
 import { exitCodes } from "./command-error.ts";
 
-/** 128 and SIGPIPE's number, as shells count. */
+/** Exit code after SIGPIPE: 128 plus the signal's number, as in shells. */
 const readerGone = 141;
 
 /**
- * From now on the process ends when what it prints can't be written: with a line that says why, or, like any program in a
- * pipe, without a word when who read it has gone. Progress and errors that can't be written are left out.
+ * Exits the process when standard output can't be written. Prints the reason, except when the reader of a pipe exited:
+ * then it exits silently, like other programs in a pipe. Errors of standard error are ignored.
  */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {

@@ -2,7 +2,7 @@ import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import { type SettingAnnotations, settingsSchema } from "./schema/index.ts";
 import type { Unit } from "./units.ts";
 
-/** One setting, as the loader, the flags and the documentation see it. */
+/** One setting, as used by the loader, the flags and the documentation. */
 export interface SettingEntry {
   /** Dotted path in the file, e.g. `server.port`. */
   readonly path: string;
@@ -10,11 +10,11 @@ export interface SettingEntry {
   readonly flag: string | null;
   readonly schema: TSchema;
   readonly description: string;
-  /** What its number counts, where it may be written with a unit. */
+  /** Unit of its number, if the setting may be written with a unit. */
   readonly unit: Unit | null;
-  /** Whether its text is the path of a file or a directory: always, where a slash is in it, or never (null). */
+  /** Whether its text is a path: always, only if it contains a slash, or never (null). */
   readonly namesPath: "always" | "with slash" | null;
-  /** Whether a running server takes a new value. */
+  /** Whether a running server applies a new value. */
   readonly reload: boolean;
   readonly defaultValue: unknown;
 }
@@ -38,17 +38,17 @@ export const settingTables: readonly SettingTable[] = Object.entries(settingsSch
 /** All settings in the order of the schema. */
 export const settingEntries: readonly SettingEntry[] = settingTables.flatMap(({ entries }) => entries);
 
-/** The setting of a dotted path. */
+/** Returns the setting of a dotted path. */
 export function findSetting(path: string): SettingEntry | undefined {
   return settingEntries.find((entry) => entry.path === path);
 }
 
-/** The name in the environment that a path makes, where the setting has no shorter one. */
+/** Returns the environment variable that a path maps to, unless the setting has a shorter one. */
 export function environmentName(path: string): string {
   return `TRANSCRIBE_${path.replaceAll(".", "_").toUpperCase()}`;
 }
 
-/** The kind of a setting's type, e.g. `Integer`; a choice is a `Union`. */
+/** Returns the kind of a setting's type, e.g. `Integer`; a choice is a `Union`. */
 export function kindOf(schema: TSchema): string {
   return schema[Kind];
 }

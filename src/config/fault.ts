@@ -1,23 +1,23 @@
 import type { Place } from "./toml/place.ts";
 
-/** Where a setting's value comes from. */
+/** Source of a setting's value. */
 export type Origin =
   | { readonly type: "default" }
   | ({ readonly type: "file"; readonly file: string } & Place)
   | { readonly type: "environment"; readonly name: string }
   | { readonly type: "flag"; readonly name: string };
 
-/** Something that is wrong with the settings. */
+/** A fault in the settings. */
 export interface SettingFault {
-  /** Null where no place can be told, e.g. for a file that can't be read. */
+  /** Null when the fault has no known place, e.g. for a file that cannot be read. */
   readonly origin: Origin | null;
-  /** Path of the setting; null where the fault is in no setting. */
+  /** Path of the setting; null when the fault belongs to no setting. */
   readonly setting: string | null;
-  /** In plain words, with what is allowed. */
+  /** Explanation in plain words, with the allowed values. */
   readonly message: string;
 }
 
-/** Settings that can't be used; the message says what is wrong with them, where it is and what is allowed: all of it. */
+/** Settings that cannot be used; the message lists every fault with its place and the allowed values. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly faults: readonly SettingFault[];
@@ -29,25 +29,25 @@ export class SettingsError extends Error {
   }
 }
 
-/** Faults that were found in values, with where these come from. */
+/** Adds the origins of their values to faults. */
 export function locate(faults: readonly SettingFault[], origins: ReadonlyMap<string, Origin>): SettingFault[] {
   return faults.map((fault) => ({ ...fault, origin: origins.get(fault.setting ?? "") ?? null }));
 }
 
-/** A fault in one line, e.g. `/etc/transcribe/transcribe.toml:3:1: server.prot: there is no such setting`. */
+/** Returns a fault as one line, e.g. `/etc/transcribe/transcribe.toml:3:1: server.prot: there is no such setting`. */
 export function faultText({ origin, setting, message }: SettingFault): string {
   const place = origin === null || origin.type === "default" ? [] : [originText(origin)];
-  // A variable and a flag say by their name which setting they are.
+  // The name of a variable or a flag already identifies the setting.
   const name = setting === null || origin?.type === "environment" || origin?.type === "flag" ? [] : [setting];
   return onOneLine([...place, ...name, message].join(": "));
 }
 
-/** What a file's names may hold could move a terminal's cursor. */
+/** Escapes control and format characters: a name from a file could move a terminal's cursor. */
 function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 }
 
-/** e.g. `FILE:3:1`, `TRANSCRIBE_PORT`, `--port`, `default`. */
+/** Returns an origin as text, e.g. `FILE:3:1`, `TRANSCRIBE_PORT`, `--port`, `default`. */
 export function originText(origin: Origin): string {
   if (origin.type === "file") return `${origin.file}:${origin.line}:${origin.column}`;
   return origin.type === "default" ? "default" : origin.name;

@@ -15,16 +15,16 @@ export interface SettingsSources {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** The settings as their sources have them together. */
+/** The settings combined from all sources. */
 export interface SettingsReading {
-  /** Null where there are faults. */
+  /** Null when there are faults. */
   readonly settings: Settings | null;
-  /** Where each setting's value comes from, by its path; the default where its source is at fault. */
+  /** Origin of each setting's value, by path; the default when a source's value is invalid. */
   readonly origins: ReadonlyMap<string, Origin>;
   readonly faults: readonly SettingFault[];
 }
 
-/** Environment variables that start with our prefix but are no setting. */
+/** Environment variables that start with our prefix but are not settings. */
 const notSettings = [
   "TRANSCRIBE_CONFIG",
   "TRANSCRIBE_CACHE",
@@ -34,7 +34,7 @@ const notSettings = [
   "TRANSCRIBE_CA",
 ];
 
-/** Reads the settings: defaults, then the file, then the environment, then flags; the later wins. Finds all faults. */
+/** Reads the settings: defaults, then the file, the environment and the flags; later sources win. Finds all faults. */
 export function readSettings({ file, environment, flags }: SettingsSources): SettingsReading {
   const sources = [file === undefined ? nothing : readFile(file), readEnvironment(environment), readFlags(flags)];
   const values = new Map<string, unknown>(settingEntries.map((entry) => [entry.path, entry.defaultValue]));
@@ -47,7 +47,7 @@ export function readSettings({ file, environment, flags }: SettingsSources): Set
   return { settings: faults.length > 0 ? null : Value.Decode(settingsSchema, nest(values)), origins, faults };
 }
 
-/** The settings of their sources. @throws {SettingsError} with all that is wrong */
+/** Returns the settings of all sources. @throws {SettingsError} with all faults */
 export function loadSettings(sources: SettingsSources): Settings {
   const { settings, faults } = readSettings(sources);
   if (settings === null) throw new SettingsError(faults);
@@ -69,7 +69,9 @@ function readEnvironment(environment: SettingsSources["environment"]): SourceRea
   );
 }
 
-/** Nothing else should begin with our prefix: a misspelt name would have no effect, unnoticed. */
+/**
+ * Returns a fault for an unknown variable with our prefix: a misspelt name would otherwise have no effect, unnoticed.
+ */
 function unknownVariable(name: string, origin: Origin): SettingFault {
   const byPath = settingEntries.find((entry) => environmentName(entry.path) === name);
   const names = settingEntries.map((entry) => entry.env);

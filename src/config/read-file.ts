@@ -7,20 +7,20 @@ import { readSettingsFile } from "./settings-file.ts";
 import { suggest } from "./suggest.ts";
 import { readToml, type TomlEntry } from "./toml/read-toml.ts";
 
-/** A setting that is set somewhere. */
+/** A setting with the value that a source gives it. */
 export interface SetValue {
   readonly path: string;
   readonly value: unknown;
   readonly origin: Origin;
 }
 
-/** What a source of settings sets, and what is wrong in it. */
+/** The values that a source sets, and its faults. */
 export interface SourceReading {
   readonly values: readonly SetValue[];
   readonly faults: readonly SettingFault[];
 }
 
-/** What was found, by what it is. */
+/** Separates values from faults. */
 export function together(found: readonly (SetValue | SettingFault)[]): SourceReading {
   return {
     values: found.filter((each) => "value" in each),
@@ -28,7 +28,7 @@ export function together(found: readonly (SetValue | SettingFault)[]): SourceRea
   };
 }
 
-/** Reads a settings file. @param file as it is to be named in messages; relative paths in it count from its folder */
+/** Reads a settings file; relative paths in it are relative to its folder. @param file name as shown in messages */
 export function readFile(file: string): SourceReading {
   let text: string;
   try {
@@ -71,7 +71,7 @@ function isPath({ namesPath }: SettingEntry, value: unknown): value is string {
   return namesPath === "always" || value.includes("/");
 }
 
-/** A name with a dot in it, in quotes, is no path. */
+/** Returns the setting of a TOML path. A quoted name that contains a dot is not a path. */
 function settingOf(path: readonly string[]): SettingEntry | undefined {
   return path.some((name) => name.includes(".")) ? undefined : findSetting(path.join("."));
 }
@@ -92,7 +92,7 @@ function faultOfTable({ path, value }: TomlEntry): string | null {
   return Array.isArray(value) ? `a table is written with single brackets: [${name}]` : null;
 }
 
-/** What was perhaps meant: the same name in another table, or one that is spelled much like it. */
+/** Suggests a setting: the same name in another table, or a similarly spelled one. */
 function hint(path: readonly string[]): string {
   const written = path.join(".");
   const name = path.at(-1) ?? "";

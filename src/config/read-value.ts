@@ -4,22 +4,22 @@ import { kindOf, type SettingEntry } from "./entries.ts";
 import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
 import { withoutPassword } from "./without-password.ts";
 
-/** A setting's value, or what is wrong with it and what is allowed. */
+/** A setting's value, or a message with the fault and the allowed values. */
 export type ReadValue =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Reads a value as the environment and flags write it; lists with commas. */
+/** Reads a value in the form of the environment and flags; lists are separated by commas. */
 export function readText(entry: SettingEntry, text: string): ReadValue {
   return read(entry, parsed(entry, text), JSON.stringify(text));
 }
 
-/** Reads a value of a settings file. @param source as the file writes it */
+/** Reads a value of a settings file. @param source the value's text in the file */
 export function readFileValue(entry: SettingEntry, value: unknown, source: string): ReadValue {
   return read(entry, value, source);
 }
 
-/** What a setting takes, in words that follow "it takes". */
+/** Returns the allowed values of a setting, in words that follow "it takes". */
 export function expected(entry: SettingEntry): string {
   const { schema, unit } = entry;
   const { minimum, maximum } = schema;
@@ -38,7 +38,7 @@ export function expected(entry: SettingEntry): string {
   }
 }
 
-/** The values of a choice. */
+/** Returns the values of a choice. */
 export function choices(schema: TSchema): string[] {
   return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
 }
@@ -74,7 +74,7 @@ function parsed(entry: SettingEntry, text: string): unknown {
   }
 }
 
-/** A value for a message: on one line, not too long, without what a link gives away. */
+/** Returns a value for a message: on one line, at most 60 characters, and without passwords in links. */
 function shown(source: string): string {
   const line = withoutPassword(source.replace(/\s+/g, " "));
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;

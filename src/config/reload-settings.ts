@@ -4,17 +4,17 @@ import { settingEntries } from "./entries.ts";
 import { flatten, nest } from "./paths.ts";
 import { type Settings, settingsSchema } from "./schema/index.ts";
 
-/** What becomes of the settings of a running server that is handed others. */
+/** The result of new settings for a running server. */
 export interface ReloadedSettings {
-  /** The others, but for those that can't be changed without a restart: they stay as they were. */
+  /** The new settings, except that settings which need a restart keep their old values. */
   readonly settings: Settings;
-  /** Paths of the settings that have another value now. */
+  /** Paths of the settings whose values change now. */
   readonly changed: readonly string[];
-  /** Paths of those that will have another value after a restart. */
+  /** Paths of the settings whose values change after a restart. */
   readonly needRestart: readonly string[];
 }
 
-/** The settings that a server goes on with when it runs with `running` and reads `next`. */
+/** Returns the settings with which a server continues when it runs with `running` and reads `next`. */
 export function reloadSettings(running: Settings, next: Settings): ReloadedSettings {
   const [before, after] = [new Map(flatten(running)), new Map(flatten(next))];
   const differing = settingEntries.filter(({ path }) => !isDeepStrictEqual(before.get(path), after.get(path)));

@@ -1,25 +1,28 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { messageOf } from "../text/index.ts";
 
-/** Where the settings of a machine's service are, unless another file is named. */
+/** Settings file of a machine's service, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
 
 export interface SettingsFileChoice {
-  /** As `--config` names it. */
+  /** File that `--config` names. */
   readonly named: string | undefined;
-  /** What TRANSCRIBE_CONFIG says; empty: no file, not even the default one. */
+  /** Value of TRANSCRIBE_CONFIG; empty for no file, not even the default one. */
   readonly inEnvironment: string | undefined;
   readonly defaultFile: string;
 }
 
-/** The settings file that is to be read: the one that is named, else the default one where it is there; none is undefined. */
+/** Returns the settings file to read: the named one, else the default one if it exists, else undefined. */
 export function chooseSettingsFile({ named, inEnvironment, defaultFile }: SettingsFileChoice): string | undefined {
   const chosen = named ?? inEnvironment;
   if (chosen !== undefined) return chosen === "" ? undefined : chosen;
   return mayBeThere(defaultFile) ? defaultFile : undefined;
 }
 
-/** One in a folder that can't be looked into may be there: who goes on without it might take another data directory. */
+/**
+ * Returns whether a file may exist. A file in an unreadable folder may: without it, a command might use another data
+ * directory.
+ */
 function mayBeThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -30,11 +33,11 @@ function mayBeThere(file: string): boolean {
 
 const longestBytes = 128 * 1024;
 
-/** Reads a settings file. @throws {Error} with what is wrong with it, in plain words and without its name */
+/** Reads a settings file. @throws {Error} with the fault in plain words, without the file's name */
 export function readSettingsFile(file: string): string {
   let descriptor: number;
   try {
-    // A pipe that nobody writes to would be waited for.
+    // O_NONBLOCK: opening a pipe without a writer does not block.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw new Error(reasonOf(error));

@@ -1,6 +1,6 @@
 import { editDistance } from "../text/index.ts";
 
-/** The candidate that is most like a name, when one is like enough to be meant. */
+/** Returns the candidate most similar to a name, if one is similar enough; otherwise null. */
 export function suggest(name: string, candidates: readonly string[]): string | null {
   const wanted = name.toLowerCase();
   const ranked = candidates

@@ -1,7 +1,7 @@
-/** What the number of a setting counts, where people may write it with a unit. */
+/** Unit of a setting's number, if people may write it with a unit. */
 export type Unit = "bytes" | "seconds" | "minutes" | "days";
 
-/** A number, or why the text stands for none. */
+/** A number, or the reason why the text is not one. */
 export type Quantity = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly reason: string };
 
 const sizes = new Map([
@@ -29,7 +29,7 @@ const seconds = new Map(durations.flatMap(([length, names]) => names.map((name) 
 
 const inSeconds = { seconds: 1, minutes: 60, days: 86_400 } as const;
 
-/** How a setting with a unit may be written, for messages and documentation. */
+/** Examples of values with a unit, for messages and documentation. */
 export const unitExamples: Readonly<Record<Unit, string>> = {
   bytes: '"512 MiB", "2GB"',
   seconds: '"30s", "18h"',
@@ -54,7 +54,7 @@ export function readQuantity(text: string, unit: Unit): Quantity {
     if (typeof factor === "string") return { ok: false, reason: factor };
     total += Number(number) * factor;
   }
-  // Decimal fractions are not exact in binary ones; nobody means a billionth.
+  // Decimal fractions are inexact in binary, so a relative error of a billionth is ignored.
   const value = Math.round(total);
   if (Math.abs(total - value) > 1e-9 * Math.max(1, total)) {
     return { ok: false, reason: `this is ${Number(total.toFixed(3))} ${unit}, and not a whole number of them` };
@@ -83,14 +83,14 @@ const written: Readonly<Record<Unit, readonly (readonly [factor: number, name: s
   days: [[1, "d"]],
 };
 
-/** A number of a unit as people write it, in the largest unit that it is a whole number of, e.g. `512 MiB`, `18h`. */
+/** Formats a number in the largest unit in which it is a whole number, e.g. `512 MiB`, `18h`. */
 export function writeQuantity(value: number, unit: Unit): string {
   const found = written[unit].find(([factor]) => value !== 0 && value % factor === 0);
   if (found === undefined) return "0";
   return value === 1 && unit === "bytes" ? "1 byte" : `${value / found[0]}${found[1]}`;
 }
 
-/** What one of a unit by that name counts, or why it can't be used here. */
+/** Returns the factor of a unit's name, or the reason why the name cannot be used here. */
 function factorOf(name: string, unit: Unit): number | string {
   const lower = name.toLowerCase();
   if (unit === "bytes") {

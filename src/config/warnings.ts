@@ -3,7 +3,7 @@ import type { Settings } from "./schema/index.ts";
 import { writeQuantity } from "./units.ts";
 
 interface Rule {
-  /** The setting that has no effect, or another than it seems. */
+  /** The setting that has no effect, or a different one than it seems. */
   readonly setting: string;
   readonly applies: (settings: Settings) => boolean;
   readonly message: (settings: Settings) => string;
@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Settings that are allowed and yet can't be meant so: they have no effect together. */
+/** Returns warnings for settings that are valid but have no useful effect in combination. */
 export function settingWarnings(settings: Settings): SettingFault[] {
   return rules
     .filter(({ applies }) => applies(settings))

@@ -2,16 +2,16 @@ import { useEffect, useState } from "preact/hooks";
 
 let listener: (text: string) => void = () => {};
 
-/** Has a screen reader say something when it is done with what it is saying. */
+/** Makes a screen reader announce a text after its current speech. */
 export function announce(text: string): void {
   listener(text);
 }
 
-/** Where it is said from; one in the whole page. */
+/** Renders the live region for announcements. The page contains exactly one. */
 export function Announcer() {
   const [text, setText] = useState("");
   useEffect(() => {
-    // Said again though it is the same: an empty moment lies between.
+    // An empty text in between makes the screen reader repeat an identical text.
     listener = (next) => {
       setText("");
       setTimeout(() => setText(next), 50);

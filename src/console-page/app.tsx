@@ -13,7 +13,7 @@ type Standing =
   | { readonly is: "out"; readonly why: string | null }
   | { readonly is: "in"; readonly session: Session };
 
-/** The whole console: who is not signed in sees the way in. */
+/** Renders the whole console, or the sign-in screen without a session. */
 export function App() {
   const [standing, setStanding] = useState<Standing>({ is: "unknown" });
   useEffect(() => {
@@ -31,7 +31,7 @@ export function App() {
       }
     };
     void look();
-    // A link that is pasted into a tab that shows the console.
+    // Handles a sign-in link that the user pastes into a tab that already shows the console.
     const change = () => location.hash.startsWith("#enter=") && void look();
     addEventListener("hashchange", change);
     return () => removeEventListener("hashchange", change);
@@ -41,7 +41,7 @@ export function App() {
       await askResponse("session", { method: "DELETE" });
       setStanding({ is: "out", why: strings.signIn.left });
     } catch (error) {
-      // The session had ended by itself.
+      // The session has already ended by itself.
       if (error instanceof Refusal && error.code === "not_signed_in") return;
       setStanding({ is: "out", why: strings.signIn.notLeft(troubleOf(error)) });
     }

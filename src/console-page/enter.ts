@@ -2,9 +2,9 @@ import type { Session } from "../console/contract.ts";
 import { ask } from "./server.ts";
 
 /**
- * Signs in by the link that `transcribe console` prints, where the address is one. Its token stands behind `#`, where no
- * log sees it, and is taken out of the address before it is sent.
- * @returns null where the address is no such link
+ * Signs in with the link that `transcribe console` prints, if the page's URL is such a link. The token is in the
+ * fragment after `#`, so that no log contains it. It is removed from the URL before it is sent.
+ * @returns null if the URL is no sign-in link
  */
 export async function enterByLink(): Promise<Session | null> {
   const token = /^#enter=(.+)$/.exec(location.hash)?.[1];
@@ -13,7 +13,10 @@ export async function enterByLink(): Promise<Session | null> {
   return await ask<Session>("session", { method: "POST", body: { token } });
 }
 
-/** Signs in by the operator's password. @throws {Refusal} */
+/**
+ * Signs in with the operator's password.
+ * @throws {Refusal}
+ */
 export async function enterByPassword(password: string): Promise<Session> {
   return await ask<Session>("session", { method: "POST", body: { password } });
 }

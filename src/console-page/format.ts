@@ -1,4 +1,4 @@
-/** The language of the strings, in the reader's country where their browser names it: dates and numbers fit the words. */
+/** Locale of dates and numbers: English, as the strings are, in the variant that the browser prefers. */
 const locale = (globalThis.navigator?.languages ?? []).find((language) => /^en\b/i.test(language)) ?? "en";
 
 const numbers = new Intl.NumberFormat(locale);
@@ -11,7 +11,7 @@ const plurals = new Intl.PluralRules(locale);
 const languages = new Intl.DisplayNames(locale, { type: "language" });
 export const alphabetical = new Intl.Collator(locale).compare;
 
-/** The form of a text that belongs to a number: `{ one, other }` in English, more in other languages. */
+/** Returns the plural form of a text for a number: `{ one, other }` in English, more forms in other languages. */
 export function plural(
   count: number,
   forms: { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>,
@@ -20,18 +20,18 @@ export function plural(
 }
 
 export const number = (value: number) => numbers.format(value);
-/** With one decimal where it is small. */
+/** Formats a number with at most one decimal below 10, otherwise as an integer. */
 export const roughly = (value: number) =>
   (value < 10 ? tenths : numbers).format(value < 10 ? value : Math.round(value));
 export const percent = (share: number) => percents.format(share);
 export const moment = (iso: string) => moments.format(new Date(iso));
 /** @param day e.g. `2026-11-21` */
 export const dayOf = (day: string) => days.format(new Date(`${day}T00:00:00Z`));
-/** Languages that are written from right to left, of those that are transcribed. */
+/** Languages that are written from right to left, among those that can be transcribed. */
 const fromRight = /^(ar|fa|he|ps|sd|ur|yi)\b/;
-/** Where a language's lines begin. */
+/** Returns the text direction of a language. */
 export const directionOf = (language: string | null) => (fromRight.test(language ?? "") ? "rtl" : "ltr");
-/** A language by its code. */
+/** Returns the name of a language code. */
 export const languageName = (code: string) => languages.of(code) ?? code;
 
 const units = [
@@ -40,14 +40,14 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** How long ago, or in how long: `5 minutes ago`. */
+/** Formats a time relative to now, in the past or the future: `5 minutes ago`. */
 export function ago(iso: string, nowMilliseconds: number = Date.now()): string {
   const seconds = (Date.parse(iso) - nowMilliseconds) / 1_000;
   const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
   return unit === "second" ? relative.format(0, "second") : relative.format(Math.trunc(seconds / length), unit);
 }
 
-/** `3:07`, `1:02:45`: a place in a recording, or its length. */
+/** Formats a position in a recording, or its length: `3:07`, `1:02:45`. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const two = (value: number) => String(value).padStart(2, "0");
@@ -58,7 +58,7 @@ export function clock(seconds: number): string {
 
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
-/** `1.2 GB`, in powers of a thousand. */
+/** Formats a size in powers of 1000: `1.2 GB`. */
 export function bytes(value: number): string {
   const power = value < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(value) / 3));
   const scaled = value / 1_000 ** power;
@@ -69,7 +69,7 @@ export function bytes(value: number): string {
   }).format(scaled);
 }
 
-/** `2.5 hr`, `12 min`, `40 sec`: an amount of audio, or of work. */
+/** Formats a duration of audio or of work: `2.5 hr`, `12 min`, `40 sec`. */
 export function duration(seconds: number): string {
   const [unit, length] = units.slice(1).find(([, each]) => seconds >= each) ?? ["second", 1];
   const value = seconds / length;

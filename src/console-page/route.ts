@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** What of all recordings is listed. */
+/** A filter of the list of recordings. */
 export interface ListFilter {
   /** One status, or empty for all. */
   readonly status: string;
@@ -17,14 +17,14 @@ export type Route =
   | {
       readonly screen: "recording";
       readonly id: string;
-      /** Seconds to begin at. */
+      /** Start position in seconds. */
       readonly at: number | null;
       readonly find: string;
     };
 
 export const everything: ListFilter = { status: "", account: "", workspace: "", words: "" };
 
-/** Reads the part of the address behind `#`; what it can't read is the overview. */
+/** Parses the URL fragment after `#`. An unknown fragment means the overview. */
 export function routeOf(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?");
   const [screen, id] = path.split("/").map(decoded);
@@ -41,7 +41,7 @@ export function routeOf(hash: string): Route {
   return screen === "accounts" ? { screen } : { screen: "overview" };
 }
 
-/** The address of a route, for links. */
+/** Returns the URL of a route, for links. */
 export function addressOf(route: Route): string {
   if (route.screen === "overview") return "#/";
   if (route.screen === "accounts") return "#/accounts";
@@ -53,18 +53,22 @@ export function addressOf(route: Route): string {
   return `#/recordings${queryOf({ ...rest, q: words })}`;
 }
 
-/** The address of a recording, from its beginning. */
+/**
+ * Returns the URL of a recording, by default from its beginning.
+ * @param at start position in seconds
+ * @param find text to find in the transcript
+ */
 export function recordingAddress(id: string, at: number | null = null, find = ""): string {
   return addressOf({ screen: "recording", id, at, find });
 }
 
-/** `?name=value&…` of those that are not empty; empty where all are. */
+/** Returns a query string `?name=value&…` of the values that are not empty; an empty string if all are. */
 export function queryOf(values: Readonly<Record<string, string>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== "");
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
-/** The route that the address names, as it changes. */
+/** Returns the current route of the URL, updated when the URL changes. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location.hash));
   useEffect(() => {
@@ -75,7 +79,7 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Puts a route into the address; `replace` leaves no way back to the one before. */
+/** Changes the URL to a route. `replace` replaces the current history entry. */
 export function goTo(route: Route, replace = false): void {
   if (replace) {
     history.replaceState(null, "", addressOf(route));

@@ -1,14 +1,17 @@
 import type { ConsoleErrorBody } from "../console/contract.ts";
 import { strings } from "./strings.ts";
 
-/** The script lies in `console/assets/`, what it asks for in `console/data/`, whatever a proxy puts before both. */
+/**
+ * URL of the data routes, relative to the script. The script is in `console/assets/` and the data in `console/data/`,
+ * whatever path prefix a proxy adds.
+ */
 const dataAddress = new URL("../data/", import.meta.url);
 
-/** Why something asked for was not given; its message is to be shown. */
+/** An error response of the server, or a failed connection; its message is shown to the user. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
-  /** @param status of HTTP; 0: no answer came */
+  /** @param status HTTP status; 0: there was no response */
   constructor(
     readonly status: number,
     readonly code: string,
@@ -17,26 +20,29 @@ export class Refusal extends Error {
     super(message);
   }
 
-  /** Whether it may be over in a moment: the server, or the connection to it, is away for now. A 500 is not. */
+  /**
+   * Whether a retry may soon succeed, because the server or the connection to it is temporarily unavailable. This does
+   * not include status 500.
+   */
   get mayPass(): boolean {
     return this.status === 0 || this.status > 500;
   }
 }
 
-/** Milliseconds after which what was refused for now is asked for again. */
+/** Milliseconds before the retry of a request that failed temporarily. */
 export const retryMilliseconds = 2_000;
 
-/** Address of something below `console/data/`. */
+/** Returns the URL of a path under `console/data/`. */
 export function dataUrl(path: string): string {
   return new URL(path, dataAddress).href;
 }
 
-/** What every request carries that changes something, which a page from elsewhere can't send. */
+/** Headers of every request that changes something. A page of another origin cannot send them. */
 export const ownHeaders: Readonly<Record<string, string>> = { "x-transcribe-console": "1" };
 
 let onSignedOut = () => {};
 
-/** Has `listener` called whenever an answer shows that the session has ended. */
+/** Sets the listener that is called whenever a response shows that the session has ended. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
@@ -48,7 +54,10 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** Asks the server. @throws {Refusal} with what is to be told; DOMException where the signal ended it */
+/**
+ * Sends a request to the server.
+ * @throws {Refusal} with a message for the user; DOMException if the signal aborted the request
+ */
 export async function askResponse(path: string, { method = "GET", body, signal }: Asking = {}): Promise<Response> {
   const headers = { ...ownHeaders, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
   let response: Response;
@@ -66,24 +75,30 @@ export async function askResponse(path: string, { method = "GET", body, signal }
   return response;
 }
 
-/** The same, for answers in JSON. */
+/**
+ * Sends a request and parses the JSON response.
+ * @throws as askResponse
+ */
 export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
   return await (await askResponse(path, asking)).json();
 }
 
-/** What to tell people of something that failed. */
+/** Returns the message of an error for the user. */
 export function troubleOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Reads why the server refused. */
+/** Parses an error response of the server. */
 export function refusalOf(status: number, body: string): Refusal {
   const { code, message } = errorIn(body) ?? { code: "unknown", message: strings.strangeAnswer(status) };
   if (status === 401 && code === "not_signed_in") onSignedOut();
   return new Refusal(status, code, message);
 }
 
-/** Null for what is not the console's own, such as a proxy's page, or the API's where there is no console. */
+/**
+ * Returns the error in a body of the console's format. Returns null for other bodies, such as a proxy's page, or the
+ * API's error where the console is disabled.
+ */
 function errorIn(body: string): Pick<ConsoleErrorBody["error"], "code" | "message"> | null {
   try {
     const { code, message } = (JSON.parse(body) as ConsoleErrorBody).error;

@@ -10,14 +10,14 @@ import { strings } from "./strings.ts";
 import { useTheme } from "./theme.ts";
 import { UploadProvider } from "./upload/index.ts";
 
-/** What is around every screen: the way between them, and where a file may be dropped. */
+/** Renders the frame of every screen: the navigation and the drop zone for files. */
 export function Shell({ onLeave }: { onLeave: () => void }) {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
   const place = route.screen === "recording" ? route.id : route.screen;
   const shown = useRef(place);
   useLayoutEffect(() => {
-    // A screen reader begins with the new screen, and the keyboard too.
+    // Moves the focus to the new screen, so that screen readers and the keyboard start there.
     if (shown.current !== place) {
       scrollTo(0, 0);
       main.current?.focus({ preventScroll: true });

@@ -8,7 +8,10 @@ import { useAnswer } from "./use-answer.ts";
 
 const texts = strings.signIn;
 
-/** The way in. @param props.why told to somebody who has been signed out, or whose link did not work */
+/**
+ * Renders the sign-in screen.
+ * @param props.why message after a sign-out or a failed sign-in link
+ */
 export function SignIn({ why, onEnter }: { why: string | null; onEnter: (session: Session) => void }) {
   const { value: entrance } = useAnswer<Entrance>("entrance");
   const [trouble, setTrouble] = useState<string | null>(null);

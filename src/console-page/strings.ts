@@ -1,8 +1,8 @@
 import { plural } from "./format.ts";
 
 /**
- * Everything the page says, in one place, to be translated in one place. What depends on a number is a function that asks
- * for the form of that number, since other languages have more of them than English.
+ * All texts of the page in one place, for translation. A text that depends on a number is a function that selects the
+ * plural form, since other languages have more forms than English.
  */
 export const strings = {
   product: "Transcribe",
@@ -49,7 +49,7 @@ export const strings = {
         ? "Next in the queue"
         : plural(place - 1, { one: "Waiting, # before it", other: "Waiting, # before it" }),
   },
-  /** While they are at work. */
+  /** Texts for steps in progress. */
   steps: {
     fetch: "Fetching",
     decode: "Reading the sound",
@@ -95,7 +95,7 @@ export const strings = {
     times: (amount: string) => `${amount}× real time`,
     memory: "Memory",
     memoryUsed: "Machine",
-    /** Of several that are of one kind, the label tells which. */
+    /** Of several GPUs of one kind, the label identifies each. */
     gpu: (name: string, label: string | null) => (label === null ? name : `${name}, ${label}`),
     of: (used: string, all: string) => `${used} of ${all}`,
     ofThat: (server: string, worker: string | null) =>

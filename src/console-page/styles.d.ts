@@ -1,2 +1,2 @@
-/** The bundler puts them into the page's style sheet. */
+/** The bundler adds imported style sheets to the page's style sheet. */
 declare module "*.css";

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** `auto`: as the system has it. */
+/** A colour theme; `auto` follows the system's setting. */
 type Theme = "auto" | "light" | "dark";
 
 const order: readonly Theme[] = ["auto", "light", "dark"];
 const kept = "transcribe-console-theme";
 
-/** The theme that is chosen in this browser, and what takes the next one. */
+/** Returns the theme chosen in this browser, and a function that selects the next theme. */
 export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(() => order.find((one) => one === localStorage.getItem(kept)) ?? "auto");
   useEffect(() => {

@@ -2,20 +2,20 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { ask, Refusal, retryMilliseconds, troubleOf } from "./server.ts";
 
 export interface Answer<T> {
-  /** What was answered last, also while it is asked again; null before. */
+  /** The last response, also while a new request runs; null before the first. */
   readonly value: T | null;
-  /** Why the last try brought nothing. */
+  /** Reason why the last request failed. */
   readonly trouble: string | null;
   readonly isAsking: boolean;
-  /** Asks again. */
+  /** Sends the request again. */
   readonly again: () => void;
-  /** Puts another in its place, as an answer to a change gives it. */
+  /** Replaces the value, for example with the response to a change. */
   readonly set: (value: T) => void;
 }
 
 /**
- * What the server answers to a GET of a path; asked anew when the path changes, with what was there kept until the new
- * answer has come, and again after a while where it was refused for now. A path of null asks nothing.
+ * Loads a path with GET, and again when the path changes. The old value stays until the new response arrives. After a
+ * temporary failure, the request is retried after a delay. A null path sends no request.
  */
 export function useAnswer<T>(path: string | null): Answer<T> {
   const [state, setState] = useState<Pick<Answer<T>, "value" | "trouble">>({ value: null, trouble: null });

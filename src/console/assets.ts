@@ -5,8 +5,9 @@ export type { ConsoleAssets, ConsoleFile } from "./bundle-page.ts";
 let bundled: Promise<ConsoleAssets> | undefined;
 
 /**
- * What a browser loads of the console. Run from source, it is bundled when it is first asked for, which takes a few tenths of a
- * second; scripts/build puts a module in this one's place that carries the bundle.
+ * Returns the page and the files that a browser loads for the console. When the server runs from source, the first call
+ * bundles them, which takes a few tenths of a second. scripts/build replaces this module with one that contains the
+ * finished bundle.
  */
 export function consoleAssets(): Promise<ConsoleAssets> {
   bundled ??= bundlePage();

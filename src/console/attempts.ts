@@ -1,14 +1,23 @@
 import { addressGroup, type Client, isLoopback, SlidingWindow } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
-/** Attempts of one device or address in 15 minutes: enough for a person who has several passwords in mind. */
+/**
+ * Attempts that one device or address has in 15 minutes. They are enough for a person who has several passwords in
+ * mind.
+ */
 const own = { limit: 10, windowMilliseconds: 15 * 60_000 };
-/** Attempts of all strangers in an hour: more than 25 addresses can make, and far too few to find twelve characters. */
+/**
+ * Attempts that all strangers together have in an hour. 25 addresses can use them up, and they are far too few to guess
+ * twelve characters.
+ */
 const ofStrangers = { limit: 1000, windowMilliseconds: 3_600_000 };
-/** Checks that wait for their turn, of strangers and of others each. A check takes some 64 MB and a processor for a moment. */
+/**
+ * Maximum number of unfinished checks, counted separately for strangers and for all other clients. One check takes
+ * about 64 MB and a processor for a moment.
+ */
 const MOST_WAITING = 4;
 
-/** Who attempts a password. */
+/** A client that attempts a password. */
 export interface Attempter {
   readonly client: Pick<Client, "address" | "forwarded">;
   /** The id of a device on which the operator has signed in before; null for any other. */
@@ -16,9 +25,10 @@ export interface Attempter {
 }
 
 /**
- * Limits attempts at the operator's password, successful ones included. Strangers share a budget, so that many addresses
- * guess no faster than a few. A device on which the operator has signed in before (OWASP, "Slow down online guessing attacks
- * with device cookies") and this machine itself have budgets of their own, which no stranger can spend.
+ * Limits attempts at the operator's password; successful attempts count as well. Strangers share one budget, so that
+ * many addresses guess no faster than a few. A device on which the operator has signed in before has its own budget,
+ * which no stranger can spend. So does this machine itself. Source: OWASP, "Slow down online guessing attacks with
+ * device cookies".
  */
 export class Attempts {
   readonly #own = new SlidingWindow(own.windowMilliseconds);
@@ -32,7 +42,7 @@ export class Attempts {
   }
 
   /**
-   * Checks a password once earlier checks have ended.
+   * Checks a password after all earlier checks have finished.
    * @throws {ConsoleError} 429 after too many attempts
    */
   async try({ client, device }: Attempter, check: () => Promise<boolean>): Promise<boolean> {
@@ -52,7 +62,7 @@ export class Attempts {
 
   #spend(queue: "strangers" | "others", subject: string): void {
     const now = this.#now();
-    // Asked first: addresses beyond the budget are not even counted, so they take no memory.
+    // This check comes first: addresses beyond the shared budget are not counted, so they take no memory.
     const strangers = this.#ofStrangers.state("", ofStrangers.limit, now);
     if (queue === "strangers" && strangers.remaining === 0) throw tooMany(strangers.retryMilliseconds);
     const spent = this.#own.spend(subject, own.limit, now);

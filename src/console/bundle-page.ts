@@ -8,16 +8,16 @@ export interface ConsoleFile {
   readonly text: string;
 }
 
-/** The page and what it loads, by names that change with the content. */
+/** The page and the files that it loads. The name of each file contains a hash of its content. */
 export interface ConsoleAssets {
-  /** HTML; its addresses are relative to `/console/`, so that it works behind a proxy's prefix. */
+  /** HTML. Its URLs are relative to `/console/`, so that the page works behind a proxy that adds a path prefix. */
   readonly page: string;
-  /** By name below `/console/assets/`: `page.HASH.js`. */
+  /** Files by name under `/console/assets/`: `page.HASH.js`. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
 export interface BundledPage extends ConsoleAssets {
-  /** Files that code was taken from, relative to the checkout. */
+  /** Source files in the bundle, relative to the checkout. */
   readonly inputs: readonly string[];
 }
 
@@ -26,7 +26,10 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** Bundles the console's page from the sources beside this file. @throws AggregateError with what the bundler says */
+/**
+ * Bundles the console's page from the sources in src/console-page.
+ * @throws {AggregateError} with the bundler's messages
+ */
 export async function bundlePage(): Promise<BundledPage> {
   const { outputs, metafile } = await Bun.build({
     entrypoints: [join(import.meta.dir, "../console-page/main.tsx")],
@@ -47,7 +50,7 @@ export async function bundlePage(): Promise<BundledPage> {
   return { page: pageOf([...files.keys()]), files, inputs: Object.keys(metafile?.inputs ?? {}) };
 }
 
-/** The page's own sign: three lines of a transcript, the second one being said. */
+/** Favicon of the page: three lines of a transcript, with the second line highlighted. */
 const icon = [
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>",
   "<path stroke='%230f6478' stroke-width='2' stroke-linecap='round' d='M2 8h8'/>",

@@ -17,28 +17,28 @@ import { Searching } from "./searching.ts";
 import type { ConsoleServices } from "./services.ts";
 import { requireSession } from "./signed-in.ts";
 
-/** Where the console is. */
+/** URL path of the console. */
 export const consolePath = "/console";
 const dataPath = `${consolePath}/data`;
 
-/** What may be asked for without a session, beside the page itself. */
+/** Requests that need no session, in addition to the page itself. */
 const open: readonly string[] = [`GET ${dataPath}/entrance`, `POST ${dataPath}/session`];
 
-/** How often to look for recordings that could not be prepared for listening when they ended. */
+/** Interval between searches for recordings whose playback copy could not be made when they ended. */
 const catchUpMilliseconds = 300_000;
 
 /** The console of a server. */
 export interface Console {
-  /** Whether a path is the console's. */
+  /** Returns whether a path belongs to the console. */
   has(path: string): boolean;
   handle(request: Request): Promise<Response>;
-  /** A recording has ended: it is taken into the search, and prepared for listening. */
+  /** Handles a recording that has completed or failed: adds it to the search index and queues its playback copy. */
   recordingEnded(recordingId: string): void;
-  /** Ends the answers that are still being sent, and the work in the background. */
+  /** Ends the responses that are still being sent, and stops the background work. */
   close(): Promise<void>;
 }
 
-/** The console: the page, and what it asks the server, each answer with the headers that keep it to itself. */
+/** Creates the console: the page and its data routes. Every response gets the console's security headers. */
 export function createConsole(services: ConsoleServices): Console {
   const sessions = new Sessions(services.store, services.now);
   const feed = new OverviewFeed(services, sessions);
@@ -46,7 +46,7 @@ export function createConsole(services: ConsoleServices): Console {
   const searching = new Searching(services);
   const { listening } = services;
   const catchUp = () => {
-    // A folder that can't be read now is read the next time.
+    // A folder that cannot be read now is read at the next interval.
     listening.catchUp().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
   };
   const catchingUp = setInterval(catchUp, catchUpMilliseconds);
@@ -55,7 +55,7 @@ export function createConsole(services: ConsoleServices): Console {
     .onError({ as: "global" }, ({ error, code, request }) => refuse(services, error, code, request))
     .onRequest((incoming) => {
       const { request } = incoming;
-      // The very text that the router goes by, which Elysia's type leaves out.
+      // The exact path that the router matches. Elysia's type does not declare this property.
       const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : dataPath;
       if (!path.startsWith(dataPath)) return;
       requireSameOrigin(request, contextOf(request));

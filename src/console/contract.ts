@@ -1,6 +1,6 @@
 /**
- * What the console's page and the server say to each other, under `/console/data/`. The page takes the types alone; the
- * server checks with the schemas. All but GET needs the header `x-transcribe-console: 1`.
+ * The protocol between the console's page and the server, under `/console/data/`. The page uses only the types; the
+ * server validates with the schemas. Every method except GET needs the header `x-transcribe-console: 1`.
  *
  * | | |
  * |---|---|
@@ -10,16 +10,16 @@
  * | GET overview, GET events | `Overview`; server-sent events `overview` of the same |
  * | GET upload-options | `UploadOptions` |
  * | GET recordings | `RecordingPage` |
- * | POST recordings?account=&workspace= | multipart/form-data with `file` (or `url`) and maybe `language` → 201 `RecordingDetail` |
+ * | POST recordings?account=&workspace= | multipart/form-data: `file` or `url`, `language`? → 201 `RecordingDetail` |
  * | GET, DELETE recordings/ID | `RecordingDetail`; 204 |
  * | GET recordings/ID/segments, …/outline, …/find | `SegmentPage`, `Outline`, `Find` |
- * | GET recordings/ID/listening, …/audio, …/waveform | `Listening` (asking has it made), bytes with ranges, `Waveform` |
+ * | GET recordings/ID/listening, …/audio, …/waveform | `Listening` (starts the copy), bytes, `Waveform` |
  * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
- * | GET recordings/ID/exports/FORMAT | the file, with the speakers' new names |
+ * | GET recordings/ID/exports/FORMAT | the file, with the names given to the speakers |
  * | GET accounts | `AccountPage` |
  * | POST keys, DELETE keys/ID | `NewKey` → 201 `MadeKey`; `Key` |
  *
- * What goes wrong is answered with a `ConsoleErrorBody`.
+ * Every error response has a `ConsoleErrorBody`.
  */
 export * from "./contract/accounts.ts";
 export * from "./contract/overview.ts";

@@ -3,31 +3,33 @@ import type { ConsoleSession, KnownDevice } from "./entry/index.ts";
 const sessionName = "transcribe_console";
 const deviceName = "transcribe_console_device";
 
-/** The cookie of a request that opens a session; null where there is none. */
+/** Returns the session secret in a request's cookie; null if the cookie is missing. */
 export function sessionSecret(request: Request): string | null {
   return cookieOf(request, sessionName);
 }
 
-/** The cookie of a request from a device on which the operator has signed in; null where there is none. */
+/** Returns the cookie of a device on which the operator has signed in before; null if the cookie is missing. */
 export function deviceCookieOf(request: Request): string | null {
   return cookieOf(request, deviceName);
 }
 
 /**
- * `Set-Cookie` for a session. Without a path a cookie is for the folder in which it was set (RFC 6265, 5.1.4), so for
- * `/console/data` as the browser sees it, whatever a proxy puts before it.
- * @param isSecure whether the browser speaks HTTPS
+ * Returns the `Set-Cookie` value for a session. A cookie without a path applies to the folder of the request that set
+ * it (RFC 6265, 5.1.4). Here this is `/console/data` as the browser sees it, with any path prefix that a proxy adds.
+ * @param isSecure whether the browser uses HTTPS
  */
 export function sessionCookie(secret: string, { endsAt }: ConsoleSession, now: number, isSecure: boolean): string {
   return cookie(sessionName, secret, endsAt - now, isSecure);
 }
 
-/** `Set-Cookie` by which a device is known at the next sign-in, also after signing out. */
+/**
+ * Returns the `Set-Cookie` value that identifies a device at the next sign-in, even after the operator has signed out.
+ */
 export function deviceCookie({ value, expiresAt }: KnownDevice, now: number, isSecure: boolean): string {
   return cookie(deviceName, value, expiresAt - now, isSecure);
 }
 
-/** `Set-Cookie` that has the browser forget its session. */
+/** Returns the `Set-Cookie` value that deletes the session cookie in the browser. */
 export function noCookie(isSecure: boolean): string {
   return cookie(sessionName, "", 0, isSecure);
 }

@@ -1,7 +1,7 @@
 import { type ApiError, retryAfterSeconds } from "../http/index.ts";
 import type { ConsoleErrorBody } from "./contract/shared.ts";
 
-/** What the console refuses, and with which status; what the API refuses as well has the API's code. */
+/** HTTP status of each error code of the console. Errors that the API can return as well have the API's code. */
 const statuses = {
   bad_request: 400,
   not_signed_in: 401,
@@ -22,13 +22,13 @@ const statuses = {
 type ConsoleErrorCode = keyof typeof statuses;
 
 interface ErrorDetails {
-  /** Which part of what was sent it is about. */
+  /** The part of the request that is not valid. */
   readonly field?: string;
-  /** After how long another try may pass. */
+  /** Time until the next attempt may succeed. */
   readonly retryMilliseconds?: number;
 }
 
-/** What the page is told instead of an answer; the message is for people, as it is. */
+/** An error that the page receives as the response. The page shows its message to the user unchanged. */
 export class ConsoleError extends Error {
   override readonly name = "ConsoleError";
   readonly code: ConsoleErrorCode;
@@ -42,14 +42,17 @@ export class ConsoleError extends Error {
 
   asResponse(): Response {
     const { field, retryMilliseconds } = this.#details;
-    // The rest of a body that nobody reads is not waited for (RFC 9110, 15.5.9).
+    // The server does not wait for the rest of a body that it does not read (RFC 9110, 15.5.9).
     const connection = this.code === "too_slow" ? "close" : undefined;
     const retrySeconds = retryMilliseconds === undefined ? null : retryAfterSeconds(retryMilliseconds);
     return answer(statuses[this.code], { code: this.code, message: this.message, field, retrySeconds, connection });
   }
 }
 
-/** An error of the API in the console's form; where several fields are wrong it tells of the first. */
+/**
+ * Returns a response with an API error in the console's format. If several fields are not valid, it reports only the
+ * first.
+ */
 export function apiErrorAsResponse({ code, message, status, details }: ApiError): Response {
   const [wrong] = Object.entries(details.errors ?? {});
   const { "Retry-After": retryAfter, Allow: allow, Connection: connection } = details.headers ?? {};

@@ -1,15 +1,15 @@
-/** Bytes of a file, both ends included. */
+/** A range of bytes in a file, both ends included. */
 interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** `bytes=0-99`, `bytes=100-` and `bytes=-100` (RFC 9110, 14.1.2); several at once are not taken apart. */
+/** `bytes=0-99`, `bytes=100-` and `bytes=-100` (RFC 9110, 14.1.2). A header with several ranges does not match. */
 const rangeShape = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
 /**
- * An answer with a file that never changes, or the part of it that is asked for (RFC 9110, 14.2). A player asks for the part
- * that it plays.
+ * Returns a response with a file that never changes, or with the requested range of it (RFC 9110, 14.2). Media players
+ * request only the range that they play.
  */
 export async function fileAnswer(request: Request, path: string, mediaType: string): Promise<Response> {
   const file = Bun.file(path);
@@ -23,7 +23,7 @@ export async function fileAnswer(request: Request, path: string, mediaType: stri
   };
   const asked = request.headers.get("range");
   const ifRange = request.headers.get("if-range");
-  // A part of another file than the one whose beginning is there already would make no whole.
+  // If the file has changed, a range of it does not fit the part that the client already has.
   const range = asked === null || (ifRange !== null && ifRange !== etag) ? null : rangeOf(asked, size);
   if (range === "outside") {
     return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${size}` } });
@@ -36,7 +36,9 @@ export async function fileAnswer(request: Request, path: string, mediaType: stri
   });
 }
 
-/** Null for what is no single range, which is then answered with the whole. */
+/**
+ * Parses a `Range` header. Returns null if it is not a single valid range; the response then contains the whole file.
+ */
 function rangeOf(header: string, size: number): ByteRange | "outside" | null {
   const [all, from, to, tail] = rangeShape.exec(header.trim()) ?? [];
   if (all === undefined) return null;

@@ -12,8 +12,8 @@ interface FindOptions {
 const rowsAtOnce = 1000;
 
 /**
- * Finds a text in a transcript, from segment `after` on, and counts it in all of it. To go through days of speech takes some
- * tenths of a second, in which others get their turns.
+ * Finds a text in a transcript, from segment `after` on, and counts all occurrences in the whole transcript. Searching
+ * days of speech takes a few tenths of a second, so the loop yields to other requests between batches.
  */
 export async function findInTranscript(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * What the console's page may do: load what this server has, and call it. No script or style within the page, nothing from
- * elsewhere, no frame around it, no form that leads away.
+ * Content security policy of the console's page. The page may load files from this server and call it. It may not use
+ * inline scripts or styles, load anything from other origins, be framed, or submit forms.
  */
 const contentPolicy = [
   "default-src 'none'",
@@ -14,13 +14,16 @@ const contentPolicy = [
   "form-action 'none'",
 ].join("; ");
 
-/** Headers of every answer of the console; `nosniff`, and `no-store` where nothing else is said, all answers of the server have. */
+/**
+ * Headers of every response of the console. All responses of the server already have `nosniff`, and `no-store` unless
+ * the route sets another policy.
+ */
 const consoleHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy": contentPolicy,
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
-  // For browsers that know no frame-ancestors.
+  // For browsers that do not support frame-ancestors.
   "X-Frame-Options": "DENY",
 };
 

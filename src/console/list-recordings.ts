@@ -13,7 +13,7 @@ type RecordingsQuery = Static<typeof recordingsQuery>;
 const recordingId = /^[0-9a-f-]{36}$/;
 const searchPosition = /^-?\d{1,15}$/;
 
-/** A page of all recordings, newest first. */
+/** Returns a page of all recordings, newest first. */
 export function listRecordings({ store, recordings }: ConsoleServices, query: RecordingsQuery): RecordingPage {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const beforeId = decodeCursor("r", recordingId, query.cursor) ?? undefined;
@@ -28,7 +28,10 @@ export function listRecordings({ store, recordings }: ConsoleServices, query: Re
   };
 }
 
-/** A page of the recordings in which something is said, or whose names have it. @param isPartial whether some can't be found yet */
+/**
+ * Returns a page of the recordings whose transcript or name contains the searched words.
+ * @param isPartial whether some recordings are not in the search index yet
+ */
 export function findRecordings(
   { store }: ConsoleServices,
   query: RecordingsQuery & { readonly q: string },

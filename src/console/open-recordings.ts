@@ -7,7 +7,10 @@ import { showProgress, troubleOf } from "./show-recording.ts";
 
 const shownRecordings = 100;
 
-/** Those in work, then those that wait; the queue's own order is asked, since it depends on more than their age. */
+/**
+ * Returns the recordings in progress, then the queued recordings. The order of the queued recordings comes from the
+ * queue, since it depends on more than their age.
+ */
 export function openRecordings(services: ConsoleServices): OpenRecording[] {
   const { recordings, queue, store } = services;
   const { processing, queued } = recordings.open.list();
@@ -17,7 +20,8 @@ export function openRecordings(services: ConsoleServices): OpenRecording[] {
     recording,
     place: places.get(recording.id) ?? null,
   }));
-  // A link is fetched while its recording is `queued`; of more that wait than are asked for, the rest comes last.
+  // A recording is still `queued` while its link is fetched. Queued recordings beyond the first `shownRecordings`
+  // places come last.
   const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
     place ?? (recording.status === "processing" || recording.step !== null ? 0 : shownRecordings + 1);
   return placed

@@ -4,13 +4,19 @@ import { ConsoleError } from "./errors.ts";
 import { readOverview } from "./read-overview.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** How often to look for changes: progress moves every few seconds. */
+/** Interval between reads of the overview. The progress of a recording changes every few seconds. */
 const everyMilliseconds = 1000;
-/** Proxies wait for longer than this before they take a silent connection for a dead one. */
+/** Interval of the comments on a silent connection. Proxies wait longer than this before they close one. */
 const heartbeatMilliseconds = 15_000;
-/** How often memory and the disk are told, which never stand still; everything else is told when it changes. */
+/**
+ * Maximum age of the last event before the next one. Memory and disk figures change all the time and do not trigger an
+ * event; all other changes do.
+ */
 const restlessMilliseconds = 10_000;
-/** Most readers of all sessions and of one. Each holds a connection; people have a few windows open. */
+/**
+ * Maximum number of readers, in total and for one session. Each reader holds a connection; people have a few windows
+ * open.
+ */
 const MOST_READERS = 50;
 const MOST_READERS_OF_SESSION = 10;
 
@@ -21,7 +27,10 @@ interface Reader {
 
 const encoder = new TextEncoder();
 
-/** The overview as it changes, as server-sent events (WHATWG HTML, 9.2); read while somebody is looking, once for everybody. */
+/**
+ * Streams the overview as server-sent events (WHATWG HTML, 9.2). It is read only while somebody is connected, once for
+ * all readers.
+ */
 export class OverviewFeed {
   readonly #services: ConsoleServices;
   readonly #sessions: Sessions;
@@ -38,8 +47,9 @@ export class OverviewFeed {
   }
 
   /**
-   * An answer that tells the overview now and whenever it has changed, until the session ends.
-   * @throws {ConsoleError} 429 while the session or all together have too many, 503 when the server is stopping
+   * Returns a response that sends the overview at once and after every change, until the session ends.
+   * @throws {ConsoleError} 429 if the session or all sessions together have too many readers, 503 if the server is
+   * stopping
    */
   open(session: ConsoleSession): Response {
     if (this.#isClosed) throw new ConsoleError("service_unavailable", "The server is stopping.");
@@ -54,7 +64,7 @@ export class OverviewFeed {
       start: (controller) => {
         reader = { session, controller };
         this.#readers.add(reader);
-        // A comment, for the browser to see that the answer has begun.
+        // A comment, so that the browser sees that the response has begun.
         controller.enqueue(encoder.encode(":\n\n"));
         if (this.#told.at > 0) controller.enqueue(this.#told.event);
         this.#begin();
@@ -64,7 +74,7 @@ export class OverviewFeed {
     return new Response(body, { headers: { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" } });
   }
 
-  /** Ends all answers, and opens no more. */
+  /** Ends all responses and refuses new ones. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) this.#end(reader);
@@ -105,7 +115,7 @@ export class OverviewFeed {
       else return;
       this.#beatAt = now;
     } catch (error) {
-      // A database that can't be read now is asked again in a moment.
+      // If the database cannot be read now, the next interval tries again.
       this.#services.log.warn({ event: "console.overview_failed", err: error });
     } finally {
       this.#isReading = false;
@@ -114,13 +124,13 @@ export class OverviewFeed {
 
   #send(bytes: Uint8Array): void {
     for (const reader of this.#readers) {
-      // A reader that has fallen behind gets the next one instead.
+      // A slow reader skips this event and gets the next one.
       if ((reader.controller.desiredSize ?? 0) > 0) reader.controller.enqueue(bytes);
     }
   }
 }
 
-/** All but what changes from one moment to the next without anything having happened. */
+/** Returns the overview without the figures that change all the time. */
 function steadyPartOf({ memory: _memory, disk: _disk, ...steady }: Overview) {
   return steady;
 }

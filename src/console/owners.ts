@@ -3,12 +3,12 @@ import type { Recording } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
 import type { Named } from "./contract/shared.ts";
 
-/** An account or a workspace, as far as answers name it. */
+/** Returns the id and the name of an account or a workspace. */
 export function named({ id, name }: Named): Named {
   return { id, name };
 }
 
-/** Whose recordings are, looked up once for each account and workspace. */
+/** Looks up the account and the workspace of recordings, once for each account and workspace. */
 export class Owners {
   readonly #store: Store;
   readonly #accounts = new Map<string, Named>();
@@ -28,7 +28,7 @@ export class Owners {
   }
 }
 
-/** One that was deleted in this moment goes by its id. */
+/** Returns an account or a workspace. If it has just been deleted, its id is used as its name. */
 function remembered(known: Map<string, Named>, id: string, look: (id: string) => Named | null): Named {
   const found = known.get(id) ?? named(look(id) ?? { id, name: id });
   known.set(id, found);

@@ -1,11 +1,18 @@
 import { ConsoleError } from "./errors.ts";
 
-/** Where a page begins, opaque to the browser: a letter for the list, and the last entry of the page before. */
+/**
+ * Encodes the position where a page begins; opaque to the browser. It contains one letter for the list and the last
+ * entry of the page before.
+ */
 export function encodeCursor(list: string, position: string): string {
   return Buffer.from(list + position).toString("base64url");
 }
 
-/** @returns the position; null without a cursor @throws {ConsoleError} 422 for one of another list, or of none */
+/**
+ * Decodes a cursor.
+ * @returns the position; null without a cursor
+ * @throws {ConsoleError} 422 for a cursor of another list, or a malformed one
+ */
 export function decodeCursor(list: string, shape: RegExp, cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, "base64url").toString();
@@ -14,7 +21,10 @@ export function decodeCursor(list: string, shape: RegExp, cursor: string | undef
   throw new ConsoleError("validation_failed", "The list has changed; begin it again.", { field: "cursor" });
 }
 
-/** The first `limit` of a list's rows, and the cursor of the page behind them; null where there are no more rows. */
+/**
+ * Returns the first `limit` rows of a list and the cursor of the next page. The cursor is null if there are no more
+ * rows.
+ */
 export function firstPage<Row extends { readonly id: string }>(
   list: string,
   rows: readonly Row[],

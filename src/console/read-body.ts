@@ -2,15 +2,14 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ConsoleError } from "./errors.ts";
 
-/** The longest body that the page sends, speakers' names, has a few thousand characters. */
+/** Maximum size of a body. The longest that the page sends, the names of speakers, has a few thousand characters. */
 const MOST_BYTES = 64 * 1024;
-/** How long a whole body may take; the page sends it at once. */
+/** Maximum time to receive a whole body; the page sends it at once. */
 const MOST_MILLISECONDS = 30_000;
 
 /**
- * Reads a small JSON body; one that is too long or too slow is not read to its end.
- * @throws {ConsoleError} 400 for what is no JSON, 408 for what is too slow, 413 for what is too long, 422 for what does not
- * fit the schema
+ * Reads a small JSON body. It stops reading a body that is too long or too slow.
+ * @throws {ConsoleError} 400 if it is not JSON, 408 if too slow, 413 if too long, 422 if it does not match the schema
  */
 export async function readBody<T extends TSchema>(
   request: Request,
@@ -50,7 +49,7 @@ async function readText({ body }: Request, mostMilliseconds: number): Promise<st
     }
   } finally {
     clearTimeout(timer);
-    // Nothing waits for the rest.
+    // The rest of the body is not needed.
     reader.cancel().catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ const startedAt = Math.round(Date.now() - process.uptime() * 1000);
 
 const shownDays = 30;
 
-/** What an operator asks at a glance. */
+/** Reads the state of the server for the overview page. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
   const { store, recordings, metrics, settings, modelInUse, worker, trouble, now } = services;
   const [work, deaths, refusals, failures, disk] = await Promise.all([
@@ -73,7 +73,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
 }
 
 async function diskOf({ disk, settings }: ConsoleServices): Promise<Overview["disk"]> {
-  // A disk that can't be asked leaves its figures out; all others are needed the more.
+  // If the disk cannot be read, its figures are missing. The other figures are then even more important.
   const figures = await disk.read().catch(() => null);
   if (figures === null) return null;
   return {

@@ -7,13 +7,19 @@ import { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 import { showRecording, troubleOf } from "./show-recording.ts";
 
-/** Whisper itself thinks a word below this more likely wrong than right. */
+/**
+ * Minimum probability of a word that is not marked as doubtful. Below it, Whisper considers the word more likely wrong
+ * than right.
+ */
 const doubtBelow = 0.5;
-/** Outlines to remember: people look at a few recordings at a time, and the page asks several times for each. */
+/**
+ * Maximum number of cached outlines. People look at a few recordings at a time, and the page requests each outline
+ * several times.
+ */
 const mostOutlines = 20;
 const mostPlaces = 1000;
 
-/** What the page is told about one recording. */
+/** Collects what the page shows about one recording. */
 export class RecordingFacts {
   readonly #services: ConsoleServices;
   readonly #outlines = new Map<string, Promise<Outline>>();
@@ -22,11 +28,11 @@ export class RecordingFacts {
     this.#services = services;
   }
 
-  /** The outline of a transcript, which never changes. */
+  /** Returns the outline of a transcript, which never changes. Outlines are cached. */
   outline(recording: Recording): Promise<Outline> {
     const { id } = recording;
     const outline = this.#outlines.get(id) ?? readOutline(this.#services.store, id);
-    // The one that was asked for last goes to the end: the first is forgotten.
+    // Moves the entry to the end: the first entry is the least recently used and is evicted first.
     this.#outlines.delete(id);
     this.#outlines.set(id, outline);
     outline.catch(() => this.#outlines.delete(id));

@@ -2,14 +2,20 @@ import { type Account, getAccount, getWorkspace, type Workspace } from "../accou
 import type { Store } from "../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
-/** @throws {ConsoleError} 422 for an account that is unknown */
+/**
+ * Returns an account.
+ * @throws {ConsoleError} 422 for an unknown account
+ */
 export function requireAccount(store: Store, id: string): Account {
   const account = getAccount(store, id);
   if (account !== null) return account;
   throw new ConsoleError("validation_failed", "There is no such account.", { field: "account" });
 }
 
-/** The workspace that was chosen, if one was. @throws {ConsoleError} 422 for one that is not the account's */
+/**
+ * Returns the chosen workspace; null if none was chosen.
+ * @throws {ConsoleError} 422 if the workspace does not belong to the account
+ */
 export function requireWorkspace(store: Store, account: Account, id: string | null | undefined): Workspace | null {
   const chosen = id ?? null;
   if (chosen === null) return null;

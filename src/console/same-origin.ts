@@ -1,13 +1,13 @@
 import type { RequestContext } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
-/** A header that no page elsewhere can send without asking the server first, which never allows it. */
+/** A header that a page of another origin can send only after a preflight request, which this server never allows. */
 const consoleHeader = "x-transcribe-console";
 
 /**
- * Refuses what another site's page has the browser send. `Sec-Fetch-Site` (W3C Fetch Metadata) is the browser's own word;
- * where it is missing, as over plain HTTP, the `Origin` must be this server's, without which nothing is changed. An address
- * that is typed in, `none`, may read.
+ * Refuses requests that another site's page makes the browser send. The browser sets `Sec-Fetch-Site` (W3C Fetch
+ * Metadata). Without it, for example over plain HTTP, the `Origin` must be this server's; a request without both may
+ * only read. A request for an address that the user typed in (`none`) may only read, too.
  * @throws {ConsoleError} 403
  */
 export function requireSameOrigin(request: Request, { origin: ours }: Pick<RequestContext, "origin">): void {

@@ -1,16 +1,21 @@
 import { SearchIndex } from "../recordings/index.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** How soon to try again what could not be taken into the search, because the disk was full for example. */
+/**
+ * Delay before a retry after a recording could not be added to the search index, for example because the disk was full.
+ */
 const againMilliseconds = 60_000;
 
-/** Takes recordings into the search as they end, and those that ended while there was no console: in the background, one by one. */
+/**
+ * Adds recordings to the search index in the background, one at a time. Recordings that have just ended come first,
+ * then those that earlier runs did not index.
+ */
 export class Searching {
   readonly #index: SearchIndex;
   readonly #log: ConsoleServices["log"];
   readonly #controller = new AbortController();
   readonly #ended: string[] = [];
-  /** Whether there may be some in the database that are not in the search. */
+  /** Whether the database may contain recordings that are not in the search index. */
   #isBehind = true;
   #work: Promise<void> | null = null;
   #again: NodeJS.Timeout | null = null;
@@ -21,7 +26,7 @@ export class Searching {
     this.#begin();
   }
 
-  /** Whether some that have ended may not be found yet. */
+  /** Whether the search may still miss some recordings that have completed or failed. */
   get isBusy(): boolean {
     return this.#isBehind || this.#ended.length > 0;
   }
@@ -31,7 +36,7 @@ export class Searching {
     this.#begin();
   }
 
-  /** Stops; what is not in the search by then is taken in when the next server starts. */
+  /** Stops the background work. The next start of a server adds the recordings that are then missing. */
   async stop(): Promise<void> {
     this.#controller.abort(new Error("the server is stopping"));
     clearTimeout(this.#again ?? undefined);
@@ -48,7 +53,7 @@ export class Searching {
   async #takeIn(): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // What has just ended is what people look for.
+      // Recordings that have just ended come first, because people search for them.
       for (let id = this.#ended[0]; id !== undefined; id = this.#ended[0]) {
         await this.#index.add(id, signal);
         this.#ended.shift();

@@ -7,14 +7,14 @@ import type { Language } from "../speech/index.ts";
 import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 
-/** How the inference workers stand: one, or one for each GPU. */
+/** Status of the inference workers. There is one worker, or one for each GPU. */
 export interface WorkerStanding {
-  /** The state of the one that is nearest to working. */
+  /** State of the worker that is closest to `ready`. */
   readonly state: "ready" | "asleep" | "starting" | "down";
   readonly processIds: readonly number[];
-  /** The GPUs that they compute on, as far as their memory is known. */
+  /** The GPUs that the workers use and whose memory is known. */
   readonly gpus: readonly {
-    /** Its backend and number, e.g. `CUDA0`. */
+    /** Backend and number, e.g. `CUDA0`. */
     readonly label: string;
     readonly name: string;
     readonly freeBytes: number;
@@ -22,7 +22,7 @@ export interface WorkerStanding {
   }[];
 }
 
-/** The parts of the server that the console shows and works with. */
+/** The parts of the server that the console uses. */
 export interface ConsoleServices {
   readonly store: Store;
   readonly recordings: Recordings;
@@ -32,15 +32,15 @@ export interface ConsoleServices {
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;
-  /** The speech model that new recordings get, and what it accepts. */
+  /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly listening: ListeningCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStanding;
-  /** What keeps the server from taking work, in plain words; null when nothing does. */
+  /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
   readonly trouble: () => string | null;
-  /** Whether the server is reached by https URLs. */
+  /** Whether the server's public URLs use https. */
   readonly secure: boolean;
   readonly log: Logger;
   /** Milliseconds since the epoch. */

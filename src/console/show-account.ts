@@ -13,7 +13,7 @@ import { optionalTimestamp } from "./optional-timestamp.ts";
 import { named } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** An account with what it has spent of its limits, its workspaces and its keys. */
+/** Returns an account with the used part of its limits, its workspaces and its keys. */
 export function showAccount(services: ConsoleServices, account: StoredAccount): Account {
   const { store, now } = services;
   const workspaces = listWorkspaces(store, account).map(named);
@@ -53,7 +53,10 @@ function usageOf(
   };
 }
 
-/** @param workspace the one that the key sees alone */
+/**
+ * Returns the public data of a key.
+ * @param workspace the only workspace that the key can access; null for all of its account's
+ */
 export function showKey(key: ApiKey, workspace: Named | null, now: number): Key {
   const { revokedAt, expiresAt } = key;
   return {

@@ -29,7 +29,7 @@ export function showRecording(recording: Recording, owners: Owners): ListedRecor
   };
 }
 
-/** What keeps a recording from being worked on, in plain words. */
+/** Returns the problem that keeps a recording from being processed, in plain words; null if there is none. */
 export function troubleOf({ queue }: Pick<ConsoleServices, "queue">, recordingId: string): string | null {
   const trouble = queue.troubleOf(recordingId);
   return trouble === null ? null : machineTroubles[trouble];

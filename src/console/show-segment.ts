@@ -1,7 +1,7 @@
 import { speakerLabel, type WholeSegment } from "../recordings/index.ts";
 import type { Segment, Word } from "./contract/transcript.ts";
 
-/** A segment with its words at their places in the text. */
+/** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
 export function showSegment({ words, text, ...segment }: WholeSegment): Segment {
   let reached = 0;
   return {

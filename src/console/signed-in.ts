@@ -5,7 +5,10 @@ import { ConsoleError } from "./errors.ts";
 
 const sessionsOfRequests = new WeakMap<Request, ConsoleSession>();
 
-/** Finds the session that a request belongs to, and counts it as used. @throws {ConsoleError} 401 without one */
+/**
+ * Finds the session of a request and records that it is used.
+ * @throws {ConsoleError} 401 without a session
+ */
 export function requireSession(request: Request, sessions: Sessions): void {
   const secret = sessionSecret(request);
   const session = secret === null ? null : sessions.use(secret);
@@ -13,14 +16,17 @@ export function requireSession(request: Request, sessions: Sessions): void {
   sessionsOfRequests.set(request, session);
 }
 
-/** The session of a request that has shown one. */
+/** Returns the session that requireSession found for a request. */
 export function sessionOf(request: Request): ConsoleSession {
   const session = sessionsOfRequests.get(request);
   if (session === undefined) throw new Error("a route of the console was reached without a session");
   return session;
 }
 
-/** Who acts with a request, for the audit log: whoever made the link; after a password there is no name. */
+/**
+ * Returns the actor of a request for the audit log: the creator of the sign-in link. A session opened with the password
+ * has no personal name.
+ */
 export function consoleAuditor(request: Request, now: number): Auditor {
   return { actor: `${sessionOf(request).actor} (console)`, now };
 }

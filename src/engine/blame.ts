@@ -5,24 +5,28 @@ import { EngineCrashError, EngineKilledError, EngineStalledError } from "./error
 import type { Task, Tries } from "./task.ts";
 
 /**
- * A worker that dies does not say what of. All that it was at have it counted against them, are tried again, and one
- * against which two are counted is tried with nothing beside it: what only ran beside a bad one goes through then, and the
- * bad one has its third counted and is given up. Workers that die by themselves and those that somebody kills are counted
- * apart: the latter is no proof, so whoever asked may ask again.
+ * Number of crashes, and of kills, after which an operation fails. A worker that crashes does not report the cause.
+ * Every operation that it was running gets a crash counted and is retried. An operation with two counted crashes is
+ * retried with nothing else running in the same worker. A harmless operation completes then; the faulty one gets its
+ * third crash and fails. Crashes and kills from outside are counted separately: a kill is no proof, so the caller may
+ * ask again.
  */
 const mostTries = 3;
 
-/** Counts a worker's end against the operations that are to blame for it: none where the GPU failed. @param interrupted what it was at */
+/**
+ * Counts a worker's exit against the operations that may have caused it; counts nothing when the GPU failed.
+ * @param interrupted the operations that the worker was running
+ */
 export function blame(interrupted: readonly Task[], { signal, gpuFailure }: WorkerDeath, log: Logger): void {
   const stalled = interrupted.filter((task) => task.stalled);
-  // Where the worker was ended because of one, what ran beside that one did nothing.
+  // When the worker was killed because one operation was stuck, the operations next to that one are not to blame.
   for (const task of stalled.length > 0 ? stalled : interrupted) {
     if (task.abandoned) continue;
     if (gpuFailure !== undefined) {
       tell(task, "of the GPU", log);
       continue;
     }
-    // No code brings this signal upon itself: somebody did, the kernel when memory was short, or the watchdog.
+    // No code raises SIGKILL on itself: the sender is the kernel (out of memory), a person or the watchdog.
     const wasKilled = signal === "SIGKILL" && !task.stalled;
     if (wasKilled) task.kills += 1;
     else task.deaths += 1;
@@ -34,17 +38,17 @@ function tell({ tries }: Task, death: Parameters<Tries["died"]>[0], log: Logger)
   try {
     tries?.died(death);
   } catch (error) {
-    // It counts here all the same.
+    // The in-memory counters above are updated even when the record cannot be stored.
     log.error({ event: "engine.death_not_kept", trouble: messageOf(error) });
   }
 }
 
-/** Whether its next try is the last, which it has the worker to itself for. */
+/** Returns whether the next attempt is the last one, which runs with no other operation in the same worker. */
 export function runsAlone({ deaths, kills }: Task): boolean {
   return deaths + kills >= mostTries - 1;
 }
 
-/** What it fails with after its last try; null while there is another. */
+/** Returns the error of an operation that has no attempt left; null when another attempt remains. */
 export function givenUp({ operation, deaths, kills, stalled }: Task): EngineCrashError | null {
   const times = (count: number) => `the worker died ${count} times at ${operation.name}`;
   if (deaths >= mostTries && stalled) return new EngineStalledError(`${times(deaths)}, having come to no end with it`);

@@ -1,4 +1,4 @@
-/** SIGKILL is none of them: it comes from outside, often for want of memory. */
+/** Signals of a crash. SIGKILL is not among them: it comes from outside, often because memory is short. */
 const crashSignals: ReadonlySet<string | number> = new Set([
   "SIGILL",
   "SIGSEGV",
@@ -8,7 +8,7 @@ const crashSignals: ReadonlySet<string | number> = new Set([
   "SIGTRAP",
 ]);
 
-/** Whether a process that ended with this signal brought it upon itself. */
+/** Returns whether a process that ended with this signal crashed by itself. */
 export function isCrashSignal(signal: string | number): boolean {
   return crashSignals.has(signal);
 }

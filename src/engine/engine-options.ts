@@ -7,50 +7,51 @@ export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
   /**
-   * Says what the workers shall load: one worker, or one for each GPU. It is asked before each start of a worker, and told how
-   * the one before ended, so that it can leave out a CPU variant or a GPU. The signal is aborted when the engine is closed.
+   * Returns what the workers load: one `Start` for the only worker, or one for each GPU. The engine calls it before
+   * each start of a worker and passes how the previous one exited. It can then leave out a CPU variant or a GPU. The
+   * signal is aborted when the engine is closed.
    */
   readonly prepare: (death: WorkerDeath | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
   readonly log: Logger;
-  /** Called for each operation that was done. */
+  /** Called for each completed operation except self-tests. */
   readonly onWork?: (work: WorkDone) => void;
-  /** Called for each worker that ended unasked. */
+  /** Called for each worker that exited without being told to. */
   readonly onWorkerDeath?: (how: WorkerDeath) => void;
-  /** How long to wait before another start after so many that failed in a row. */
+  /** Delay before the next start, given the number of consecutive failed starts. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
-  /** How long the workers may have nothing to do before they are ended until there is something again; 0: for ever. */
+  /** How long the engine may be idle before it ends its workers until the next operation; 0 disables this. */
   readonly idleMilliseconds?: () => number;
-  /** How long a worker that was killed may take to be gone. */
+  /** How long a killed worker may take to exit. */
   readonly endingMilliseconds?: number;
-  /** How long a worker may take for what it is told to do. */
+  /** Time limits of a worker's start and of its operations. */
   readonly timeLimits?: TimeLimits;
-  /** How often to look whether a worker takes longer, or the engine has nothing to do. */
+  /** Interval of the checks for stuck operations and for idleness. */
   readonly lookMilliseconds?: number;
 }
 
-/** The engine's options with their defaults filled in, as its workers get them. */
+/** The engine's options with their defaults filled in, as each worker receives them. */
 export type WorkerOptions = EngineOptions & Required<Pick<EngineOptions, "timeLimits" | "lookMilliseconds">>;
 
-/** The operations that a worker is working on, by their numbers. */
+/** The operations that a worker is running, by their ids. */
 export interface OperationsAtWork {
-  /** Whisper's, which compute on the GPU where there is one. */
+  /** Operations that run whisper, on the GPU where there is one. */
   readonly speech: readonly number[];
-  /** All others. */
+  /** All other operations. */
   readonly others: readonly number[];
 }
 
-/** How a worker ended. */
+/** How a worker exited. */
 export interface WorkerDeath {
-  /** The label of the GPU that it was for, where it was for one. */
+  /** Label of the worker's GPU, where the worker has one. */
   readonly gpu?: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** What the GPU failed with, where the worker was ended for that. */
+  /** The GPU's error, where the worker was killed because of it. */
   readonly gpuFailure?: GpuFailure;
-  /** It hangs in a driver, where no signal ends it: it may be there still. */
+  /** Set when the process hangs in a driver, where no signal ends it: it may still exist. */
   readonly leftBehind?: true;
-  /** It was ended because it came to no end. */
+  /** Set when the worker was killed because it was stuck. */
   readonly stalled?: true;
-  /** The operations that may have ended it. They keep their numbers when they are tried again. */
+  /** The operations that may have caused the exit. They keep their ids when they are retried. */
   readonly at?: OperationsAtWork;
 }

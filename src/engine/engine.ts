@@ -16,9 +16,9 @@ import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 const defaultLookMilliseconds = 1000;
 
 /**
- * Runs operations in worker processes and outlives them: when a worker dies, another is started and what was running is
- * run again, there or in one of the others. A worker that comes to no end with what it does is ended. Operations are served
- * in the order they come, so recordings that ask for one part at a time take turns.
+ * Runs operations in worker processes and survives their crashes. When a worker exits, the engine starts another and
+ * retries the interrupted operations, in that worker or another one. It kills a worker that is stuck. Operations start
+ * in the order of their requests, so recordings that request one part at a time alternate (round robin).
  */
 export class Engine {
   readonly #options: EngineOptions;
@@ -56,35 +56,38 @@ export class Engine {
     });
   }
 
-  /** How it stands: `trouble` says why it can't work as it should, `busy` whether there is anything to do. */
+  /**
+   * Returns the status: `trouble` says why the engine cannot work properly, `busy` whether any operation waits or runs.
+   */
   status(): PoolStatus & { busy: boolean } {
     return { ...this.#workers.status(), busy: this.#isBusy };
   }
 
   /**
-   * How many parts of a recording's work are worth asking for at once: as many as the CPU works on at once, each on its share of
-   * the threads. On a GPU it is one, since one part keeps it busy, and recordings take turns.
+   * Number of parts of one recording that are worth requesting at the same time. On the CPU it is the number of parts
+   * that run at the same time, each on its share of the threads. On a GPU it is one, because one part keeps the GPU
+   * busy and recordings take turns.
    */
   get partsAtOnce(): number {
     return this.#workers.partsAtOnce;
   }
 
-  /** Settles when a worker was ready for the first time. */
+  /** Resolves when a worker is ready for the first time. */
   ready(): Promise<void> {
     return this.#whenReady.promise;
   }
 
-  /** Starts workers that sleep: somebody will need them soon. */
+  /** Starts workers that sleep, because an operation is expected soon. */
   wake(): void {
     this.#idleTime.used();
     this.#workers.wake();
   }
 
   /**
-   * Runs one operation. A worker that sleeps is started for it.
-   * @param tries what is known of earlier tries
-   * @throws {EngineCrashError} when the worker dies of it again and again
-   * @throws {EngineOperationError} when it fails without harming the worker
+   * Runs one operation. Starts the workers that sleep.
+   * @param tries record of earlier attempts
+   * @throws {EngineCrashError} when the worker crashes at this operation too often
+   * @throws {EngineOperationError} when the operation fails without harming the worker
    * @throws the signal's reason when it is aborted; the worker is told to stop
    */
   run<N extends OperationName>(
@@ -99,7 +102,7 @@ export class Engine {
       const id = this.#nextId++;
       const abort = () => {
         task.abandoned = true;
-        // Others may have been waiting for this one to have its turn.
+        // Other tasks may have waited behind this one.
         if (this.#waiting.withdraw(task)) this.#pump();
         else this.#workers.cancel(task);
         reject(signal.reason);
@@ -122,17 +125,17 @@ export class Engine {
     });
   }
 
-  /** Tells the workers that whisper models other than these are not needed any more. */
+  /** Tells the workers to free all whisper models except these. */
   keepModels(paths: readonly string[]): void {
     this.#workers.keepModels(paths);
   }
 
-  /** Replaces each worker, once it has finished what it is working on, by one that asks anew what to load. */
+  /** Replaces each worker, once it is idle, by a new one that calls `prepare` again. */
   renewWorkers(): void {
     this.#workers.renew();
   }
 
-  /** Ends the workers; what still runs or waits is rejected. */
+  /** Ends the workers and rejects all running and waiting operations. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const running = this.#workers.close();
@@ -145,7 +148,7 @@ export class Engine {
     return !this.#waiting.isEmpty || !this.#workers.nothingRuns;
   }
 
-  /** Gives the workers as much of what waits as may begin now. */
+  /** Starts as many waiting operations as the workers can take now. */
   #pump(): void {
     for (;;) {
       const next = this.#waiting.take((task) => this.#workers.placeFor(task));
@@ -177,17 +180,19 @@ export class Engine {
     );
   }
 
-  /** A worker that is only tried out now and then may fall asleep all the same. */
+  /**
+   * Restarts the idle time. A self-test (`tryOut`) does not, so that a worker with no other operations can fall asleep.
+   */
   #used(operation: OperationName): void {
     if (operation !== "tryOut") this.#idleTime.used();
   }
 
-  /** What a worker was working on when it died is tried next, before all else, unless too many workers died of it. */
+  /** Puts interrupted operations back at the head of the queue, except the ones that crashed too many workers. */
   #tryAgain(interrupted: readonly Task[], how: WorkerDeath, trouble: string): void {
     const { log } = this.#options;
     const names = interrupted.map(({ operation }) => operation.name);
     const { at: _, ...end } = how;
-    // A death is told once it is kept: who reads of it may kill the server.
+    // Logged only after the crash is recorded: a reader of the log may kill the server.
     blame(interrupted, how, log);
     log.error({ event: "engine.worker_died", ...end, trouble, operations: names });
     const again = interrupted.filter((task) => {

@@ -1,13 +1,13 @@
 export interface IdleTimeOptions {
-  /** After how long of being unused it is idle; asked at each look, 0: never. */
+  /** Time without use after which the idle state begins; read at each check, 0 disables it. */
   readonly limitMilliseconds: () => number;
-  /** How often to look. */
+  /** Interval of the checks. */
   readonly lookMilliseconds: number;
-  /** Called at each look for as long as it is idle. */
+  /** Called at each check during the idle state. */
   readonly onIdle: () => void;
 }
 
-/** Notices when something has not been used for long. */
+/** Detects that something has not been used for a long time. */
 export class IdleTime implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #usedAt = performance.now();

@@ -1,9 +1,9 @@
 import { runsAlone } from "./blame.ts";
 import type { Task } from "./task.ts";
 
-/** The operations that a worker is working on: as many as it has lanes, or one that has to run alone. */
+/** The operations that a worker is running: at most one for each lane, or a single one that must run alone. */
 export class Lanes {
-  /** How many lanes there are. What runs when there become fewer goes on to its end. */
+  /** Number of lanes. When it becomes smaller, running operations still complete. */
   count: number;
   readonly #running = new Map<number, Task>();
 
@@ -11,7 +11,7 @@ export class Lanes {
     this.count = count;
   }
 
-  /** How many more operations may begin. */
+  /** Number of free lanes. */
   get room(): number {
     return Math.max(0, this.count - this.#running.size);
   }
@@ -24,7 +24,7 @@ export class Lanes {
     return [...this.#running.values()];
   }
 
-  /** Whether an operation may begin beside what runs. */
+  /** Returns whether an operation may start next to the running ones. */
   takes(task: Task): boolean {
     if (this.room === 0) return false;
     return this.nothingRuns || ![task, ...this.#running.values()].some(runsAlone);
@@ -34,14 +34,14 @@ export class Lanes {
     this.#running.set(task.id, task);
   }
 
-  /** Frees the lane of one that has ended. @returns null when it does not run any more */
+  /** Frees the lane of a finished operation. @returns null when that operation is not running */
   end(id: number): Task | null {
     const task = this.#running.get(id) ?? null;
     this.#running.delete(id);
     return task;
   }
 
-  /** Frees all lanes. @returns what ran */
+  /** Frees all lanes. @returns the operations that were running */
   interrupt(): Task[] {
     const interrupted = [...this.#running.values()];
     this.#running.clear();

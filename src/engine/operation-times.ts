@@ -2,48 +2,51 @@ import type { Task } from "./task.ts";
 import { modelOf, type TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** Watches that the worker comes to an end with each operation, and learns how long operations take. */
+/** Detects operations that are stuck in a worker, and learns how long operations take. */
 export class OperationTimes implements Disposable {
   readonly #limits: TimeLimits;
-  /** By the operation's id. */
+  /** Keys are operation ids. */
   readonly #watchdog: Watchdog<number>;
-  /** Whisper models that this worker has worked with, and need not be loaded. */
+  /** Whisper models that this worker has used, so that they need no loading time. */
   readonly #modelsUsed = new Set<string>();
 
-  /** @param lookMilliseconds how often to look */
+  /** @param lookMilliseconds interval of the checks */
   constructor(limits: TimeLimits, lookMilliseconds: number) {
     this.#limits = limits;
     this.#watchdog = new Watchdog(lookMilliseconds);
   }
 
-  /** The worker is given an operation. @param onOverdue called once, when it takes longer than it may */
+  /** Records the start of an operation. @param onOverdue called once, when the operation exceeds its limit */
   begins(task: Task, speechDevice: string, onOverdue: (trouble: string, limitSeconds: number) => void): void {
     const { id, operation, deaths } = task;
     task.startedAt = performance.now();
     const model = modelOf(operation);
     const isFirst = model !== null && !this.#modelsUsed.has(model);
     if (model !== null) this.#modelsUsed.add(model);
-    // One that was ended too soon gets more time with each try.
+    // Each earlier crash doubles the limit, in case a slow operation was killed too early.
     const limitSeconds = this.#limits.of({ ...operation, speechDevice }, isFirst) * 2 ** deaths;
     this.#watchdog.watch(id, limitSeconds, (seconds) =>
       onOverdue(`the worker was at one ${operation.name} for ${Math.floor(seconds)} s`, limitSeconds),
     );
   }
 
-  /** It is over, whatever came of it. */
+  /** Stops watching an operation, whatever its outcome. */
   ended(id: number): void {
     this.#watchdog.release(id);
   }
 
-  /** Takes note of one that was done. @returns the seconds it took */
+  /** Learns from the duration of a completed operation. @returns the duration in seconds */
   done({ operation, startedAt, abandoned }: Task, speechDevice: string): number {
     const seconds = (performance.now() - startedAt) / 1000;
-    // What was told to stop may have done half of it.
+    // A cancelled operation may have done only part of its work.
     if (!abandoned) this.#limits.learn({ ...operation, speechDevice }, seconds);
     return seconds;
   }
 
-  /** The operation that has taken more than half of its time, in words. @param running what the worker is working on */
+  /**
+   * Describes an operation that has used at least half of its limit; null when there is none.
+   * @param running the operations that the worker is running
+   */
   late(running: readonly Task[]): string | null {
     for (const { id, operation } of running) {
       const standing = this.#watchdog.standing(id);
@@ -53,12 +56,12 @@ export class OperationTimes implements Disposable {
     return null;
   }
 
-  /** The worker lets go of whisper models other than these. */
+  /** Forgets all whisper models except these, because the worker frees them. */
   keepModels(paths: readonly string[]): void {
     for (const path of this.#modelsUsed) if (!paths.includes(path)) this.#modelsUsed.delete(path);
   }
 
-  /** The worker is gone, with all it was at and had loaded. */
+  /** Forgets all operations and loaded models, because the worker has exited. */
   workerGone(): void {
     this.#watchdog.releaseAll();
     this.#modelsUsed.clear();

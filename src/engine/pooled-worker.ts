@@ -6,23 +6,23 @@ import { modelOf } from "./time-limits.ts";
 import type { WorkerDevices } from "./work-done.ts";
 import { type Answer, WorkerLife, type WorkerLifeOptions, type WorkerStatus } from "./worker-life.ts";
 
-/** Whoever hands out the work. */
+/** The owner of the workers, which assigns the operations. */
 export interface WorkerPoolUser {
-  /** A worker takes work from now on. */
+  /** Called when a worker starts to accept operations. */
   onReady(): void;
   /**
-   * A worker has come to an end with something, and can take more.
-   * @param task what it was; null where nobody waits for it
-   * @param seconds that it took; null where it was not done
+   * Called when a worker has finished an operation and can take another.
+   * @param task the operation; null when it is no longer known
+   * @param seconds its duration; null when it did not complete
    */
   onAnswer(task: Task | null, answer: Answer, worker: PooledWorker, seconds: number | null): void;
-  /** A worker ended unasked. @param interrupted what it was at */
+  /** Called when a worker exited without being told to. @param interrupted the operations that it was running */
   onDeath(interrupted: Task[], how: WorkerDeath, trouble: string): void;
 }
 
-/** One of the engine's workers, and the operations that it is working on. It is ended when one of them comes to no end. */
+/** One of the engine's workers and the operations that it is running. It is killed when one of them is stuck. */
 export class PooledWorker {
-  /** As many as its start says. */
+  /** The count comes from the worker's `Start`. */
   readonly #lanes = new Lanes(1);
   readonly #times: OperationTimes;
   readonly #life: WorkerLife;
@@ -48,7 +48,7 @@ export class PooledWorker {
     });
   }
 
-  /** Starts it; to be called once. */
+  /** Starts the worker; must be called only once. */
   start(): void {
     this.#life.start();
   }
@@ -62,7 +62,7 @@ export class PooledWorker {
     return this.#life.devices;
   }
 
-  /** What the times that operations take depend on. */
+  /** The devices on which the duration of an operation depends. */
   get #device(): string {
     const { speechDevice, gpu } = this.devices;
     return `${speechDevice} ${gpu}`;
@@ -76,17 +76,17 @@ export class PooledWorker {
     return this.#life.takesWork;
   }
 
-  /** Whether it may be given this now. */
+  /** Returns whether the worker can start this operation now. */
   takes(task: Task): boolean {
     return this.takesWork && this.#lanes.takes(task);
   }
 
-  /** How many operations it is given at once. */
+  /** Number of operations that the worker runs at the same time. */
   get lanes(): number {
     return this.#lanes.count;
   }
 
-  /** How many more operations it may be given. */
+  /** Number of further operations that the worker can take. */
   get room(): number {
     return this.#lanes.room;
   }
@@ -101,19 +101,19 @@ export class PooledWorker {
     this.#life.send({ type: "run", id, operation: operation.name, params: operation.params });
   }
 
-  /** Tells it to stop an operation, if it is working on that. */
+  /** Tells the worker to stop an operation, if it is running that one. */
   cancel({ id }: Task): void {
     if (this.#lanes.running().some((task) => task.id === id)) this.#life.send({ type: "cancel", id });
   }
 
-  /** Tells it to free whisper models other than these. */
+  /** Tells the worker to free all whisper models except these. */
   keepModels(paths: readonly string[]): void {
     if (this.#life.status().state !== "ready") return;
     this.#life.send({ type: "keepModels", paths: [...paths] });
     this.#times.keepModels(paths);
   }
 
-  /** Replaces it, as soon as nothing runs, by another that asks anew what to load. */
+  /** Replaces the worker, as soon as it is idle, by a new one that calls `prepare` again. */
   renew(): void {
     this.#life.renew();
   }
@@ -126,20 +126,20 @@ export class PooledWorker {
     this.#life.wake();
   }
 
-  /** Ends it. @returns what it was working on */
+  /** Ends the worker. @returns the operations that it was running */
   close(): Task[] {
     this.#life.close();
     this.#times[Symbol.dispose]();
     return this.#lanes.interrupt();
   }
 
-  /** Settles when its process is gone, after `close`. */
+  /** Resolves when the process has exited, after `close`. */
   ended(): Promise<void> {
     return this.#life.ended();
   }
 }
 
-/** The operations that the worker would have ended of, should it end now: those that come to no end, where there are some. */
+/** Returns the operations to blame if the worker exits now: the stuck ones where there are any, otherwise all. */
 function atWork(running: readonly Task[]): OperationsAtWork {
   const stalled = running.filter((task) => task.stalled);
   const tasks = stalled.length > 0 ? stalled : running;

@@ -17,32 +17,32 @@ function operation<P extends TSchema, R extends TSchema>(params: P, result: R) {
 
 const none = Type.Object({});
 
-/** The ONNX form of the model's encoder, where that encodes in place of the model's own. */
+/** Path of the encoder in ONNX form, where that form replaces the model's own encoder. */
 const encoder = Type.Optional(path);
 
-/** Every operation of the worker: what goes in, what comes out. */
+/** Every operation of the worker, with the schemas of its parameters and its result. */
 export const operations = {
-  /** Speaker activity of one block of the recording, into a file. */
+  /** Detects the speaker activity of one block of the recording and writes it to a file. */
   detectBlock: operation(
     Type.Object({ pcm: pcmFileSchema, block: Type.Integer({ minimum: 0 }), activityDirectory: path }),
     none,
   ),
-  /** Where there is speech, and the chunks that whisper takes. Needs every block's activity. */
+  /** Finds the speech spans and packs them into chunks for whisper. Needs every block's activity. */
   planChunks: operation(
     Type.Object({
       pcm: pcmFileSchema,
       activityDirectory: path,
-      /** Whether chunks go on over long silences, as one side of a call has them. */
+      /** Whether chunks continue over long silences, which one side of a call has. */
       joinsTurns: Type.Optional(Type.Boolean()),
     }),
     Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),
-  /** How probable each language is in a chunk, by whisper's codes; they sum up to 1. */
+  /** Returns the probability of each language in a chunk, by whisper's codes; the probabilities sum up to 1. */
   detectLanguage: operation(
     Type.Object({ pcm: pcmFileSchema, chunk: chunkSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
-  /** What is said in a chunk. */
+  /** Transcribes a chunk. */
   transcribe: operation(
     Type.Object({
       pcm: pcmFileSchema,
@@ -50,18 +50,18 @@ export const operations = {
       model: path,
       encoder,
       language: Type.String(),
-      /** Whether parts of it may be in another language. */
+      /** Whether parts of the chunk may be in another language. */
       mayChangeLanguage: Type.Optional(Type.Boolean()),
       /** Names and terms to expect. */
       vocabulary: Type.Optional(Type.String()),
     }),
     Type.Object({
       words: Type.Array(wordSchema),
-      /** Seconds of its words, by the language that they are in. */
+      /** Total duration of the words in seconds, by language. */
       languages: Type.Record(Type.String(), Type.Number()),
     }),
   ),
-  /** Voice embeddings of one block, into a file. Needs the block's activity. */
+  /** Computes the voice embeddings of one block and writes them to a file. Needs the block's activity. */
   embedBlock: operation(
     Type.Object({
       pcm: pcmFileSchema,
@@ -71,12 +71,15 @@ export const operations = {
     }),
     none,
   ),
-  /** Who speaks when, over the whole recording. Needs every block's activity and embeddings. */
+  /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */
   clusterSpeakers: operation(
     Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
     Type.Object({ turns: Type.Array(turnSchema) }),
   ),
-  /** The voices in one block of sentences, into a file. Goes by the embeddings of the blocks as far as they tell. */
+  /**
+   * Computes the voices of one block of sentences and writes them to a file. Uses the blocks' embeddings where they
+   * suffice.
+   */
   embedSentences: operation(
     Type.Object({
       pcm: pcmFileSchema,
@@ -87,7 +90,10 @@ export const operations = {
     }),
     none,
   ),
-  /** Whose voice each sentence has: its speaker's, or another's where that is clear. Needs every block's voices. */
+  /**
+   * Returns the speaker of each sentence: the given one, or another one whose voice clearly fits. Needs every block's
+   * voices.
+   */
   compareSentences: operation(
     Type.Object({
       voiceDirectory: path,
@@ -95,10 +101,10 @@ export const operations = {
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
-  /** A little of what all others do, to see whether it can be done: silence through the models that tell speakers apart. */
+  /** Self-test: runs silence through the segmentation model, to check that the worker can compute. */
   tryOut: operation(
     Type.Object({
-      /** And through this whisper model. */
+      /** Whisper model that is tested as well. */
       model: Type.Optional(path),
     }),
     none,
@@ -113,15 +119,15 @@ const operationNames = Object.fromEntries(Object.keys(operations).map((name) => 
   [N in OperationName]: N;
 };
 
-/** A GPU, and the backend that drives it. */
+/** A GPU and the backend that drives it. */
 export const gpuSchema = Type.Object({
-  /** The backend: its file name, or the path of one that lies elsewhere. */
+  /** File name of the backend, or its path when it lies in another directory. */
   library: path,
-  /** Its name in the log and in metrics, of backend and number: `CUDA1`. */
+  /** Name in logs and metrics, made of backend and number: `CUDA1`. */
   label: Type.String({ minLength: 1 }),
-  /** The driver's name for it. */
+  /** The driver's name of the GPU. */
   name: Type.String(),
-  /** Environment variables that make a process see this GPU alone; none where it is the only one. */
+  /** Environment variables that make only this GPU visible to a process; empty when it is the only one. */
   environment: Type.Record(Type.String(), Type.String()),
 });
 export type Gpu = Static<typeof gpuSchema>;
@@ -131,27 +137,27 @@ const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as 
 export type SpeakerPart = keyof typeof speakerPart;
 export const speakerParts: readonly SpeakerPart[] = [speakerPart.segmentation, speakerPart.embedding];
 
-/** The first message to a worker: what it shall load. */
+/** The first message to a worker: what it loads. */
 const startSchema = Type.Object({
   type: Type.Literal("start"),
   nativeDirectory: path,
-  /** File name of the CPU variant to load. */
+  /** File name of the CPU variant. */
   cpuLibrary: path,
-  /** What whisper computes on; without one the CPU computes. */
+  /** GPU that whisper computes on; without it whisper computes on the CPU. */
   gpu: Type.Optional(gpuSchema),
-  /** The whisper model to begin with; operations name the one they are done with. */
+  /** The first whisper model to load; each operation names the model that it uses. */
   whisperModel: path,
-  /** ONNX Runtime's addon, where this program is compiled; see diarization/onnx-binding.ts. */
+  /** Path of ONNX Runtime's addon, in a compiled program; see diarization/onnx-binding.ts. */
   onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,
-  /** Those of the two that ONNX Runtime computes on a GPU; by default none. */
+  /** The models of speaker diarization that ONNX Runtime computes on a GPU; none by default. */
   speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
-  /** Threads of one operation. */
+  /** Threads of each operation. */
   threads: Type.Integer({ minimum: 1 }),
-  /** Threads of one of whisper's operations, which all workers may be doing at the same time. */
+  /** Threads of each operation that runs whisper. All workers may run such operations at the same time. */
   speechThreads: Type.Integer({ minimum: 1 }),
-  /** Operations that the worker is given at once. */
+  /** Number of operations that the worker receives at the same time. */
   lanes: Type.Integer({ minimum: 1 }),
 });
 export type Start = Static<typeof startSchema>;
@@ -165,7 +171,7 @@ export const toWorkerSchema = Type.Union([
     params: Type.Unknown(),
   }),
   Type.Object({ type: Type.Literal("cancel"), id: Type.Integer() }),
-  /** Whisper models other than these are not needed any more. */
+  /** Tells the worker to free all whisper models except these. */
   Type.Object({ type: Type.Literal("keepModels"), paths: Type.Array(path) }),
 ]);
 export type ToWorker = Static<typeof toWorkerSchema>;
@@ -179,7 +185,7 @@ export type GpuMemory = Static<typeof gpuMemorySchema>;
 const gpuFailureSchema = Type.Object({
   message: Type.String(),
   outOfMemory: Type.Boolean(),
-  /** What the GPU was computing, where that was not whisper. */
+  /** Set when the GPU was computing speaker diarization instead of whisper. */
   part: Type.Optional(Type.Literal("speakers")),
 });
 export type GpuFailure = Static<typeof gpuFailureSchema>;
@@ -189,21 +195,21 @@ export const fromWorkerSchema = Type.Union([
     type: Type.Literal("ready"),
     cpuVariant: Type.String(),
     devices: Type.Array(Type.String()),
-    /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
+    /** `cpu`, or the backend of whisper's GPU in lower case. */
     speechDevice: Type.String(),
   }),
-  /** Sent now and then by a worker that computes on a GPU: the memory of that one. */
+  /** Sent at regular intervals by a worker whose whisper computes on a GPU: the memory of that GPU. */
   Type.Object({ type: Type.Literal("gpuMemory"), memory: gpuMemorySchema }),
-  /** The GPU failed, and the worker is to be ended: what it was given at that moment is not answered. */
+  /** The GPU failed and the server must kill the worker: the operations that it is running get no answer. */
   Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),
-  /** The worker can't work at all; it ends after this. */
+  /** The worker cannot work at all; it exits after this message. */
   Type.Object({ type: Type.Literal("unusable"), message: Type.String() }),
   Type.Object({ type: Type.Literal("done"), id: Type.Integer(), result: Type.Unknown() }),
   Type.Object({
     type: Type.Literal("failed"),
     id: Type.Integer(),
     message: Type.String(),
-    /** The system's, e.g. `ENOSPC`, where it has one. */
+    /** The system error code, e.g. `ENOSPC`, where there is one. */
     code: Type.Optional(Type.String()),
   }),
 ]);

@@ -1,32 +1,32 @@
 import type { Operation } from "./time-limits.ts";
 
 /**
- * What whoever asks for an operation remembers of it, longer than a program runs: how many workers have died of it. It is
- * told of each new try as it begins, and of each that ends with the worker.
+ * A caller's record of an operation, which outlives the program: the number of workers that crashed at it. The engine
+ * notifies it when an attempt starts, and when an attempt ends because the worker exited.
  */
 export interface Tries {
-  /** Workers that died of it, in earlier runs of the program too. */
+  /** Number of worker crashes at this operation, including earlier runs of the program. */
   readonly deaths: number;
-  /** A worker is given it now. @throws what the operation is to fail with */
+  /** Called when a worker is about to receive the operation. @throws the error that the operation then fails with */
   begins(): void;
-  /** The worker died of it, or was killed from outside while it was at it, or was ended because its GPU failed. */
+  /** Called when the worker crashed at the operation, was killed from outside, or was killed because its GPU failed. */
   died(death: "of itself" | "killed" | "of the GPU"): void;
 }
 
-/** An operation that was asked for and is not done. */
+/** A requested operation that has not finished. */
 export interface Task {
   readonly id: number;
   readonly operation: Omit<Operation, "speechDevice">;
   readonly tries: Tries | null;
   readonly settle: (outcome: { result: unknown } | { error: Error }) => void;
-  /** When the worker was given it, in milliseconds. */
+  /** When the worker received the operation, in milliseconds. */
   startedAt: number;
-  /** Workers that died of it, those included that were ended because they came to no end with it. */
+  /** Number of worker crashes at this operation, including workers that were killed because they were stuck at it. */
   deaths: number;
-  /** Workers that were killed from outside while they were at it: for want of memory, or by chance. */
+  /** Number of workers that were killed from outside during this operation: because memory was short, or by chance. */
   kills: number;
-  /** The worker that has it is being ended, since it comes to no end with it. */
+  /** Whether its worker is being killed because it is stuck at this operation. */
   stalled: boolean;
-  /** Its caller has gone; the worker's answer only frees the lane. */
+  /** Whether the caller has cancelled the operation; the worker's answer then only frees the lane. */
   abandoned: boolean;
 }

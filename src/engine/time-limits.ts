@@ -2,25 +2,26 @@ import { statSync } from "node:fs";
 import { BLOCK_SECONDS, SAMPLE_RATE, type Span, secondsOf } from "../timeline/index.ts";
 import type { OperationName, Params, Start } from "./protocol.ts";
 
-/** An operation and what it is done with. */
+/** An operation and its parameters. */
 export interface Operation<N extends OperationName = OperationName> {
   readonly name: N;
   readonly params: Params<N>;
-  /** What whisper computes on; of several GPUs one may be slower than another. */
+  /** Device that whisper computes on; one of several GPUs may be slower than another. */
   readonly speechDevice: string;
 }
 
 interface Kind<N extends OperationName> {
-  /** Seconds of audio that its work grows with. */
+  /** Seconds of audio that the work is proportional to. */
   readonly audioSeconds: (params: Params<N>) => number;
   /**
-   * Seconds of work for a second of audio, where none has been measured: 30 times and more of what base took on two cores
-   * (0.05 for transcribe, 0.03 for a language, 0.003 for a block), so that a slow machine with a large model is in time.
+   * Seconds of work for one second of audio, before the first measurement. It is at least 30 times the pace of base on
+   * two cores, so that a slow machine with a large model stays within the limit. Those measured paces are 0.05 for
+   * transcribe, 0.03 for detecting a language and 0.003 for a block.
    */
   readonly firstPace: number;
 }
 
-/** Whisper's encoder takes as long for a word as for this; so much is counted at least, whatever the operation. */
+/** Minimum seconds of audio for any operation: whisper's encoder takes as long for one word as for 30 s. */
 const leastSeconds = 30;
 const ofWhole = ({ pcm }: { pcm: { sampleCount: number } }) => pcm.sampleCount / SAMPLE_RATE;
 const ofSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
@@ -40,21 +41,23 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
   tryOut: { audioSeconds: () => leastSeconds, firstPace: 2 },
 };
 
-/** So many times the expected time is no slow chunk any more: one that is read in three languages takes four times as long. */
+/**
+ * An operation is considered stuck after 10 times its expected duration: a chunk read in three languages takes 4 times.
+ */
 const patience = 10;
-/** Below this no operation is late: a machine that swaps or is short of CPU makes everything wait. */
+/** Minimum limit of an operation: a machine that swaps or is short of CPU time delays everything. */
 const leastLimitSeconds = 60;
-/** How fast a pace that was measured once is forgotten; a slower one counts at once. */
+/** Weight of a new measurement that is faster than the stored pace; a slower one replaces it at once. */
 const forgetting = 0.1;
 
-/** A model is read at this pace at least: a slow network drive's. */
+/** Assumed minimum pace of reading a model: that of a slow network drive. */
 const loadBytesPerSecond = 10_000_000;
-/** What else a start takes: GPU libraries compile their kernels. */
+/** Time limit of the rest of a start: GPU libraries compile their kernels. */
 const leastStartSeconds = 300;
 
 /**
- * How long operations may take before their worker counts as stuck: ten times what the slowest of late took for its
- * length of audio, by operation, model and device; a minute at least.
+ * Time limits after which a worker is considered stuck: ten times the slowest recent pace, at least one minute. The
+ * pace is the time per second of audio, by operation; for whisper's operations also by model and device.
  */
 export class TimeLimits {
   readonly #paces = new Map<string, number>();
@@ -66,24 +69,27 @@ export class TimeLimits {
     this.#startSeconds = startSeconds;
   }
 
-  /** Seconds that the operation is expected to take; of the first of its kind, generously. */
+  /** Returns the expected seconds of an operation; a generous guess for the first of its kind. */
   expected(operation: Operation): number {
     return (this.#paces.get(keyOf(operation)) ?? kindOf(operation.name).firstPace) * audioSecondsOf(operation);
   }
 
-  /** Seconds after which the worker counts as stuck. @param isFirst the worker has to load the operation's model before */
+  /**
+   * Returns the seconds after which the worker is considered stuck.
+   * @param isFirst whether the worker has to load the operation's model first
+   */
   of(operation: Operation, isFirst: boolean): number {
     const model = isFirst ? modelOf(operation) : null;
     const loading = model === null ? 0 : loadSeconds(model);
     return loading + Math.max(this.#leastSeconds, patience * this.expected(operation));
   }
 
-  /** Seconds after which a worker that was told what to load, and is not ready, counts as stuck. */
+  /** Returns the seconds after which a worker that is still not ready is considered stuck. */
   ofStart({ whisperModel }: Start): number {
     return this.#startSeconds + loadSeconds(whisperModel);
   }
 
-  /** Takes note of one that was done. */
+  /** Learns from the duration of a completed operation. */
   learn(operation: Operation, seconds: number): void {
     const key = keyOf(operation);
     const pace = seconds / audioSecondsOf(operation);
@@ -98,7 +104,7 @@ function audioSecondsOf({ name, params }: Operation): number {
   return Math.max(leastSeconds, kindOf(name).audioSeconds(params));
 }
 
-/** The path of the whisper model that it is done with; null for what whisper has no part in. */
+/** Returns the path of the operation's whisper model; null for an operation without whisper. */
 export function modelOf({ params }: Pick<Operation, "params">): string | null {
   return "model" in params ? (params.model ?? null) : null;
 }
@@ -108,7 +114,7 @@ function keyOf(operation: Operation): string {
   return model === null ? operation.name : `${operation.name} ${operation.speechDevice} ${model}`;
 }
 
-/** None for a file that can't be looked at: what is wrong with it is said by whoever loads it. */
+/** Returns the seconds that loading a model may take; 0 for an unreadable file, whose error the loader reports. */
 function loadSeconds(path: string): number {
   try {
     return statSync(path).size / loadBytesPerSecond;

@@ -5,23 +5,23 @@ export interface TrialOptions {
   readonly engine: Pick<Engine, "run" | "status">;
   /** Path of the whisper model in use. */
   readonly model: () => string;
-  /** In milliseconds, from any beginning. */
+  /** Current time in milliseconds, from an arbitrary origin. */
   readonly now: () => number;
-  /** How long an answer holds. */
+  /** How long a self-test result stays valid. */
   readonly holdsMilliseconds?: number;
   /** How long an idle worker may take to answer. */
   readonly patienceMilliseconds?: number;
 }
 
-/** A trial of the whisper model costs at most this share of the time. */
+/** Maximum share of the time that self-tests of the whisper model take. */
 const speechShare = 0.02;
 
 const never = new AbortController().signal;
 
 /**
- * Whether the worker can do what it is there for, by the way that recordings go. One that has work is judged by how that goes;
- * an idle one has to put silence through its models: through the small ones every few seconds, through whisper so seldom that
- * nobody notices.
+ * Self-test of the worker, which takes the same path as recordings. A busy worker is judged by the progress of its
+ * operations. An idle one runs silence through its models. The small segmentation model is tested every few seconds,
+ * whisper so rarely that nobody notices.
  */
 export class Trial {
   readonly #options: TrialOptions;
@@ -38,8 +38,8 @@ export class Trial {
   }
 
   /**
-   * What keeps the worker from its work, as far as is known; null when nothing does. One that sleeps, or is being woken, is as
-   * able to work as it was when it was put to sleep.
+   * Returns the known reason why the worker cannot process operations; null when there is none. A worker that is asleep
+   * or waking is judged by its state before it was put to sleep.
    */
   known(): string | null {
     const { state, trouble } = this.#options.engine.status();
@@ -48,18 +48,18 @@ export class Trial {
     return trouble ?? this.#trouble ?? this.#speechTrouble;
   }
 
-  /** The same, found out anew where the last answer is old. */
+  /** Returns the same reason, after a new self-test when the last result is too old. */
   async trouble(): Promise<string | null> {
     const { engine, now } = this.#options;
     const { state, trouble, busy } = engine.status();
-    // One that sleeps is woken to find out whether what was the matter with it still is, and let sleep where nothing was.
+    // A sleeping worker is woken for a self-test only when it has a known problem, to check whether that still exists.
     const isTried = state === "ready" || (state === "asleep" && this.known() !== null);
     if (!isTried || trouble !== null) return this.known();
     const isOld = now() - this.#endedAt >= this.#holds;
     if (this.#running !== null || (!busy && isOld)) {
       await this.#answer();
     } else if (busy) {
-      // It works: what the last trial said counts no more.
+      // The worker is processing operations, so the last self-test no longer counts.
       this.#trouble = null;
       if (this.#speechTrouble !== null) this.#trySpeechWhenDue();
     }
@@ -70,7 +70,7 @@ export class Trial {
     return this.#options.holdsMilliseconds ?? 5000;
   }
 
-  /** Waits for a trial, but not for long. */
+  /** Waits for a self-test, but only for a limited time. */
   async #answer(): Promise<void> {
     const { patienceMilliseconds = 3000 } = this.#options;
     this.#running ??= this.#run();
@@ -95,7 +95,10 @@ export class Trial {
     this.#running = null;
   }
 
-  /** Nobody waits for it: with a large model on a CPU it takes seconds, in which the worker counts as one that has work. */
+  /**
+   * Starts a self-test of whisper without waiting for it: a large model takes seconds on a CPU, and the worker counts
+   * as busy.
+   */
   #trySpeechWhenDue(): void {
     const wait = this.#speechTrouble === null ? this.#speechTook / speechShare : this.#holds;
     if (!this.#speechRuns && this.#options.now() - this.#speechBeganAt >= wait) void this.#trySpeech();

@@ -1,7 +1,7 @@
 import { runsAlone } from "./blame.ts";
 import type { Task } from "./task.ts";
 
-/** The operations that no worker has yet, in the order they came. */
+/** Queue of the operations that no worker has yet, in the order of their requests. */
 export class WaitingTasks {
   readonly #tasks: Task[] = [];
 
@@ -13,7 +13,7 @@ export class WaitingTasks {
     this.#tasks.push(task);
   }
 
-  /** Takes back one that waits. @returns false when it does not wait any more */
+  /** Removes a waiting operation. @returns false when it is no longer waiting */
   withdraw(task: Task): boolean {
     const place = this.#tasks.indexOf(task);
     if (place >= 0) this.#tasks.splice(place, 1);
@@ -21,8 +21,9 @@ export class WaitingTasks {
   }
 
   /**
-   * Takes the first that there is a place for. Nothing overtakes an operation that has to run alone: it would wait for ever.
-   * @param placeFor where it may begin now; null: nowhere
+   * Takes the first operation that a worker can start. No operation overtakes one that must run alone: that one would
+   * wait forever.
+   * @param placeFor returns where an operation can start now; null when it has to wait
    */
   take<P>(placeFor: (task: Task) => P | null): { readonly task: Task; readonly place: P } | null {
     for (const [index, task] of this.#tasks.entries()) {
@@ -36,12 +37,12 @@ export class WaitingTasks {
     return null;
   }
 
-  /** Puts what was interrupted in front of all that waits, in its order. */
+  /** Puts interrupted operations at the head of the queue, in the given order. */
   putBack(tasks: readonly Task[]): void {
     this.#tasks.unshift(...tasks);
   }
 
-  /** Drops all. @returns what waited */
+  /** Empties the queue. @returns the operations that were waiting */
   clear(): Task[] {
     return this.#tasks.splice(0);
   }

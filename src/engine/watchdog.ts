@@ -1,4 +1,4 @@
-/** Something, and how long it may take. */
+/** An activity and its time limit. */
 interface Watched {
   readonly limitSeconds: number;
   readonly onOverdue: (seconds: number) => void;
@@ -6,21 +6,24 @@ interface Watched {
 }
 
 /**
- * Counts for how long things have been going on, in time that this process itself was running: neither a machine that sleeps
- * nor a container that is frozen makes anything late.
+ * Measures how long activities last, in time during which this process itself was running. A machine that sleeps or a
+ * container that is frozen therefore makes nothing overdue.
  */
 export class Watchdog<Name> implements Disposable {
   readonly #watched = new Map<Name, Watched>();
   readonly #timer: NodeJS.Timeout;
   #lookedAt = performance.now();
 
-  /** @param everyMilliseconds how often to look; when much more time has passed, the machine was asleep */
+  /**
+   * @param everyMilliseconds interval of the checks; each check counts at most twice this time, for the machine may
+   *   have slept
+   */
   constructor(everyMilliseconds: number) {
     this.#timer = setInterval(() => this.#look(2 * everyMilliseconds), everyMilliseconds);
     this.#timer.unref();
   }
 
-  /** Begins to count. @param onOverdue called once, when it has gone on for longer than the limit */
+  /** Starts measuring. @param onOverdue called once, when the limit is exceeded */
   watch(name: Name, limitSeconds: number, onOverdue: (seconds: number) => void): void {
     this.#watched.set(name, { limitSeconds, onOverdue, seconds: 0 });
   }
@@ -33,7 +36,7 @@ export class Watchdog<Name> implements Disposable {
     this.#watched.clear();
   }
 
-  /** How long it has been going on, and what its limit is; null when it is not watched. */
+  /** Returns how long the activity has lasted and its limit; null when it is not watched. */
   standing(name: Name): { readonly seconds: number; readonly limitSeconds: number } | null {
     return this.#watched.get(name) ?? null;
   }

@@ -1,25 +1,25 @@
 import { BLOCK_SECONDS, blockCount, heardSeconds, type PcmFile, SAMPLE_RATE } from "../timeline/index.ts";
 import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 
-/** An operation that was done, for counting. */
+/** A completed operation, for metrics. */
 export interface WorkDone {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
-  /** `cpu`; the GPU backend that whisper computes on; or `webgpu`, where ONNX Runtime computes on a GPU. */
+  /** `cpu`, the GPU backend that whisper computes on, or `webgpu` where ONNX Runtime computes on a GPU. */
   readonly device: string;
-  /** The GPU's label; empty where the CPU did it. */
+  /** Label of the GPU; empty where the CPU computed. */
   readonly gpu: string;
-  /** Counted from when a lane was free for it. */
+  /** Duration, measured from the moment at which a lane was free. */
   readonly seconds: number;
-  /** What it worked through; 0 for what works on the results of others. */
+  /** Duration of the processed audio; 0 for embedSentences and for operations that only use earlier results. */
   readonly audioSeconds: number;
 }
 
-/** All but a trial, which is no work. */
+/** All operations except self-tests, which are not counted. */
 export type CountedOperation = Exclude<OperationName, "tryOut">;
 
 interface Kind<N extends CountedOperation> {
   readonly step: WorkDone["step"];
-  /** What computes it; `cpu`: code that uses no model. */
+  /** The model that computes it; `cpu` is code without a model. */
   readonly by: "whisper" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
 }
@@ -40,26 +40,26 @@ const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   compareSentences: { step: "diarize", by: "cpu", audioSeconds: none },
 };
 
-/** What a worker computes on. */
+/** The devices that a worker computes on. */
 export interface WorkerDevices {
-  /** `cpu`, or the backend of the GPU that whisper computes on, in lower case. */
+  /** `cpu`, or the backend of whisper's GPU in lower case. */
   readonly speechDevice: string;
-  /** That GPU's label; empty: whisper computes on none. */
+  /** Label of that GPU; empty when whisper computes on the CPU. */
   readonly gpu: string;
-  /** Those of the models that tell speakers apart that a GPU computes. */
+  /** The speaker diarization models that a GPU computes. */
   readonly speakersOnGpu: readonly SpeakerPart[];
 }
 
-/** The device on which a worker with these devices does an operation. */
+/** Returns the device on which a worker with these devices runs an operation. */
 export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<WorkDone, "device" | "gpu"> {
   const by = operation === "tryOut" ? "cpu" : kinds[operation].by;
   if (by === "whisper") return { device: worker.speechDevice, gpu: worker.gpu };
-  // ONNX Runtime does not say which GPU it uses.
+  // ONNX Runtime does not report which GPU it uses.
   if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
   return { device: "cpu", gpu: "" };
 }
 
-/** What doing an operation counts as. */
+/** Returns the metrics of an operation, without its duration. */
 export function workOf<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
@@ -69,7 +69,7 @@ export function workOf<N extends CountedOperation>(
   return { step, ...deviceOf(operation, worker), audioSeconds: audioSeconds(params) };
 }
 
-/** A block's share of its recording, so that those of all blocks are the whole. */
+/** Returns a block's share of its recording in seconds; the shares of all blocks add up to the whole. */
 function blockSeconds({ sampleCount }: PcmFile, block: number): number {
   const rest = sampleCount / SAMPLE_RATE - block * BLOCK_SECONDS;
   return Math.max(0, block < blockCount(sampleCount) - 1 ? Math.min(rest, BLOCK_SECONDS) : rest);

@@ -6,77 +6,80 @@ import type { WorkerDevices } from "./work-done.ts";
 import { type WorkerEvents, WorkerProcess } from "./worker-process.ts";
 
 /**
- * `asleep`: there is no worker, since there was nothing to do for long; `waking`: it is being started again, and there is no
- * reason to think that this will fail.
+ * State of a worker. `asleep`: there is no process, because the engine was idle for long. `waking`: the process is
+ * being started again, and no failure is expected.
  */
 export type EngineState = "starting" | "ready" | "asleep" | "waking" | "failing" | "closed";
 
-/** How a worker stands. */
+/** The status of a worker. */
 export interface WorkerStatus {
   readonly state: EngineState;
-  /** Why it is not ready, or which operation takes far too long. */
+  /** Why the worker is not ready, or which operation takes far too long. */
   readonly trouble: string | null;
-  /** How often it ended unasked. */
+  /** Number of exits that nobody asked for. */
   readonly restarts: number;
   readonly pid: number | null;
-  /** The GPU that it is for; null: it is for none, or was not started yet. */
+  /** The worker's GPU; null when it has none or has not been started yet. */
   readonly gpu: Gpu | null;
-  /** The GPU's memory as the worker last told it; null while there is no worker. */
+  /** The GPU's memory as the worker reported it last; null when there is no worker. */
   readonly gpuMemory: GpuMemory | null;
 }
 
-/** What the worker says of an operation it was given. */
+/** The worker's answer to an operation. */
 export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
 
-/** Whoever gives the worker its work. */
+/** The owner of the worker, which gives it its operations. */
 export interface WorkerUser {
-  /** A worker is being started and told this. */
+  /** Called when a worker is started, with the message that it receives. */
   onStart(start: Start): void;
-  /** A worker takes work from now on. */
+  /** Called when the worker starts to accept operations. */
   onReady(): void;
   onAnswer(answer: Answer): void;
-  /** Whether the worker has nothing to do, so that another may take its place. */
+  /** Returns whether the worker runs nothing, so that another can replace it. */
   isIdle(): boolean;
-  /** The operations that may be to blame, should the worker end now. */
+  /** Returns the operations to blame if the worker exits now. */
   atWork(): OperationsAtWork;
-  /** The worker has gone, and with it what it had loaded. */
+  /** Called when the worker has exited and its loaded models are gone. */
   onGone(): void;
-  /** It went unasked; what it was working on is not done. @param trouble why, in words */
+  /**
+   * Called when the worker exited without being told to; its operations are not done.
+   * @param trouble the reason, for people
+   */
   onDeath(how: WorkerDeath, trouble: string): void;
 }
 
-/** The engine's `prepare` for one worker. @returns null where it is not needed any more, and was closed */
+/** The engine's `prepare` for one worker. @returns null when the worker is no longer needed and was closed */
 export type PrepareOne = (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
 
 export type WorkerLifeOptions = Omit<WorkerOptions, "prepare"> & { readonly prepare: PrepareOne };
 
-/** Starts that fail in a row before it is said that there is no worker to be had. */
+/** Number of consecutive failed starts before the state becomes `failing`. */
 const failuresUntilFailing = 3;
 
-/** Sees to it that there is a worker: starts one, and another when it dies, does not come up, or is to be replaced. */
+/** Keeps one worker running: starts it, and starts another when it crashes, fails to start or is to be replaced. */
 export class WorkerLife {
   readonly #options: WorkerLifeOptions;
   readonly #user: WorkerUser;
   #worker: WorkerProcess | null = null;
   #state: EngineState = "starting";
   #trouble: string | null = null;
-  /** What `prepare` is told before the next start; null once it was. */
+  /** Passed to `prepare` before the next start; null once that start has begun. */
   #lastDeath: WorkerDeath | null = null;
-  /** Why the worker is being ended, where the GPU failed or it came to no end. */
+  /** Why the worker is being killed, where its GPU failed or it was stuck. */
   #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
-  /** What the latest worker was told to load; null before the first. */
+  /** The start message of the latest worker; null before the first start. */
   #told: Start | null = null;
   #gpuMemory: GpuMemory | null = null;
   #speechDevice = "cpu";
   #failures = 0;
   #restarts = 0;
-  /** The worker shall make room for another as soon as it is idle. */
+  /** Whether the worker is to be replaced as soon as it is idle. */
   #renewal = false;
-  /** The worker is being ended because there was nothing to do. */
+  /** Whether the worker is being killed because the engine was idle. */
   #dismissed = false;
-  /** Until the next start. */
+  /** Timer of the next start. */
   #restart: NodeJS.Timeout | null = null;
-  /** Watches over the start, in which a driver may hang. */
+  /** Watches the start, in which a driver may hang. */
   readonly #watchdog: Watchdog<"start">;
   readonly #closing = new AbortController();
 
@@ -86,7 +89,7 @@ export class WorkerLife {
     this.#watchdog = new Watchdog(options.lookMilliseconds);
   }
 
-  /** Starts the first; to be called once. */
+  /** Starts the first worker; must be called only once. */
   start(): void {
     void this.#start();
   }
@@ -114,18 +117,21 @@ export class WorkerLife {
     this.#worker?.send(message);
   }
 
-  /** Another worker shall take this one's place, once it is idle. */
+  /** Replaces the worker by a new one as soon as it is idle. */
   renew(): void {
     this.#renewal = true;
     this.renewIfIdle();
   }
 
-  /** To be called when the worker has become idle. One that is starting has asked what to load already: it goes once it is ready. */
+  /**
+   * Replaces an idle worker if that was requested. A starting worker has already been told what to load, so it is
+   * replaced once ready.
+   */
   renewIfIdle(): void {
     if (this.#isReplaceable()) this.#worker?.kill();
   }
 
-  /** Ends a worker that has nothing to do, with the models that it holds; one that is starting stays. */
+  /** Ends an idle worker and frees its models; a worker that is starting stays. */
   sleep(): void {
     if (this.#state !== "ready" || !this.#user.isIdle()) return;
     this.#state = "asleep";
@@ -134,15 +140,15 @@ export class WorkerLife {
     this.#worker?.kill();
   }
 
-  /** Starts a worker again that was put to sleep. */
+  /** Starts a worker again after `sleep`. */
   wake(): void {
     if (this.#state !== "asleep") return;
     this.#state = "waking";
-    // One that is still on its way out is followed by the next.
+    // When the old process has not exited yet, its exit starts the next one.
     if (this.#worker === null) void this.#start();
   }
 
-  /** Ends a worker that comes to no end. */
+  /** Kills a worker that is stuck. */
   endStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
     this.#ending = { stalled: true };
@@ -150,7 +156,7 @@ export class WorkerLife {
     this.#worker?.kill();
   }
 
-  /** Ends the worker; from now on nothing is started or reported any more. */
+  /** Ends the worker; nothing is started or reported after this. */
   close(): void {
     this.#state = "closed";
     this.#closing.abort();
@@ -159,7 +165,7 @@ export class WorkerLife {
     this.#worker?.kill();
   }
 
-  /** Settles when the worker is gone, after `close`. */
+  /** Resolves when the worker has exited, after `close`. */
   async ended(): Promise<void> {
     await this.#worker?.ended();
   }
@@ -227,7 +233,10 @@ export class WorkerLife {
     this.#user.onReady();
   }
 
-  /** A GPU that failed can't be trusted to compute on, nor can its process be trusted to end. The first failure tells most. */
+  /**
+   * Kills the worker after a GPU failure: neither the GPU nor the process can be trusted. The first failure is the most
+   * telling.
+   */
   #endForGpu(failure: GpuFailure): void {
     this.#ending = { gpuFailure: failure, ...this.#ending };
     this.#trouble ??= `the GPU failed: ${failure.message}`;

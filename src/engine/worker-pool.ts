@@ -5,11 +5,11 @@ import type { Task } from "./task.ts";
 import { modelOf } from "./time-limits.ts";
 import type { EngineState, PrepareOne, WorkerStatus } from "./worker-life.ts";
 
-/** How the workers stand together. */
+/** The combined status of all workers. */
 export interface PoolStatus {
-  /** The state of the worker that is nearest to working. */
+  /** The best state of all workers, in the order of `nearestToWorking`. */
   readonly state: EngineState;
-  /** What is wrong, where none of those in that state can work as it should. */
+  /** The problem, when every worker in that state has one. */
   readonly trouble: string | null;
   readonly restarts: number;
   readonly workers: readonly WorkerStatus[];
@@ -18,16 +18,16 @@ export interface PoolStatus {
 const nearestToWorking: readonly EngineState[] = ["ready", "waking", "asleep", "starting", "failing", "closed"];
 
 /**
- * The workers: one for each start that `prepare` names, which is asked again whenever one of them starts. A worker that dies
- * does no harm to the others. The first does everything that whisper has no part in, so that the CPU's threads belong to
- * one process.
+ * The workers: one for each `Start` that `prepare` returns. `prepare` is called again whenever one of them starts. A
+ * crash of one worker does not harm the others. The first worker runs all operations without whisper, so that the CPU's
+ * threads belong to one process.
  */
 export class WorkerPool {
   readonly #options: WorkerOptions;
   readonly #user: WorkerPoolUser;
-  /** In the order of `prepare`, each with its GPU's label; empty: it has no GPU; null: that is not known yet. */
+  /** In the order of `prepare`, each with its GPU's label; empty: no GPU; null: not known yet. */
   #workers: { readonly worker: PooledWorker; gpu: string | null }[] = [];
-  /** The latest call of `prepare`; they follow each other. */
+  /** The latest call of `prepare`; the calls run one after the other. */
   #planning: Promise<unknown> = Promise.resolve();
   #restartsOfDismissed = 0;
 
@@ -49,13 +49,13 @@ export class WorkerPool {
     return this.#workers.every(({ worker }) => worker.nothingRuns);
   }
 
-  /** See the engine. */
+  /** See `Engine.partsAtOnce`. */
   get partsAtOnce(): number {
     const [first] = this.#workers;
     return first === undefined || first.gpu !== "" ? 1 : first.worker.lanes;
   }
 
-  /** The worker with the most room for it; null: it has to wait. */
+  /** Returns the worker with the most free lanes that can start the operation; null when it has to wait. */
   placeFor(task: Task): PooledWorker | null {
     const working = this.#workers.filter(({ worker }) => worker.takesWork);
     const possible = modelOf(task.operation) === null ? working.slice(0, 1) : working;
@@ -66,7 +66,7 @@ export class WorkerPool {
     return best;
   }
 
-  /** Tells the worker that is working on it to stop. */
+  /** Tells the worker that runs this operation to stop it. */
   cancel(task: Task): void {
     for (const { worker } of this.#workers) worker.cancel(task);
   }
@@ -87,17 +87,17 @@ export class WorkerPool {
     for (const { worker } of this.#workers) worker.wake();
   }
 
-  /** Ends them all. @returns what they were working on */
+  /** Ends all workers. @returns the operations that they were running */
   close(): Task[] {
     return this.#workers.flatMap(({ worker }) => worker.close());
   }
 
-  /** Settles when all their processes are gone, after `close`. */
+  /** Resolves when all processes have exited, after `close`. */
   async ended(): Promise<void> {
     await Promise.all(this.#workers.map(({ worker }) => worker.ended()));
   }
 
-  /** @param planned what it shall load at its first start; null: `prepare` is asked */
+  /** @param planned what the worker loads at its first start; null: `prepare` is called */
   #add(gpu: string | null, planned: Start | null): void {
     let first = planned;
     const prepare: PrepareOne = async (death, signal) => {
@@ -124,7 +124,7 @@ export class WorkerPool {
     return this.#assign(worker, starts);
   }
 
-  /** Gives each start a worker. @returns the start of the worker that asks; null: there is none left for it */
+  /** Assigns a worker to each start. @returns the start of the calling worker; null when none is left for it */
   #assign(asking: PooledWorker, starts: readonly Start[]): Start | null {
     const self = this.#workers.find(({ worker }) => worker === asking);
     if (self === undefined) return null;
@@ -142,7 +142,7 @@ export class WorkerPool {
     return own ?? null;
   }
 
-  /** A worker that asks what to load is not working on anything. */
+  /** Removes a worker that calls `prepare` and gets no start; it is not running anything. */
   #dismiss(worker: PooledWorker): void {
     this.#workers = this.#workers.filter((each) => each.worker !== worker);
     this.#restartsOfDismissed += worker.status().restarts;

@@ -5,36 +5,36 @@ import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./
 
 export interface WorkerEvents {
   onMessage(message: FromWorker): void;
-  /** A line the native libraries wrote. */
+  /** Called for each line that the native libraries wrote. */
   onLogLine(line: string): void;
-  /** Called once, however it ended; also when it was killed and did not go. */
+  /** Called once, however the process ended; also when it was killed and did not exit in time. */
   onExit(how: WorkerExit): void;
 }
 
 export interface WorkerExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** It hangs in a driver, where no signal ends it, and was left behind. */
+  /** Set when the process hangs in a driver, where no signal ends it, and was abandoned. */
   readonly leftBehind?: true;
 }
 
-/** Freeing a GPU's memory takes a killed process some time. */
+/** Time for a killed process to exit: freeing a GPU's memory takes a while. */
 const defaultEndingMilliseconds = 10_000;
 
 type Child = Subprocess<"ignore", "ignore", "pipe">;
 
-/** One worker, from its start to its death. It is never started again; the engine makes another. */
+/** One worker process, from its start to its exit. It is never restarted; the engine creates another. */
 export class WorkerProcess {
   readonly #child: Child;
   readonly #events: WorkerEvents;
   readonly #endingMilliseconds: number;
   readonly #log: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ended = Promise.withResolvers<void>();
-  /** Until it is given up and left behind. */
+  /** Timer after which a killed process is abandoned. */
   #leaving: NodeJS.Timeout | undefined;
   #gone = false;
 
-  /** @param endingMilliseconds how long it may take to be gone when it is killed */
+  /** @param endingMilliseconds how long a killed process may take to exit */
   constructor(
     command: readonly string[],
     start: Start,
@@ -65,7 +65,10 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** Sends a message. Between the worker's death and the news of it there is nobody to hear; `onExit` follows then. */
+  /**
+   * Sends a message. When the process has exited but `onExit` was not called yet, the message is lost; `onExit`
+   * follows.
+   */
   send(message: ToWorker): void {
     if (this.#gone) return;
     try {
@@ -81,12 +84,12 @@ export class WorkerProcess {
     this.#leaving ??= setTimeout(() => this.#leaveBehind(), this.#endingMilliseconds);
   }
 
-  /** Settles when the process is gone, or was left behind. */
+  /** Resolves when the process has exited or was abandoned. */
   ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** From now on it does not keep this process from ending. */
+  /** Abandons the process, so that it no longer keeps this one from exiting. */
   #leaveBehind(): void {
     this.#child.unref();
     this.#child.disconnect();
@@ -109,7 +112,7 @@ export class WorkerProcess {
       const { value: bytes, done } = await this.#log.read();
       if (done) return;
       const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-      // A line without an end must not fill the memory.
+      // Limits the memory that a line without an end can use.
       rest = (lines.pop() ?? "").slice(0, 4096);
       for (const line of lines) if (line !== "") this.#events.onLogLine(line.slice(0, 4096));
     }

@@ -1,16 +1,19 @@
 import LineBreaker from "linebreak";
 
-/** Scripts written without spaces, whose words only a dictionary finds; UAX #14 calls them complex-context. */
+/**
+ * Runs of scripts that are written without spaces, where only a dictionary finds the words. UAX #14 calls these scripts
+ * complex-context.
+ */
 const dictionaryRuns =
   /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}][\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+/gu;
 
-/** Which dictionary a word gets depends on its script, not on this locale. */
+/** The segmenter selects the dictionary by the word's script, not by this locale. */
 const words = new Intl.Segmenter("th", { granularity: "word" });
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /**
- * Where a line of a text may end (UAX #14, with dictionaries where the script needs one), as UTF-16 offsets in ascending
- * order; the last is the text's length. Spaces belong to the piece before them.
+ * Returns the positions where a line may break (UAX #14, with dictionaries where the script needs one), as UTF-16
+ * offsets in ascending order. The last one is the text's length. Spaces belong to the fragment before them.
  */
 function breakPoints(text: string): number[] {
   const points: number[] = [];
@@ -23,7 +26,7 @@ function breakPoints(text: string): number[] {
   return found.size === points.length ? points : [...found].sort((a, b) => a - b);
 }
 
-/** The text cut at its break points; joined, the pieces are the text. */
+/** Splits a text at its break points. The fragments joined are the text. */
 export function breakablePieces(text: string): string[] {
   let from = 0;
   return breakPoints(text).map((to) => {
@@ -33,7 +36,7 @@ export function breakablePieces(text: string): string[] {
   });
 }
 
-/** What a reader takes for characters. */
+/** Splits a text into graphemes, the characters that a reader perceives. */
 export function graphemesOf(text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }

@@ -8,8 +8,9 @@ import type { ExportFormat } from "./formats.ts";
 import { watchMemory } from "./watch-memory.ts";
 
 /**
- * An 18 h transcript of 20,000 segments takes 2 to 5 s of processor time and 220 to 270 MB as a PDF, one of 36 h 350 MB and one
- * of 72 h 570 MB (made-up words, each said once or twice); some 60 h are what these limits allow.
+ * Limits of the child process, which permit a transcript of some 60 h as a PDF. A PDF of an 18 h transcript with 20,000
+ * segments takes 2 to 5 s of CPU time and 220 to 270 MB. A PDF of 36 h takes 350 MB and one of 72 h 570 MB. The
+ * transcripts were synthetic, and each word occurred once or twice.
  */
 const timeoutMilliseconds = 60_000;
 const usualMostBytes = 512 * 1024 * 1024;
@@ -18,8 +19,10 @@ const linesPerWrite = 500;
 
 /**
  * Writes a PDF or DOCX in a child process of this program.
- * @param path of the file; its input is next to it until the child has ended
- * @throws {ExportError} @throws {ExportTooLargeError} @throws the signal's reason after an abort
+ * @param path path of the file; the child's input is next to it until the child ends
+ * @throws {ExportError} when the child fails
+ * @throws {ExportTooLargeError} when the child exceeds its time or memory limit
+ * @throws the signal's reason after an abort
  */
 export async function runExportChild(
   format: ExportFormat,
@@ -36,14 +39,17 @@ export async function runExportChild(
   }
 }
 
-/** One JSON line for the head, one for each segment, without the words: nothing made in a child is split by them. */
+/**
+ * Writes the child's input: one JSON line for the head and one for each segment. The words are omitted, because PDF and
+ * DOCX do not need their times.
+ */
 async function writeInput(path: string, { segments, ...head }: ExportDocument, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   const file = await open(path, "wx", 0o600);
   try {
     let lines = [JSON.stringify(head satisfies ExportHead)];
     const flush = async () => {
-      // Unlike write, it goes on where a nearly full disk took only a part.
+      // Unlike write, appendFile continues after a partial write on a nearly full disk.
       await file.appendFile(`${lines.join("\n")}\n`);
       lines = [];
     };
@@ -65,7 +71,8 @@ async function runToEnd(args: readonly string[], mostBytes: number, signal: Abor
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
-    // Nothing of the server's environment or directory, where the runtime would look for settings of its own.
+    // The child gets neither the server's environment nor its directory, where the runtime would look for its own
+    // settings.
     env: {},
     cwd: "/",
   });

@@ -3,18 +3,19 @@ import { Value } from "@sinclair/typebox/value";
 import { dieWithParent } from "../program/index.ts";
 import { type ExportSegment, exportHeadSchema, exportSegmentSchema } from "./document.ts";
 
-/** Loaded when they are needed: fonts and their engine take time and memory. */
+/** Loaded on demand, because the fonts and their engine take time and memory. */
 const writers = {
   pdf: async () => (await import("./pdf/index.ts")).writePdf,
   docx: async () => (await import("./docx.ts")).writeDocx,
 } as const;
 
 /**
- * The child process's whole work: `FORMAT INPUT OUTPUT`, the input as child-process.ts writes it. Ends with 1 and a message
- * on standard error when something fails.
+ * Runs one export in the child process. The arguments are `FORMAT INPUT OUTPUT`; child-process.ts writes the input.
+ * @throws any error when the export fails; the process then exits with 1 and a message on standard error
  */
 export async function runExport(args: readonly string[]): Promise<void> {
-  // A server that is started after a crash removes what the crash left behind; this must not write a file after that.
+  // A server that starts after a crash removes the files that the crash left behind. This process must not write a file
+  // after that.
   dieWithParent();
   const [format, input, output] = args;
   if ((format !== "pdf" && format !== "docx") || input === undefined || output === undefined) {

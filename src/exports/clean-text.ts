@@ -1,7 +1,10 @@
-/** Invisible characters that change how the text around them is shown, or are forbidden in XML or by Unicode's rules for interchange. */
+/**
+ * Invisible characters that change how the text around them is displayed, or that XML or Unicode's rules for
+ * interchange forbid.
+ */
 const unsafe = new RegExp(
   [
-    "[\\u202A-\\u202E\\u2066-\\u2069]", // bidirectional embeddings, overrides and isolates: they could turn a neighbour's text
+    "[\\u202A-\\u202E\\u2066-\\u2069]", // bidirectional embeddings, overrides, isolates: could reverse adjacent text
     "[\\uFEFF\\uFFF9-\\uFFFB]", // byte order mark, interlinear annotations
     "[\\u206A-\\u206F]", // deprecated format characters
     "[\\u{E0000}-\\u{E0FFF}]", // tags
@@ -9,20 +12,23 @@ const unsafe = new RegExp(
   "gu",
 );
 
-/** As many marks on a letter as UAX #15 allows in stream-safe text; no language comes near. */
+/**
+ * Combining marks beyond the 30 on a letter that UAX #15 permits in stream-safe text; no language comes near this
+ * limit.
+ */
 const excessMarks = /(\p{M}{30})\p{M}+/gu;
 const noncharacters = /\p{Noncharacter_Code_Point}/gu;
-/** Controls, line and paragraph separators count as spaces. No-break spaces stay themselves. */
+/** Characters that are replaced by a space: controls, line and paragraph separators. No-break spaces are kept. */
 const blanks = /[\p{Cc}\u2028\u2029 ]+/gu;
 
 const nothingVisible = /^[\p{Default_Ignorable_Code_Point}\s]*$/u;
-/** Most text is this; it needs no look at every character. */
+/** Text that needs no cleaning, which is the usual case. It is returned without a check of every character. */
 const plain = /^[!-~]+(?: [!-~]+)*$/;
 
 /**
- * Text that can stand on a line of any format: well-formed, without controls, line ends or direction overrides, blanks
- * collapsed. Everything visible stays as it is, joiners and direction marks too, as scripts need them. Where nothing is
- * visible, the text is empty.
+ * Cleans a text so that it fits on a line of any format: well-formed, without controls, line ends or direction
+ * overrides, with blanks collapsed. All visible characters are kept, and also joiners and direction marks, which
+ * scripts need. Returns an empty text if nothing is visible.
  */
 export function cleanText(text: string): string {
   if (plain.test(text)) return text;

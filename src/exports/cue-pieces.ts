@@ -3,24 +3,24 @@ import type { ExportSegment } from "./document.ts";
 import { leadsOn } from "./leading-words.ts";
 import { WordTimes } from "./word-times.ts";
 
-/** The least part of a subtitle: text that no line breaks in. */
+/** The smallest fragment of a subtitle, which contains no line break opportunity. */
 export interface CuePiece {
-  /** With the space behind it. */
+  /** Text with the space after it. */
   readonly text: string;
-  /** Columns of the text, and of the space behind it. */
+  /** Columns of the text, without the space after it, and of that space. */
   readonly width: number;
   readonly spaceWidth: number;
   readonly startMilliseconds: number;
   readonly endMilliseconds: number;
-  /** Whether it belongs with the piece behind it, as an article does. */
+  /** Whether a line should not break after this fragment, because it belongs to the next one, as an article does. */
   readonly leadsOn: boolean;
 }
 
 /**
- * A segment's text in pieces of at most `maxWidth` columns. A column is a Latin letter's width; East Asian wide characters
- * take two, combining marks none.
- * @param text the segment's text as `cleanText` gives it
- * @param language ISO 639-1; null: not known
+ * Splits a segment's text into fragments of at most `maxWidth` columns. A column is the width of a Latin letter. East
+ * Asian wide characters take two columns, combining marks none.
+ * @param text the segment's text as `cleanText` returns it
+ * @param language ISO 639-1; null if unknown
  */
 export function cuePieces(
   segment: ExportSegment,
@@ -51,7 +51,10 @@ function columns(text: string): number {
   return Bun.stringWidth(text);
 }
 
-/** A web address, a word of repeated letters: cut between characters, as there is no better place. */
+/**
+ * Splits a fragment that is too wide between characters, because it has no better place to break. Examples are a web
+ * address or a word of repeated letters.
+ */
 function cutToWidth(piece: string, maxWidth: number): string[] {
   const parts: string[] = [];
   let part = "";

@@ -3,7 +3,7 @@ import { type CuePiece, cuePieces } from "./cue-pieces.ts";
 import type { ExportDocument, ExportSegment } from "./document.ts";
 import { cueLimits, splitCues } from "./split-cues.ts";
 
-/** A subtitle. Starts never decrease, each ends after it starts, and cues of one speaker never overlap. */
+/** A subtitle cue. Starts never decrease, each cue ends after it starts, and cues of one speaker never overlap. */
 export interface Cue {
   readonly startMilliseconds: number;
   readonly endMilliseconds: number;
@@ -12,10 +12,10 @@ export interface Cue {
   readonly lines: readonly string[];
 }
 
-/** A cue is shown at least this long where nothing follows sooner; eyes need it. */
+/** Minimum display time of a cue for readability, unless the next cue starts sooner. */
 const readableMilliseconds = 1_000;
 
-/** Subtitles of a transcript: split at words by their times, within `cueLimits`. */
+/** Yields the subtitle cues of a transcript, split at word times within `cueLimits`. */
 export async function* toCues({
   segments,
   language,
@@ -25,7 +25,8 @@ export async function* toCues({
   let reached = 0;
   for await (const segment of segments) {
     for (const cue of cuesOf(segment, language)) {
-      // Times come from a model: starts are kept in order, and a speaker's cue waits for the end of the one before.
+      // A model produces the times. Starts are therefore kept in order, and a speaker's cue does not start before the
+      // end of the previous one.
       const startMilliseconds = Math.max(cue.startMilliseconds, reached, ends.get(cue.speaker) ?? 0);
       const endMilliseconds = Math.max(startMilliseconds + 1, cue.endMilliseconds);
       const next = { ...cue, startMilliseconds, endMilliseconds };

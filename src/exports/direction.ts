@@ -4,20 +4,20 @@ const rightToLeftScripts = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syria
 const rightToLeft = new RegExp(`[${rightToLeftScripts}]`, "u");
 const letter = /\p{L}/u;
 
-/** ISO 639 codes of what Whisper writes from right to left. */
+/** ISO 639 codes of the languages that Whisper writes from right to left. */
 const languages = new Set(["ar", "fa", "he", "ps", "sd", "ur", "yi"]);
 
-/** Of what stands around a text in this language. */
+/** Returns the direction of the document elements around a text in this language. */
 export function directionOfLanguage(language: string | null): Direction {
   return languages.has(language ?? "") ? "rtl" : "ltr";
 }
 
-/** Of a paragraph, by its first letter (UAX #9, P2). */
+/** Returns the direction of a paragraph, derived from its first letter (UAX #9, P2). */
 export function directionOfText(text: string): Direction {
   return rightToLeft.test(letter.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
-/** Whether any of a text is read from right to left. */
+/** Returns whether any part of a text is read from right to left. */
 export function hasRightToLeft(text: string): boolean {
   return rightToLeft.test(text);
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { cleanText } from "./clean-text.ts";
 
-/** A word as the segments table keeps it: text, start and end in milliseconds, probability from 0 to 1. */
+/** A word as stored in the segments table: text, start and end in milliseconds, probability from 0 to 1. */
 const exportWordSchema = Type.Tuple([Type.String(), Type.Number(), Type.Number(), Type.Number()]);
 
 /** A stored segment with its words; starts never decrease. */
@@ -15,7 +15,7 @@ export const exportSegmentSchema = Type.Object({
 });
 export type ExportSegment = Static<typeof exportSegmentSchema>;
 
-/** What stands above a transcript. */
+/** Schema of the data that every format shows above a transcript. */
 export const exportHeadSchema = Type.Object({
   title: Type.Union([Type.String(), Type.Null()]),
   /** The uploaded file's name without its extension. */
@@ -25,27 +25,27 @@ export const exportHeadSchema = Type.Object({
   durationSeconds: Type.Number(),
   /** ISO 639. */
   language: Type.Union([Type.String({ pattern: "^[a-z]{2,3}$" }), Type.Null()]),
-  /** Display names by the speakers' indexes. */
+  /** Display names, indexed by speaker. */
   speakers: Type.Array(Type.String()),
 });
 export type ExportHead = Static<typeof exportHeadSchema>;
 
-/** A completed recording as it is exported; the segments are read once, from the first to the last. */
+/** A completed recording in the form that is exported. The segments are read once, in order. */
 export interface ExportDocument extends ExportHead {
   readonly segments: AsyncIterable<ExportSegment> | Iterable<ExportSegment>;
 }
 
-/** The heading of every format: the title, else the file's name. */
+/** Returns the heading of every format: the title, or the file's name if there is no title. */
 export function documentTitle(head: ExportHead): string {
   return cleanText(head.title ?? "") || cleanText(head.name ?? "") || "Transcript";
 }
 
-/** A speaker's display name; one that has none is numbered. */
+/** Returns a speaker's display name, or a numbered name if there is none. */
 export function speakerName(head: ExportHead, speaker: number): string {
   return cleanText(head.speakers[speaker] ?? "") || `Speaker ${speaker + 1}`;
 }
 
-/** The document's facts in words, in the order in which every format shows them. */
+/** Returns the document's details as text, in the order in which every format shows them. */
 export function documentDetails(head: ExportHead): { label: string; value: string }[] {
   const details = [
     { label: "Date", value: dateInWords(head.createdAt) },
@@ -57,7 +57,7 @@ export function documentDetails(head: ExportHead): { label: string; value: strin
   return details;
 }
 
-/** `HH:MM:SS`, whole seconds rounded down. */
+/** Formats a time as `HH:MM:SS`, with whole seconds rounded down. */
 export function clockTime(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
@@ -67,7 +67,7 @@ export function clockTime(milliseconds: number): string {
 
 const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
-// Always UTC: the same record gives the same bytes wherever it is exported.
+// The time is always UTC, so that the same record gives the same bytes on every machine.
 function dateInWords(milliseconds: number): string {
   return `${dateFormat.format(milliseconds)} UTC`;
 }

@@ -1,15 +1,15 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 
-/** The earliest that ZIP can say. Local time on purpose, as the library writes local time. */
+/** The earliest time that ZIP can store. It is intentionally a local time, because the library writes local time. */
 const fixedTime = new Date(1980, 0, 1);
 const dates = /(<dcterms:(?:created|modified)[^>]*>)[^<]*/g;
-/** What ends a document's last section; the text stands before it. */
+/** The start of the properties that end a document's last section. The text is inserted before them. */
 const sectionEnd = "<w:sectPr";
 
 /**
- * Puts paragraphs at the end of a document, and takes out the time at which it was made: parts sorted, their times fixed,
- * the creation time the one given, so that the same document gives the same bytes.
- * @throws an Error when the package is not as the library makes it
+ * Appends paragraphs to a document and makes its bytes reproducible: parts are sorted, their times are fixed, and
+ * `created` replaces the creation time.
+ * @throws {Error} when the package does not have the structure that the library writes
  */
 export function finishPackage(zip: Uint8Array, paragraphs: string, created: Date): Uint8Array {
   const parts = unzipSync(zip);

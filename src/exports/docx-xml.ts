@@ -3,23 +3,26 @@ import { clockTime, type ExportHead, speakerName } from "./document.ts";
 import type { Turn } from "./turns.ts";
 import { xmlText } from "./xml-text.ts";
 
-/** Colours as WordprocessingML has them. The faint one still has a contrast of 5.7 to 1 on white. */
+/** Colours in WordprocessingML notation. The faint colour still has a contrast of 5.7 to 1 on white. */
 export const colors = { faint: "66666D", speaker: "12406E" } as const;
 
-/** Letters of scripts that run left to right, and what lies between them: a run of its own in a right-to-left paragraph. */
+/**
+ * Letters of left-to-right scripts and the characters between them, which form separate runs in a right-to-left
+ * paragraph.
+ */
 const leftToRightRuns =
   /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*)/u;
 
-/** A part of a paragraph that runs one way. */
+/** A part of a paragraph with one direction. */
 export interface DirectedText {
   readonly text: string;
   readonly rightToLeft: boolean;
 }
 
-/** Text cut where its direction changes; word processors want every run to say it. */
+/** Splits a text where its direction changes, because word processors require the direction on every run. */
 export function directedRuns(text: string): DirectedText[] {
   if (!hasRightToLeft(text)) return [{ text, rightToLeft: false }];
-  // What the pattern captures stands at the odd places.
+  // The odd elements are the matches of the pattern.
   return text
     .split(leftToRightRuns)
     .map((part, index) => ({ text: part, rightToLeft: index % 2 === 0 }))
@@ -27,8 +30,8 @@ export function directedRuns(text: string): DirectedText[] {
 }
 
 /**
- * A turn as WordprocessingML: heading and paragraph. Made as text, for thousands of turns as the library's objects take
- * 350 MB and three times as long.
+ * Returns a turn as WordprocessingML: heading and paragraph. It is built as text, because for thousands of turns the
+ * library's objects take 350 MB and three times as long.
  */
 export function turnXml(head: ExportHead, turn: Turn): string {
   const name = directedRuns(speakerName(head, turn.speaker)).map((run) => runXml(run));

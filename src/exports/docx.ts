@@ -17,8 +17,8 @@ import { colors, directedRuns, turnXml } from "./docx-xml.ts";
 import { toTurns } from "./turns.ts";
 
 /**
- * A transcript for word processors: real heading styles, languages and directions that spelling and reading aloud go by,
- * page numbers. Characters are drawn with the reader's own fonts.
+ * Writes a transcript for word processors, with real heading styles and page numbers. Languages and directions are set
+ * for spell checking and reading aloud. The reader's own fonts are used.
  */
 export async function writeDocx(document: ExportDocument): Promise<Uint8Array> {
   const title = documentTitle(document);
@@ -64,7 +64,7 @@ function pageNumber(): TextRun {
   return new TextRun({ children: [PageNumber.CURRENT, " / ", PageNumber.TOTAL_PAGES] });
 }
 
-/** Sizes are half points, spaces twentieths of a point. */
+/** Returns the document's styles. Sizes are in half points, spaces in twentieths of a point. */
 function styles({ language }: ExportHead): IStylesOptions {
   const font = { ascii: "Calibri", hAnsi: "Calibri", cs: "Arial" };
   return {
@@ -88,7 +88,10 @@ function styles({ language }: ExportHead): IStylesOptions {
 
 const eastAsian = new Set(["zh", "yue", "ja", "ko"]);
 
-/** Word processors keep a language for each kind of script, and know it only with its region: `de-DE`. */
+/**
+ * Returns the language of a run. Word processors store one language for each kind of script and recognize it only with
+ * its region: `de-DE`.
+ */
 function textLanguage(language: string | null): Pick<IRunStylePropertiesOptions, "language"> {
   if (language === null) return {};
   const { language: code, region } = new Intl.Locale(language).maximize();

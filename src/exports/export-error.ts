@@ -1,7 +1,7 @@
-/** Why a file could not be made; for the log, never for a client. */
+/** The error of a failed export, for the log, never for a client. */
 export class ExportError extends Error {
   override readonly name = "ExportError";
 }
 
-/** It took more time or memory than a file may: the transcript is too long for it. */
+/** The error of an export that exceeded its limit of time or memory, because the transcript is too long. */
 export class ExportTooLargeError extends ExportError {}

@@ -1,21 +1,22 @@
 /**
- * A queue that starts the work of its owners in round robin: however much one of them has waiting, the next owner's first
- * work starts before that one's second. An owner never has more than one work running, so it cannot fill the queue's slots.
+ * A queue that starts the tasks of its owners in round robin. However many tasks one owner has waiting, the first task
+ * of the next owner starts before the second task of that owner. An owner never has more than one task running, so it
+ * cannot fill the queue's slots.
  */
 export class ExportQueue {
   readonly #slots: number;
   readonly #running = new Set<string>();
-  /** Waiting work, in its order, by owner. An owner whose work has ended goes to the end. */
+  /** Waiting tasks in order, by owner. An owner whose task has ended moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** @param slots how much work runs at once, of all owners together */
+  /** @param slots number of tasks that run at once, over all owners */
   constructor(slots: number) {
     this.#slots = slots;
   }
 
   /**
-   * Runs work when it is its owner's turn. A signal that aborts takes it out of the queue at once; running work has to obey
-   * the signal itself.
+   * Runs a task when it is its owner's turn. An abort removes a waiting task from the queue immediately; a running task
+   * must handle the signal itself.
    * @throws the signal's reason after an abort
    */
   async run<T>(owner: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -62,7 +63,7 @@ export class ExportQueue {
     }
   }
 
-  /** Keeps the owner's place among the others. */
+  /** Replaces an owner's waiting tasks and keeps its place among the owners. */
   #keepWaiting(owner: string, waiting: (() => void)[]): void {
     if (waiting.length > 0) this.#waiting.set(owner, waiting);
     else this.#waiting.delete(owner);

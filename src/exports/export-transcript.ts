@@ -9,34 +9,36 @@ import { writeVtt } from "./vtt.ts";
 
 const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
 
-/** Segments that are written before the event loop gets a turn: some milliseconds' work. */
+/** Number of segments that are written before the event loop runs: a few milliseconds of work. */
 const segmentsPerTurn = 200;
 
 /**
- * Characters of a text that are collected before they are written. A shorter text stays in memory: the transcript of two hours
- * fits, and is exported even when nothing can be written to the disk.
+ * Number of characters that are collected before a write. A shorter text stays in memory. The transcript of two hours
+ * fits, so it can be exported even if the disk is not writable.
  */
 const CHARACTERS_PER_WRITE = 256 * 1024;
 
 export interface ExportOptions {
-  /** Path of the files to be written, without an extension; nothing must be there. */
+  /** Path of the output files, without an extension. No file may exist there. */
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
-  /** Called before the first file is written: reserves disk space until the export is made, or throws. */
+  /** Called before the first file is written. Reserves disk space until the export is complete, or throws. */
   readonly reserve?: () => Disposable;
-  /** Resident memory that the child process may take. */
+  /** Limit on the child process's resident memory. */
   readonly mostChildBytes?: number;
 }
 
-/** A finished export. A long one is in a file, which is removed when the export is disposed of. */
+/** A completed export. A long one is in a file, which is removed on disposal. */
 export interface MadeExport extends Disposable {
   readonly content: Blob;
 }
 
 /**
- * Makes a file of a transcript in one of the formats; the same document gives the same bytes. Text is written here, in parts, so
- * that the event loop stays free; PDF and DOCX in a short-lived child process. Memory does not grow with the transcript.
- * @throws {ExportError} when the child fails @throws {ExportTooLargeError} when it passes its limits
+ * Exports a transcript in one of the formats. The same document gives the same bytes. Text formats are written in this
+ * process, in parts, so that the event loop is not blocked. PDF and DOCX are written in a short-lived child process.
+ * The memory of this process does not grow with the transcript.
+ * @throws {ExportError} when the child fails
+ * @throws {ExportTooLargeError} when the child exceeds its limits
  * @throws the signal's reason after an abort
  */
 export async function exportTranscript(
@@ -63,7 +65,10 @@ export async function exportTranscript(
   }
 }
 
-/** Writes a long text to a file. @returns a short text; null when it is in the file */
+/**
+ * Writes a long text to a file.
+ * @returns a short text; null if the text is in the file
+ */
 async function writeText(
   text: AsyncIterable<string>,
   path: string,

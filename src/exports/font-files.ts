@@ -68,9 +68,9 @@ import shaper from "harfbuzzjs/dist/harfbuzz.wasm" with { type: "file" };
 import subsetter from "harfbuzzjs/dist/harfbuzz-subset.wasm" with { type: "file" };
 
 /**
- * The files an export needs beside code: this module alone knows where they lie. The faces are Noto's (OFL-1.1), at least
- * one for every script Whisper writes. Arabic is IBM Plex's (OFL-1.1) first: Noto makes a letter of several glyphs there,
- * letter and dots, which doubles a file and confuses readers.
+ * Paths of the font faces. Only this module knows where the asset files of an export are. The faces are Noto's
+ * (OFL-1.1), at least one for every script that Whisper writes. For Arabic, IBM Plex's face (OFL-1.1) comes first: Noto
+ * composes a letter from several glyphs, letter and dots. That doubles the size of a file and confuses PDF readers.
  */
 export const facePaths = {
   latinBold,
@@ -108,15 +108,19 @@ export const facePaths = {
 export type FaceName = keyof typeof facePaths;
 
 /**
- * HarfBuzz's shaper, which its package loads by itself, from beside the bundled code. A compiled binary has it there because
- * it is named here, if embedded files keep their names (Bun.build's `naming: { asset: "[name].[ext]" }`).
+ * Path of HarfBuzz's shaper, which its package loads itself from the folder of the bundled code. A compiled binary
+ * contains the file there because it is imported here. This requires that embedded files keep their names (Bun.build's
+ * `naming: { asset: "[name].[ext]" }`).
  */
 export const shaperPath: string = shaper;
 
-/** HarfBuzz's subsetter, as WebAssembly without imports. */
+/** Path of HarfBuzz's subsetter, a WebAssembly module without imports. */
 export const subsetterPath: string = subsetter;
 
-/** Scripts with faces of their own. Han and the scripts beside it depend on the language, symbols on what has them. */
+/**
+ * Scripts that always use the same faces. The face for Han and the other East Asian scripts depends on the language.
+ * Symbols use any face that covers them.
+ */
 export const facesByScript: readonly (readonly [RegExp, readonly FaceName[]])[] = [
   [/[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]/u, ["latin"]],
   [/\p{scx=Arabic}/u, ["arabic", "arabicRest"]],

@@ -9,7 +9,7 @@ export const exportFormatSchema = Type.Union([
 ]);
 export type ExportFormat = Static<typeof exportFormatSchema>;
 
-/** What a client is told of a file: its media type (the text ones are UTF-8) and its name's extension. */
+/** Media type (UTF-8 for the text formats) and file name extension of each format. */
 export const exportFormats: Readonly<Record<ExportFormat, { readonly mediaType: string; readonly extension: string }>> =
   {
     txt: { mediaType: "text/plain; charset=utf-8", extension: "txt" },

@@ -1,4 +1,4 @@
-/** Articles, prepositions and conjunctions that stand alone, in languages of which we know them. */
+/** Articles, prepositions and conjunctions that are separate words, for the languages with a known list. */
 const wordsByLanguage: Readonly<Record<string, string>> = {
   en: "a an the and or but nor if than as because of to in on at by for from with without into onto upon about between through during within against towards",
   fr: "le la les un une des du de au aux à ce cet cette ces et ou mais ni que qui si comme dans en par pour sur sous avec sans chez vers entre",
@@ -13,9 +13,9 @@ const leadingWords = new Map(Object.entries(wordsByLanguage).map(([code, words])
 const opening = /^["'“‘„«‹([¿¡-]+/u;
 
 /**
- * Whether a word belongs with what follows it, so that a line had better not end with it: "de", "the", "und". Never true of
- * one with punctuation behind it, nor in a language of which we know no such words.
- * @param language ISO 639-1; null: not known
+ * Returns whether a word belongs to the next one, so that a line should not end with it: "de", "the", "und". Always
+ * false for a word followed by punctuation, and in a language without a list.
+ * @param language ISO 639-1; null if unknown
  */
 export function leadsOn(word: string, language: string | null): boolean {
   const text = word.trim().replace(opening, "").toLowerCase();

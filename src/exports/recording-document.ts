@@ -2,7 +2,10 @@ import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../
 import type { Store } from "../storage/index.ts";
 import type { ExportDocument } from "./document.ts";
 
-/** A completed recording as it is exported. @param names what some of its speakers are called in place of their letters */
+/**
+ * Builds the export document of a completed recording.
+ * @param names display names of some speakers, which replace their letters
+ */
 export function recordingDocument(
   store: Store,
   recording: Recording,

@@ -1,31 +1,32 @@
 import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { CuePiece } from "./cue-pieces.ts";
 
-/** A subtitle's limits, as broadcasters have them: two lines of 42 columns, seven seconds. */
+/** Limits of a subtitle cue, as used by broadcasters: two lines of 42 columns, seven seconds. */
 export const cueLimits = { lines: 2, columns: 42, milliseconds: 7_000 } as const;
 
-/** A cue of fewer columns or less time than this is hard to read, unless the sentence is that short. */
+/** A cue with fewer columns or less time is hard to read, unless the sentence is that short. */
 const shortColumns = 16;
 const shortMilliseconds = 1_000;
-/** A silence of this length between two words is a good place to part them. */
+/** Minimum pause between two words that makes a good place for a break. */
 const pauseMilliseconds = 300;
 
-/** A run of pieces, `from` to `to` (exclusive), as one cue. */
+/** A range of fragments, `from` to `to` (exclusive), that form one cue. */
 export interface CueRange {
   readonly from: number;
   readonly to: number;
-  /** Where the second line begins; `to` for a cue of one line. */
+  /** Start of the second line; `to` for a cue of one line. */
   readonly lineBreak: number;
 }
 
 /**
- * Splits pieces into cues within `cueLimits`, at the cheapest places: ends of sentences, then of clauses, then pauses, and
- * best not behind an article or the like; few cues, none of them tiny, lines of even length. Only a piece that alone is too long keeps its length.
+ * Splits fragments into cues within `cueLimits` at the lowest total cost. Sentence ends are the cheapest breaks, then
+ * clause ends, then pauses; a break after an article or similar word costs most. Few cues, no tiny cues and lines of
+ * even length also lower the cost. Only a single fragment that is too long exceeds the limits.
  */
 export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
   const places = new Places(pieces);
   const whole = places.fit(0, pieces.length);
-  // Nothing is cheaper than one cue.
+  // One cue always has the lowest cost.
   if (whole !== undefined) return [whole];
   const best: { cost: number; range: CueRange }[] = [];
   for (let to = 1; to <= pieces.length; to++) {
@@ -50,10 +51,10 @@ export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
   return ranges;
 }
 
-/** The places between the pieces of a text, and what it costs to part it there. */
+/** The possible breaks between the fragments of a text, and their costs. */
 class Places {
   readonly #pieces: readonly CuePiece[];
-  /** Columns before each place, the spaces included. */
+  /** Columns before each break, spaces included. */
   readonly #columns: number[] = [0];
   readonly #breakCosts: number[];
 
@@ -71,7 +72,10 @@ class Places {
     return this.#breakCosts[at - 1] ?? 0;
   }
 
-  /** Every cue costs one; a tiny one more, and so do lines of uneven length. */
+  /**
+   * Returns the cost of a cue's shape: one for every cue, plus 0.7 for a tiny cue, plus a part for lines of uneven
+   * length.
+   */
   shapeCost({ from, to, lineBreak }: CueRange): number {
     const wholeText = from === 0 && to === this.#pieces.length;
     const tiny = this.#width(from, to) < shortColumns || this.#duration(from, to) < shortMilliseconds;
@@ -79,7 +83,7 @@ class Places {
     return 1 + (tiny && !wholeText ? 0.7 : 0) + 0.3 * uneven;
   }
 
-  /** The pieces as a cue with its best line break; undefined when they don't fit in one. */
+  /** Returns the fragments as a cue with its best line break; undefined if they do not fit in one cue. */
   fit(from: number, to: number): CueRange | undefined {
     if (this.#duration(from, to) > cueLimits.milliseconds) return undefined;
     if (this.#width(from, to) <= cueLimits.columns) return { from, to, lineBreak: to };
@@ -96,13 +100,16 @@ class Places {
     return lineBreak === undefined ? undefined : { from, to, lineBreak };
   }
 
-  /** 0 for even lines parted at a sentence's end, 1 or a little more for the worst. */
+  /**
+   * Returns the cost of a line break: 0 for even lines that are split at a sentence's end, 1 or a little more in the
+   * worst case.
+   */
   #lineCost(from: number, at: number, to: number): number {
     const difference = Math.abs(this.#width(from, at) - this.#width(at, to)) / cueLimits.columns;
     return difference + 0.3 * this.breakCost(at);
   }
 
-  /** Columns of a line of these pieces; the space behind the last one doesn't count. */
+  /** Returns the columns of a line of these fragments, without the space after the last one. */
   #width(from: number, to: number): number {
     return (this.#columns[to] ?? 0) - (this.#columns[from] ?? 0) - (this.#pieces[to - 1]?.spaceWidth ?? 0);
   }
@@ -113,17 +120,18 @@ class Places {
 }
 
 /**
- * What it costs to part two pieces without a pause, by what lies between them. With 2 behind an article and the like, of 485
- * lines of the corpus' English transcripts that others follow 3 end so, and not 99; cues are as many, and their lines half a
+ * Costs of a break between two fragments without a pause, by the boundary between them. `bound` costs 2 and applies
+ * after an article or similar word. With it, 3 of 485 lines of the corpus' English transcripts that are followed by
+ * another line end with such a word, instead of 99. The number of cues stays the same, and their lines are half a
  * column less even.
  */
 const partingCosts: Record<Boundary, number> = { sentence: 0, perhaps: 1, clause: 0.3, open: 1, bound: 2 };
-/** What is left of that where there is one. */
+/** Factor for the cost of a break at a pause. */
 const pausePart = 0.4;
-/** A line may end there, but the word goes on. */
+/** A hyphen, after which a line may end although the word continues. */
 const hyphen = /[\p{L}\p{N}]-$/u;
 
-/** What parting two pieces costs; the end of the text costs nothing. */
+/** Returns the cost of a break between two fragments; the end of the text costs nothing. */
 function costOfBreak(before: CuePiece, after: CuePiece | undefined): number {
   if (after === undefined) return 0;
   const written = hyphen.test(before.text) ? "open" : boundaryBetween(before.text, after.text);

@@ -2,7 +2,7 @@ import { type Cue, toCues } from "./cues.ts";
 import type { ExportDocument } from "./document.ts";
 import { subtitleTime } from "./subtitle-time.ts";
 
-/** SubRip: numbered cues, times with a comma. It has no place for speakers. */
+/** Writes SubRip: numbered cues, times with a comma. The format has no field for speakers. */
 export async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
   let number = 0;
   for await (const cue of toCues(document)) yield toText(++number, cue);
@@ -13,12 +13,12 @@ function toText(number: number, { startMilliseconds, endMilliseconds, lines }: C
   return `${number}\n${times}\n${lines.map(plainly).join("\n")}\n\n`;
 }
 
-/** Nothing is seen of it, and what it stands in is no tag, entity or arrow to a player any more. */
+/** An invisible character. A tag, entity or arrow that contains it is no longer recognized by players. */
 const wordJoiner = "\u2060";
 
 /**
- * SubRip has no escapes, and players read `<b>`, `{\an8}`, `\N`, `&lt;` and arrows in it as markup; a word joiner inside
- * keeps them text.
+ * Inserts a word joiner into sequences that players would read as markup: `<b>`, `{\an8}`, `\N`, `&lt;` and arrows.
+ * SubRip has no escapes.
  */
 function plainly(line: string): string {
   return line.replace(/<(?=\S)|\{(?=\\)|\\(?=[a-zA-Z])|&(?=[#\w])|--(?=>)/g, (opening) => opening + wordJoiner);

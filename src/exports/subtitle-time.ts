@@ -1,4 +1,4 @@
-/** `HH:MM:SS.mmm`, with the sign before the milliseconds that the format wants. */
+/** Formats a time as `HH:MM:SS.mmm`, with the separator before the milliseconds that the format requires. */
 export function subtitleTime(milliseconds: number, sign: "," | "."): string {
   const pad = (value: number, digits: number) => String(Math.floor(value)).padStart(digits, "0");
   const seconds = Math.floor(milliseconds / 1000);

@@ -1,23 +1,23 @@
 import { cleanText } from "./clean-text.ts";
 import type { ExportSegment } from "./document.ts";
 
-/** What one speaker said without a break, as readers are shown it. */
+/** A paragraph of uninterrupted speech of one speaker. */
 export interface Turn {
   readonly startMilliseconds: number;
   readonly speaker: number;
-  /** Clean, of one line, never empty. */
+  /** Cleaned text on one line, never empty. */
   readonly text: string;
 }
 
-/** A silence of this length starts a new paragraph though nobody else spoke. */
+/** Minimum pause that starts a new paragraph of the same speaker. */
 const pauseMilliseconds = 4_000;
-/** After this time a long speech gets a new paragraph, so that readers find a place in the recording. */
+/** Duration after which a long speech gets a new paragraph, so that readers can find its place in the recording. */
 const longMilliseconds = 60_000;
 
-/** Chinese and Japanese put no space between sentences. */
+/** Characters of Chinese and Japanese, which have no space between sentences. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF00-\uFFEF]/u;
 
-/** Joins the segments of one speaker that follow each other; paragraphs of about a minute at most. */
+/** Joins consecutive segments of one speaker into paragraphs of at most about a minute. */
 export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable<ExportSegment>): AsyncGenerator<Turn> {
   let speaker = -1;
   let startMilliseconds = 0;

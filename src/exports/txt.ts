@@ -1,7 +1,7 @@
 import { clockTime, documentDetails, documentTitle, type ExportDocument, speakerName } from "./document.ts";
 import { toTurns } from "./turns.ts";
 
-/** Plain text: title and facts, then every turn under its time and speaker. */
+/** Writes plain text: title and details, then every turn under its time and speaker. */
 export async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
   yield `${documentTitle(document)}\n\n`;
   for (const { label, value } of documentDetails(document)) yield `${`${label}:`.padEnd(10)} ${value}\n`;

@@ -1,5 +1,5 @@
 declare module "linebreak" {
-  /** UAX #14. */
+  /** Line break opportunities according to UAX #14. */
   export default class LineBreaker {
     constructor(text: string);
     nextBreak(): { readonly position: number; readonly required: boolean } | null;

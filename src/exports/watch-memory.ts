@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 const intervalMilliseconds = 250;
 
 /**
- * Calls `onExcess` once a process holds more resident memory than `maxBytes`. Address space can't be limited instead: the
- * runtime reserves far more of it than it uses. Where there is no /proc nothing is watched.
- * @returns stops watching
+ * Calls `onExcess` when the resident memory of a process exceeds `maxBytes`. Limiting the address space is no
+ * alternative, because the runtime reserves far more of it than it uses. Does nothing on systems without /proc.
+ * @returns a function that stops watching
  */
 export function watchMemory(pid: number, maxBytes: number, onExcess: () => void): () => void {
   const timer = setInterval(async () => {

@@ -1,17 +1,20 @@
 import { cleanText } from "./clean-text.ts";
 import type { ExportSegment } from "./document.ts";
 
-/** Places of a text whose times are known, in ascending order of both. */
+/** An offset in a text whose time is known. In a list, offsets and times ascend. */
 interface Anchor {
   readonly offset: number;
   readonly milliseconds: number;
 }
 
-/** When the characters of a segment's clean text were said; between words, and where words are missing, by interpolation. */
+/**
+ * Times at which the characters of a segment's clean text were spoken. Times between words, and of missing words, are
+ * interpolated.
+ */
 export class WordTimes {
   readonly #anchors: Anchor[];
 
-  /** @param text the segment's text as `cleanText` gives it */
+  /** @param text the segment's text as `cleanText` returns it */
   constructor(segment: ExportSegment, text: string) {
     const start = segment.startMilliseconds;
     const end = Math.max(start, segment.endMilliseconds);
@@ -34,13 +37,13 @@ export class WordTimes {
     this.#anchors = anchors;
   }
 
-  /** When what begins at this offset begins. */
+  /** Returns the start time of the text that begins at this offset. */
   startOf(offset: number): number {
     const next = this.#anchors.findLastIndex((anchor) => anchor.offset <= offset);
     return this.#between(next, next + 1, offset);
   }
 
-  /** When what ends at this offset ends. */
+  /** Returns the end time of the text that ends at this offset. */
   endOf(offset: number): number {
     const next = this.#anchors.findIndex((anchor) => anchor.offset >= offset);
     return this.#between(next - 1, next, offset);

@@ -16,7 +16,7 @@ import { rateLimited } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
-/** Where the public API begins. */
+/** Base path of the public API. */
 export const basePath = "/api/public/v1";
 
 export interface AccessOptions {
@@ -28,12 +28,12 @@ export interface AccessOptions {
 
 const minute = 60_000;
 const challenge = { "WWW-Authenticate": "Bearer" };
-// RFC 6750, 2.1: the scheme is compared without regard to case, the token is of b64token's characters.
+// RFC 6750, 2.1: the scheme is case-insensitive, and the token has the characters of b64token.
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
- * Lets nobody under the base path whom the contract's section 4 does not: key, standing, request rate, in this order and
- * before routing, parsing and validation. Scopes and recordings are the routes' to check.
+ * Enforces section 4 of the contract on all requests under the base path. Checks the key, the account's status and the
+ * request rate, in this order, before routing, parsing and validation. Routes check scopes and recordings themselves.
  */
 export function access(options: AccessOptions) {
   const failures = new SlidingWindow(minute);
@@ -61,11 +61,11 @@ export function access(options: AccessOptions) {
 
   return new Elysia({ name: "access" }).onRequest((incoming) => {
     const { request } = incoming;
-    // The very text that the router goes by, which Elysia's type leaves out: read in another way, a path might pass here
-    // and lead there.
+    // Uses the same text as the router, although Elysia's type does not declare it. If this check parsed the path
+    // differently, a path might pass here and still reach a route.
     const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : basePath;
     if (path !== basePath && !path.startsWith(`${basePath}/`)) return;
-    // A pre-flight carries no key and is answered 405 by the router.
+    // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);
     const caller = authenticated(request.headers.get("authorization"), context);
@@ -77,8 +77,8 @@ export function access(options: AccessOptions) {
 }
 
 /**
- * Checks again, by its id, a key that was in force when its request began.
- * @throws 401 when it was revoked or has expired since, 403 when its account may no longer use the API
+ * Checks a key and its account again that were valid when the request began.
+ * @throws 401 when the key was revoked or has expired since, 403 when its account may no longer use the API
  */
 export function requireAccess(store: Store, keyId: string, now: number, origin: string): void {
   const key = keyInForce(store, keyId, now);
@@ -87,12 +87,15 @@ export function requireAccess(store: Store, keyId: string, now: number, origin: 
   checkStanding(account, now, origin);
 }
 
-/** 401 for a key that is none of ours, or no longer. */
+/** Returns the 401 error for a key that is unknown or no longer active. */
 function invalidKey(): ApiError {
   return new ApiError("invalid_api_key", "This API key is not valid.", { headers: challenge });
 }
 
-/** @throws 403 for an account that may not use the API; its keys are kept and work again when it may */
+/**
+ * Checks that an account may use the API. If it may not, its keys stay stored and work again once it may.
+ * @throws 403 when it may not
+ */
 export function checkStanding(account: Account, now: number, origin: string): void {
   const docs = `${origin}/docs`;
   if (account.standing === "guest") {
@@ -106,7 +109,7 @@ export function checkStanding(account: Account, now: number, origin: string): vo
   }
 }
 
-/** @throws 403 when the request's key may not do this */
+/** Checks that the request's key has a scope. @throws 403 when it has not */
 export function requireScope(request: Request, scope: Scope): void {
   if (callerOf(request).key.scopes.includes(scope)) return;
   throw new ApiError("insufficient_scope", `This key lacks the scope ${scope}.`, { required: scope });

@@ -14,19 +14,19 @@ import { type TranscriptionServices, transcriptionRoutes } from "./transcription
 export interface AppOptions extends TranscriptionServices, AccessOptions, MetricsOptions {
   readonly log: Logger;
   readonly readiness: Readiness;
-  /** What the model in use accepts. */
+  /** Returns the languages of the model in use. */
   readonly languages: () => readonly Language[];
-  /** Whether it is reached by https URLs. */
+  /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
 }
 
 /**
- * The HTTP application: the public API under its base path, and health beside it. It needs no socket: `app.handle(request)`
- * answers, which is how tests call it.
+ * Creates the HTTP application: the public API under its base path, and the routes for health, metrics and
+ * documentation. It needs no socket: tests call `app.handle(request)`.
  */
 export function createApp(options: AppOptions) {
-  // Elysia looks for the path behind the URL's eleventh character, or behind the seventh. Over HTTP the latter alone is right
-  // for every host; over HTTPS the former is, and the server sees to shorter hosts.
+  // Elysia searches for the path after the URL's eleventh character, or after the seventh. Over HTTP only the latter is
+  // right for every host. Over HTTPS the former is right, and server.ts handles shorter hosts.
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: options.secure } })
     .use(errorEnvelope(options.log))
     .use(access(options))

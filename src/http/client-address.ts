@@ -1,11 +1,11 @@
-/** Whether an address is this machine's own: 127.0.0.0/8 or ::1. */
+/** Returns whether an address is a loopback address: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: string): boolean {
   return /^127(?:\.\d{1,3}){3}$/.test(address) || address === "::1";
 }
 
 /**
- * What failed authentications are counted by: an IPv4 address, or the /64 of an IPv6 one, since a host has a whole /64 to
- * choose from.
+ * Returns the group by which failed authentications are counted: an IPv4 address, or the /64 of an IPv6 address. A host
+ * can use all addresses of its /64.
  */
 export function addressGroup(address: string): string {
   if (!address.includes(":")) return address;

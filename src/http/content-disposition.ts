@@ -1,13 +1,16 @@
-/** Longest name in bytes without its extension; file systems take 255 with it. */
+/** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
 const MOST_BYTES = 180;
-/** Characters that a file system or a shell treats specially, and invisible ones except joiners, which scripts and emoji need. */
+/**
+ * Characters that a file system or a shell treats specially, and invisible characters. Joiners are allowed, because
+ * scripts and emoji need them.
+ */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]|(?![\u200c\u200d])\p{Cf}/u;
-/** The same in ASCII, with what some clients interpret inside quotation marks: `;` and `%22`. */
+/** Non-ASCII and unsafe characters, and those that some clients interpret inside quotation marks: `;` and `%22`. */
 const unsafeAscii = /[^\x20-\x7e]|["%*/:;<>?\\|]/g;
 
 /**
- * `Content-Disposition: attachment` with a name from `safeFileName` (RFC 6266): `filename` in ASCII for old clients, `filename*`
- * in UTF-8 (RFC 8187).
+ * Formats `Content-Disposition: attachment` for a name from `safeFileName` (RFC 6266). `filename` is ASCII for old
+ * clients, `filename*` is UTF-8 (RFC 8187).
  */
 export function contentDisposition(fileName: string): string {
   const ascii = fileName.normalize("NFKD").replace(unsafeAscii, "_");
@@ -19,9 +22,9 @@ export function contentDisposition(fileName: string): string {
 }
 
 /**
- * The name to save an export under. Each character is judged by its compatibility form as well: a client or a file system that
- * normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
- * @param sourceName the recording's; null for a link's
+ * Returns the file name for an export. Each character's compatibility form is checked as well. A client or file system
+ * that normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
+ * @param sourceName the recording's name; null for a link
  */
 export function safeFileName(sourceName: string | null, extension: string): string {
   const characters = Array.from((sourceName ?? "").toWellFormed(), (character) =>
@@ -31,7 +34,7 @@ export function safeFileName(sourceName: string | null, extension: string): stri
   const end = characters.findLastIndex((character) => !/[. ]$/.test(character.normalize("NFKD")));
   let stem = "";
   for (const character of start < 0 ? [] : characters.slice(start, end + 1)) {
-    // Some characters have a compatibility form of many.
+    // The compatibility form of some characters is longer.
     if (Buffer.byteLength((stem + character).normalize("NFKD")) > MOST_BYTES) break;
     stem += character;
   }

@@ -4,7 +4,7 @@ import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 
-/** The parts of a create's form. They are read as they stream in, see upload/, and checked by the functions below. */
+/** The parts of a create's form. They are read as a stream, see upload/, and validated by the functions below. */
 export const createForm = Type.Object({
   file: Type.Optional(
     Type.String({
@@ -35,17 +35,20 @@ export const createForm = Type.Object({
   ),
 });
 
-/** What shall be transcribed: a file that is here, or a link that is yet to be fetched. */
+/** The recording to transcribe: a received file, or a link that is yet to be fetched. */
 export type Source =
   | { readonly type: "file"; readonly file: ReceivedFile }
   | { readonly type: "url"; readonly url: string };
 
-/** What is known of a link by its text alone. */
+/** Checks the text of a link without fetching it. */
 export type CheckUrl = (
   text: string,
 ) => { ok: true; url: URL } | { ok: false; kind: "invalid" | "playlist"; reason: string };
 
-/** @throws 422 under `url` for neither, both, or a link that can't be one; 422 for a playlist */
+/**
+ * Returns the recording to transcribe.
+ * @throws 422 under `url` when there is neither or both, or the link is not valid; 422 for a playlist
+ */
 export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, fetchEnabled: boolean): Source {
   if (fields.url !== undefined && file !== null) throw invalidField("url", "Send either a file or a url, not both.");
   if (file !== null) return { type: "file", file };
@@ -57,7 +60,10 @@ export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, f
   throw invalidField("url", checked.reason);
 }
 
-/** @throws 422 under `language` for a code that the model does not know */
+/**
+ * Returns the language of a code; null without a code.
+ * @throws 422 under `language` for a code that the model does not know
+ */
 export function languageOf(languages: readonly Language[], code: string | undefined): Language | null {
   if (code === undefined) return null;
   const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
@@ -65,7 +71,7 @@ export function languageOf(languages: readonly Language[], code: string | undefi
   return language;
 }
 
-/** A file's name without its extension. */
+/** Returns a file's name without its extension. */
 export function withoutExtension(name: string): string {
   const stem = name.replace(/\.[^.]*$/, "");
   return stem === "" ? name : stem;

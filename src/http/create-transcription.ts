@@ -39,9 +39,9 @@ export interface CreateServices {
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
   readonly room: DiskRoom;
-  /** The speech model in use, and what it accepts. */
+  /** Returns the speech model in use and its languages. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
-  /** Looks at a stored file; see probeRecording. */
+  /** Probes a stored file; see probeRecording. */
   readonly probe: (path: string) => ReturnType<typeof probeRecording>;
   readonly limits: () => Settings["limits"];
   readonly fetchEnabled: () => boolean;
@@ -49,22 +49,25 @@ export interface CreateServices {
   readonly toTranscription: ToTranscription;
   readonly metrics: Metrics;
   readonly now: () => number;
-  /** Why no work is taken now, in plain words; null when it is. */
+  /** Returns the reason why no work is accepted now, as text for people; null if work is accepted. */
   readonly refusal: () => string | null;
-  /** The slowest sender that is waited for; the contract's limits by default. */
+  /** Limits for slow senders; the contract's limits by default. */
   readonly pace?: PaceLimits;
 }
 
-/** For whom a recording is created. */
+/** The account for which a recording is created. */
 export interface Sender {
   readonly account: Account;
-  /** The workspace that it goes into; null: none. */
+  /** Workspace of the recording; null: none. */
   readonly workspaceId: string | null;
-  /** Checks again what was checked before the upload, which may have taken hours. @throws what the first check throws */
+  /**
+   * Repeats the access checks made before the upload, which may have taken hours.
+   * @throws what the first check throws
+   */
   requireAccess(): void;
 }
 
-/** What a create has of the machine and of its account until it is answered, and the most that it may send. */
+/** Resources that a create holds until it is answered, and the size limit of its body. */
 interface CreateHolds {
   readonly maxBodyBytes: number;
   readonly space: UploadReservation;
@@ -77,12 +80,12 @@ interface EnterOptions {
   readonly place: UploadPlace;
 }
 
-/** What a body may hold beside its recording: other parts, and the multipart form itself. */
+/** Allowance for the parts of a body besides its recording, and for the multipart form itself. */
 const bodyAllowanceBytes = 64 * 1024 * 1024;
 
 /**
- * POST /transcriptions, from its first byte to its answer, in the contract's order: size, Idempotency-Key, rate limits,
- * concurrency, the body, its fields, the fingerprint. What is refused leaves nothing behind.
+ * Handles POST /transcriptions from the first byte to the answer, in the contract's order: size, Idempotency-Key, rate
+ * limits, concurrency, body, fields, fingerprint. A refused create leaves nothing behind.
  */
 export class TranscriptionCreator {
   readonly #services: CreateServices;
@@ -98,7 +101,7 @@ export class TranscriptionCreator {
     this.#idempotency = new Idempotency(services.answers, services.now);
   }
 
-  /** @throws {ApiError} */
+  /** Creates a recording from a request of the API. @throws {ApiError} */
   create(request: Request): Promise<Response> {
     const { store, now } = this.#services;
     const caller = callerOf(request);
@@ -110,7 +113,10 @@ export class TranscriptionCreator {
     return this.#create(request, sender, () => this.#idempotency.begin(request, sender));
   }
 
-  /** The same for an account that the operator sends something for: an Idempotency-Key means nothing there. @throws {ApiError} */
+  /**
+   * Creates a recording on behalf of an account, for the operator. An Idempotency-Key is ignored.
+   * @throws {ApiError}
+   */
   createFor(sender: Sender, request: Request): Promise<Response> {
     return this.#create(request, sender, () => unkept);
   }
@@ -119,7 +125,7 @@ export class TranscriptionCreator {
     const limits = this.#services.limits();
     const reason = this.#services.refusal();
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
-    // What can't ever be stored here is more than this server takes: a 503 would have it sent again and again.
+    // A body that can never be stored here is answered as too large: clients would retry a 503 again and again.
     const maxBodyBytes = Math.min(limits.upload_bytes + bodyAllowanceBytes, this.#space.mostBytes);
     const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
     if (announcedBytes > maxBodyBytes)
@@ -132,7 +138,7 @@ export class TranscriptionCreator {
     return await this.#receive(request, sender, idempotent, { maxBodyBytes, space, place });
   }
 
-  /** Rate limits, which are not a replay's, then a place. A create that is refused spends nothing. */
+  /** Checks the rate limits, except for a replay, then takes a place. A refused create uses up no quota. */
   #admit(request: Request, sender: Sender, isReplay: boolean): UploadPlace {
     const { account } = sender;
     const own = parseAccountLimits(account.limits);
@@ -142,7 +148,10 @@ export class TranscriptionCreator {
     return this.#places.takeForCreate(account.id, limit);
   }
 
-  /** @throws 429 when the account's creates are spent, with the wait after which every window has room again */
+  /**
+   * Checks that the account may create a recording now.
+   * @throws 429 when a quota of creates is used up, with the wait until every window allows one again
+   */
   #requireCreates(request: Request, sender: Sender): void {
     const spent = this.#showCreates(request, sender).filter(({ remaining }) => remaining === 0);
     const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
@@ -154,7 +163,7 @@ export class TranscriptionCreator {
     );
   }
 
-  /** Puts how the account stands now into the answer's headers. */
+  /** Adds the account's current limits of creates to the answer's headers, and returns them. */
   #showCreates(request: Request, { account }: Sender): RateLimit[] {
     const creates = this.#createLimits(account.id, parseAccountLimits(account.limits));
     const context = contextOf(request);
@@ -196,7 +205,8 @@ export class TranscriptionCreator {
     });
     if (!upload.ok) {
       const error = toUploadError(upload.failure, Math.min(limits.upload_bytes, maxBodyBytes));
-      // Such a body has no bytes to compare by: its fault is what a second one has in common with it.
+      // The content of a failed upload has no fingerprint. Its failure serves as one, by which a repeated request is
+      // compared.
       return this.#refuse(sender, idempotent, JSON.stringify(upload.failure), error);
     }
     await using received = upload;
@@ -238,11 +248,11 @@ export class TranscriptionCreator {
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
     if (source.type === "file") await this.#examine(source.file, account.id);
-    // Who is gone would never learn of the recording.
+    // A client that has disconnected would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
 
-    // From here on nothing waits: other creates may have spent what was left when this one began, and ids must come in the
-    // order in which recordings are entered.
+    // No await from here to the insert: other creates may have used the remaining quota since this one began. Ids must
+    // also be in the order in which recordings are inserted.
     sender.requireAccess();
     this.#requireCreates(request, sender);
     const id = newRecordingId(now());
@@ -270,8 +280,10 @@ export class TranscriptionCreator {
   }
 
   /**
-   * @throws 422 under `file` for what is no recording, or is too long; 413 for what the disk can never hold decoded; 503 when
-   * this machine is too busy to find out, or where there is no room to decode it
+   * Checks that a stored file is a recording that this server can process.
+   * @throws 422 under `file` when it is not a recording or is too long
+   * @throws 413 when the file and its decoded audio can never fit on the disk
+   * @throws 503 when the machine is too busy to probe the file, or lacks the disk space to decode it now
    */
   async #examine(
     { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
@@ -282,7 +294,7 @@ export class TranscriptionCreator {
     const probed = await this.#looks
       .take(accountId, () => probe(path))
       .catch((error: unknown) => {
-        // A file that is at fault itself comes to the end of its processor time first, and is refused.
+        // A faulty file reaches the CPU time limit before this wall-clock limit, and is refused for that.
         if (!(error instanceof MediaError) || error.fault !== "ffmpeg_timed_out") throw error;
         throw new ApiError("service_unavailable", "The server is too busy to look at the file now.", {
           headers: { "Retry-After": "60" },
@@ -303,8 +315,8 @@ export class TranscriptionCreator {
   }
 
   /**
-   * Puts the file in its place before the record says so; a file without a record is swept away at the next start, and at
-   * once when the record can't be made.
+   * Moves the file to its final path before the recording is inserted. A file without a recording is removed at the
+   * next start, or at once when the insert fails.
    */
   #withFile(source: Source, id: string, enter: () => Recording): Recording {
     if (source.type === "url") return enter();

@@ -3,24 +3,24 @@ import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { messageOf } from "../text/index.ts";
 
-/** What the server shows to prove who it is, in PEM. */
+/** The server's TLS certificate chain and private key, in PEM. */
 export interface Credentials {
-  /** The server's own certificate first, then those that lead to its authority. */
+  /** The server's own certificate first, then the intermediate certificates of its authority. */
   readonly certificate: string;
   readonly key: string;
   /** The server's own certificate. */
   readonly leaf: X509Certificate;
-  /** What does not keep it from serving but should be mended, in plain words. */
+  /** Problems that do not prevent serving but should be fixed. */
   readonly warnings: readonly string[];
 }
 
 const day = 24 * 3600_000;
-/** Renewal by ACME happens a month before the end; what is left at two weeks will not be renewed by itself. */
+/** ACME clients renew a month before expiry. A certificate with two weeks left will not be renewed automatically. */
 const warnBeforeMilliseconds = 14 * day;
 
 /**
- * Reads certificate and key and sees that TLS can be spoken with them.
- * @throws {Error} that says which file is no good, and why
+ * Reads the certificate and the key and checks that TLS works with them.
+ * @throws {Error} that names the unusable file and the reason
  */
 export function readCredentials(certificatePath: string, keyPath: string, now: number): Credentials {
   const certificate = read(certificatePath);

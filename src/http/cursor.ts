@@ -1,14 +1,13 @@
 import { invalidField } from "./errors.ts";
 
-/**
- * Cursors are opaque to clients: a letter for what they count by, and where the page begins.
- */
+/** Encodes a cursor, which is opaque to clients: a letter for the kind of position, and the start of the page. */
 export function encodeCursor(kind: "i" | "r", position: string): string {
   return Buffer.from(kind + position).toString("base64url");
 }
 
 /**
- * @param shape what a position may be
+ * Decodes a cursor.
+ * @param shape allowed form of a position
  * @returns the position; null without a cursor
  * @throws 422 under `cursor`
  */

@@ -2,10 +2,10 @@ import { Elysia } from "elysia";
 import type { Settings } from "../config/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "./openapi/index.ts";
 
-// The page names its files with their version, so what was stored under a name never changes.
+// The page refers to its files by version, so the content under a name never changes.
 const storedForGood = "public, max-age=31536000, immutable";
 
-/** GET /openapi.json, and GET /docs, which shows it from files inside the program. Both without a key. */
+/** GET /openapi.json, and GET /docs, which displays it with files that are part of the program. Neither needs a key. */
 export function documentationRoutes(limits: () => Settings["limits"]) {
   let described = limits();
   let document = JSON.stringify(openApiDocument(described));

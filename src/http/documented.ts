@@ -1,6 +1,6 @@
 /**
- * What a schema says of itself in the API's description beyond what is checked by it, or in other words: the annotation
- * `documented` of a TypeBox schema.
+ * Values that the API's description shows for a schema, in addition to those that validation uses or instead of them.
+ * They are the annotation `documented` of a TypeBox schema.
  */
 export interface Documented {
   readonly description?: string;
@@ -8,7 +8,7 @@ export interface Documented {
   readonly format?: string;
 }
 
-/** The annotation, for the options of a schema. */
+/** Returns the annotation for the options of a schema. */
 export function documented(values: Documented): { readonly documented: Documented } {
   return { documented: values };
 }

@@ -6,8 +6,8 @@ import { ApiError, type FieldErrors, noRoom, notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 
 /**
- * Turns whatever was thrown, by router, parser, validation or handler, into the error envelope. What we did not throw on
- * purpose is logged and loses its message: it may hold anything.
+ * Converts every error thrown by router, parser, validation or handler into the error envelope. An unexpected error is
+ * logged and its message is not sent, because it may contain anything.
  */
 export function errorEnvelope(log: Logger) {
   return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) => {
@@ -17,7 +17,9 @@ export function errorEnvelope(log: Logger) {
   });
 }
 
-/** The error that may leave this program for what was thrown; what was not thrown on purpose goes into the log alone. */
+/**
+ * Converts a thrown value into the error that is sent to the client. Unexpected errors are described only in the log.
+ */
 export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
   if (error instanceof ApiError) return error;
   const { requestId } = contextOf(request);
@@ -26,7 +28,7 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   }
   if (code === "NOT_FOUND") return notFound();
   if (code === "PARSE") return new ApiError("bad_request", "The request's body can't be read.");
-  // Nobody is there to read this, and it is no fault of the server.
+  // The client has disconnected, so nobody receives this answer. It is not a fault of the server.
   if (request.signal.aborted && error instanceof Error && error.name === "AbortError") {
     return new ApiError("bad_request", "The connection was closed.");
   }
@@ -43,7 +45,7 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
 }
 
-/** Field → messages, without a value that was sent. */
+/** Returns the messages of each field, without the values that were sent. */
 function fieldErrors(error: ValidationError): FieldErrors {
   const fields: Record<string, string[]> = {};
   for (const issue of error.all) {

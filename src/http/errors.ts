@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-/** Every code a client may be told, with its status. */
+/** All error codes that a client may receive, with their status. */
 const statuses = {
   bad_request: 400,
   missing_api_key: 401,
@@ -34,20 +34,20 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code];
 }
 
-/** The codes that carry `docs`: those of an account that may not use the API. */
+/** The codes that carry `docs`: those for an account that may not use the API. */
 export const accountCodes = [
   "subscription_required",
   "account_restricted",
   "guest_account_not_supported",
 ] as const satisfies readonly ErrorCode[];
 
-/** Field name → what is wrong with it. */
+/** Messages by field name. */
 const fieldErrorsSchema = Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
   description: "What is wrong, by the name of the field, parameter or header. With `validation_failed` alone.",
 });
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** The error envelope where no other codes than these can come. */
+/** Returns the schema of the error envelope for a set of possible codes. */
 export function errorSchema(codes: readonly ErrorCode[]) {
   const mayBe = (...some: readonly ErrorCode[]) => some.some((code) => codes.includes(code));
   return Type.Object({
@@ -79,16 +79,16 @@ export function errorSchema(codes: readonly ErrorCode[]) {
 
 interface ErrorDetails {
   readonly headers?: Record<string, string>;
-  /** With `validation_failed` alone. */
+  /** Only with `validation_failed`. */
   readonly errors?: FieldErrors;
-  /** With `insufficient_scope` alone: the scope that the route needs. */
+  /** Only with `insufficient_scope`: the scope that the route needs. */
   readonly required?: string;
-  /** With the 403s that gate access: where to read about it, on this server. */
+  /** Only with the codes in `accountCodes`: URL of this server's documentation. */
   readonly docs?: string;
   readonly cause?: unknown;
 }
 
-/** What a client is told instead of an answer: the one error that leaves this program over HTTP. */
+/** An error that is sent to the client. No other error leaves this program over HTTP. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
@@ -104,30 +104,36 @@ export class ApiError extends Error {
     return statuses[this.code];
   }
 
-  /** The error envelope, as it is sent. */
+  /** Returns the error envelope as it is sent. */
   toJson(): string {
     const { errors, required, docs } = this.details;
     return JSON.stringify({ error: this.code, message: this.message, errors, required, docs });
   }
 
-  /** The answer. Elysia would call a `toResponse` by itself, past the hook that notes what was refused. */
+  /**
+   * Returns the answer. The name is not `toResponse`, which Elysia would call by itself, bypassing the hook that
+   * records refusals.
+   */
   asResponse(): Response {
     const headers = { "Content-Type": "application/json;charset=utf-8", ...this.details.headers };
     return new Response(this.toJson(), { status: this.status, headers });
   }
 }
 
-/** 422 for one field. */
+/** Returns a 422 error for one field. */
 export function invalidField(field: string, message: string): ApiError {
   return new ApiError("validation_failed", `The request is not valid: ${field}.`, { errors: { [field]: [message] } });
 }
 
-/** 404, with the same body whatever was not found, so that nobody learns what others have. */
+/** Returns a 404 error. Its body is the same whatever was not found, so that nobody learns what other accounts have. */
 export function notFound(): ApiError {
   return new ApiError("not_found", "There is nothing here.");
 }
 
-/** 503 for a machine that can't write now: an operator, or the end of other work, makes room in minutes. */
+/**
+ * Returns a 503 error for a machine that can't write now. An operator or completed work frees disk space within
+ * minutes.
+ */
 export function noRoom(message: string): ApiError {
   return new ApiError("service_unavailable", message, { headers: { "Retry-After": "60" } });
 }

@@ -26,29 +26,29 @@ export interface ExportServices {
 
 export interface ExportRequest {
   readonly request: Request;
-  /** The account that asks, or a name that is no account's id: each owner gets its turn. */
+  /** The account that sends the request, or a name that is no account's id. Owners are served in round robin. */
   readonly owner: string;
   readonly recording: Recording;
   readonly format: ExportFormat;
   /** Display names of speakers that have one. */
   readonly speakerNames?: ReadonlyMap<number, string>;
-  /** Headers of the answer besides those that describe the file. */
+  /** Additional headers of the answer, besides those that describe the file. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How many exports are made at once: more would take the memory and cores that recordings are processed with. */
+/** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
 const SLOTS = 2;
-/** Disk space for a file of 18 hours (5 MB as PDF) and the child process's input, several times over. */
+/** Reserved disk space: several times that of an export of 18 hours (5 MB as PDF) and the child process's input. */
 const RESERVED_BYTES = 32 * 1024 * 1024;
 
 /**
- * Makes and sends exports, for the API and the console. Exports of different owners are made in round robin, and an owner
- * has a bounded number of them. Long ones are sent from files, so that clients that read slowly take no memory; a file is
- * removed when its answer ends, or its recording is deleted.
+ * Generates and sends exports, for the API and the console. Owners are served in round robin, and each may have a
+ * bounded number of exports. Long exports are sent from files, so that slow clients take no memory. A file is removed
+ * when its answer ends or its recording is deleted.
  */
 export class ExportAnswers {
   readonly #services: ExportServices;
-  /** Texts take a fraction of a second, and need not wait for the child processes of PDF and DOCX. */
+  /** Text exports take a fraction of a second, so they do not wait for the child processes of PDF and DOCX. */
   readonly #texts = new ExportQueue(SLOTS);
   readonly #documents = new ExportQueue(SLOTS);
   readonly #answers: OpenAnswers;
@@ -59,7 +59,7 @@ export class ExportAnswers {
   }
 
   /**
-   * Makes an export.
+   * Generates an export.
    * @returns the answer with the file
    * @throws {ApiError} 429 when the owner has too many open, 404 when the recording is deleted meanwhile
    * @throws {MachineError} when there is no disk space for the file
@@ -88,7 +88,7 @@ export class ExportAnswers {
           ...asked.headers,
           "Content-Type": mediaType,
           "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, extension)),
-          // Without it Bun would answer a Range by itself: with 206, or 416 without the error envelope.
+          // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": `bytes 0-${size - 1}/${size}`,
         },
       });
@@ -98,18 +98,18 @@ export class ExportAnswers {
       file?.[Symbol.dispose]();
       // An export of a recording that is being deleted may fail in any way.
       if (this.#isDeleted(recording.id)) throw notFound();
-      // The check of open answers may notice a lost connection before the request's own signal does.
+      // The check of open answers may detect a lost connection before the request's own signal does.
       if (isEnded) throw new ApiError("bad_request", "The connection was lost before the answer.");
       throw error;
     }
   }
 
-  /** Ends the exports of deleted recordings, and removes their files. */
+  /** Ends the exports of deleted recordings and removes their files. */
   removeDeleted(): void {
     this.#answers.check();
   }
 
-  /** Removes all files. The server has ended. */
+  /** Removes all files. Called when the server has stopped. */
   close(): void {
     this.#answers.close();
   }
@@ -130,7 +130,7 @@ export class ExportAnswers {
     try {
       return this.#services.recordings.get(id) === null;
     } catch {
-      // A database that can't be read now does not say so.
+      // If the database can't be read now, the recording does not count as deleted.
       return false;
     }
   }

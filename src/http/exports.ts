@@ -22,13 +22,16 @@ export function exportRoutes({ recordings, exports }: TranscriptionServices) {
   });
 }
 
-/** The same record gives the same bytes in the same version of this program, so neither has to be made to be compared. */
+/**
+ * Returns the ETag of an export without generating the file: the same recording gives the same bytes in the same
+ * program version.
+ */
 function entityTag(recording: Recording, format: ExportFormat): string {
   const identity = JSON.stringify([recording.id, recording.updatedAt, format, programVersion]);
   return `"${createHash("sha256").update(identity).digest("base64url").slice(0, 27)}"`;
 }
 
-/** `If-None-Match` (RFC 9110, 13.1.2): weak comparison with each tag of a list. */
+/** Evaluates `If-None-Match` (RFC 9110, 13.1.2): weak comparison with each tag of a list. */
 function matches(header: string | null, tag: string): boolean {
   if (header === null) return false;
   return header.trim() === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);

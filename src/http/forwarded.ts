@@ -1,24 +1,24 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** Proxies whose word on who asks is believed. */
+/** Proxies whose forwarding headers are trusted. */
 export type TrustedProxies = Pick<BlockList, "check">;
 
-/** Who asks, as far as the server can tell. */
+/** The client of a request, as far as the server can determine. */
 export interface Client {
-  /** IPv4 plainly, also where it came in the form of IPv6; empty where there is no socket. */
+  /** IP address, with IPv4-mapped IPv6 as plain IPv4; empty without a socket. */
   readonly address: string;
-  /** Whether the request says that a proxy passed it on, whoever that was: then it is none of this machine's own. */
+  /** Whether the request carries a proxy's header, from any source. Such a request does not count as local. */
   readonly forwarded: boolean;
-  /** What the client spoke to the proxy; null where no trusted proxy says so. */
+  /** Scheme between the client and the proxy; null unless a trusted proxy reports it. */
   readonly scheme: "http" | "https" | null;
 }
 
-/** Headers that proxies leave. Their presence is telling, whatever they say. */
+/** Headers that proxies add. Their presence alone shows that a request was forwarded. */
 const traces = ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"];
 
 /**
- * Reads the operator's list: `10.0.0.5`, `10.0.0.0/24`, `fd12:3456::/32`.
- * @throws {Error} that names the first entry which is none, or which trusts everybody
+ * Parses the operator's list: `10.0.0.5`, `10.0.0.0/24`, `fd12:3456::/32`.
+ * @throws {Error} that names the first entry that is not valid or that trusts every address
  */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList();
@@ -37,10 +37,12 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * Who asks. Only a trusted peer's `X-Forwarded-For` counts, read from the right: each proxy adds there whom it heard from,
- * so the first address that is no trusted proxy is the client, and what stands left of it is the client's own invention.
- * An entry that can't be read ends the search at the proxy that passed it on. RFC 7239's `Forwarded` is not read: of two
- * headers with the same purpose a proxy sets one and lets the client's other pass.
+ * Determines the client of a request.
+ * Only the `X-Forwarded-For` of a trusted peer counts. It is read from the right, since each proxy appends the address
+ * from which it received the request. The first address that is no trusted proxy is the client; a client can invent
+ * everything left of it. An unreadable entry ends the search at the proxy that passed it on.
+ * RFC 7239's `Forwarded` is not read: of two headers with the same purpose, a proxy sets one and passes on the client's
+ * other.
  */
 export function clientOf(peer: string, headers: Headers, proxies: TrustedProxies): Client {
   const forwarded = traces.some((name) => headers.has(name));
@@ -60,19 +62,19 @@ function isTrusted(address: string, proxies: TrustedProxies): boolean {
   return family !== 0 && proxies.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** `192.0.2.7:4711` and `[2001:db8::7]:4711`, as some proxies write them, without the port and the brackets. */
+/** Removes the port and the brackets that some proxies write: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
-/** The address without a zone, IPv4 in its own form; null for what is none. */
+/** Returns an address without its zone, and IPv4-mapped IPv6 as IPv4; null if it is not an address. */
 function plainAddress(text: string): string | null {
   const address = text.replace(/%.*$/, "");
   if (isIP(address) === 0) return null;
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** The last word is that of the proxy which is trusted. */
+/** Returns the last entry, which the trusted proxy has written. */
 function schemeOf(header: string | null): Client["scheme"] {
   const last = header?.split(",").at(-1)?.trim().toLowerCase();
   return last === "http" || last === "https" ? last : null;

@@ -2,13 +2,13 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { ApiError } from "./errors.ts";
 
-/** What keeps the server from taking work, in plain words; null when nothing does. */
+/** Returns the reason why the server can't accept work, as text for people; null if it can. */
 export type Readiness = () => string | null | Promise<string | null>;
 
 export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
 export const readySchema = Type.Object({ status: Type.Literal("ready") });
 
-/** GET /healthz: alive. GET /readyz: ready to take work. Both without a key. */
+/** GET /healthz: alive. GET /readyz: ready to accept work. Neither needs a key. */
 export function healthRoutes(readiness: Readiness) {
   return new Elysia({ name: "health" })
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })

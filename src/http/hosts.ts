@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
-/** The names, in lower case, by which clients reach this server. */
+/** The host names of this server, in lower case. */
 export type HostNames = ReadonlySet<string>;
 
 /**
@@ -20,10 +20,12 @@ export function parseHostNames(entries: readonly string[]): Set<string> {
 }
 
 /**
- * Why a request's `Host` header can't be served; null where it can. A page that binds its own name to this server's address (DNS
- * rebinding) sends that name, so it can read neither /metrics nor the sign-in. An address can't be rebound and is
- * served, as is a request without a Host: HTTP/1.0 has none, and browsers always send one.
- * @param certificate the server's own: a browser sends no request before the name in its address matches the certificate
+ * Returns the reason why a request's `Host` header is refused, or null if it is accepted.
+ * In a DNS rebinding attack, a page binds its own name to this server's address. The browser sends that name, so
+ * refusing it keeps the page from /metrics and the sign-in. Addresses can't be rebound, so they are accepted. A request
+ * without a Host is accepted too: HTTP/1.0 has none, and browsers always send one.
+ * @param certificate the server's own: a browser sends no request before the name in its address matches the
+ * certificate
  */
 export function hostFault(
   header: string | null,
@@ -39,7 +41,10 @@ export function hostFault(
   return "This server does not serve the host that the request names; its operator lists host names in server.hosts.";
 }
 
-/** The host of a Host header (RFC 9110, 7.2) in lower case, without its port, brackets and final dot; null for no host. */
+/**
+ * Returns the host of a Host header (RFC 9110, 7.2) in lower case, without port, brackets and final dot; null if
+ * invalid.
+ */
 function nameOf(header: string): string | null {
   const [, address, name] = /^(?:\[([\da-f:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?$/i.exec(header) ?? [];
   return (address ?? name)?.toLowerCase() ?? null;

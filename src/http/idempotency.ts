@@ -2,30 +2,30 @@ import { createHash } from "node:crypto";
 import type { AnswerScope, KeptAnswer, KeptAnswers } from "../recordings/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
 
-/** What an Idempotency-Key may be: visible ASCII. */
+/** Allowed form of an Idempotency-Key: visible ASCII. */
 export const idempotencyKeyShape = /^[!-~]{1,255}$/;
 
-/** A create's Idempotency-Key, from its first byte to its answer; without one nothing is kept and nothing is compared. */
+/** The Idempotency-Key of a create, from its first byte to its answer. Without a key, nothing is stored or compared. */
 export interface IdempotentCreate extends Disposable {
-  /** The answer that was given before, when there was one within the last 24 hours. */
+  /** The previous answer, if there was one within the last 24 hours. */
   readonly known: KeptAnswer | null;
   readonly scope: AnswerScope | null;
 }
 
-/** A create of which nothing is kept. */
+/** A create whose answer is not stored: it has no Idempotency-Key, or the operator sends it. */
 export const unkept: IdempotentCreate = { known: null, scope: null, [Symbol.dispose]: () => {} };
 
-/** Whose creates an Idempotency-Key tells apart. */
+/** Owner of a create: Idempotency-Keys are distinct for each account and workspace. */
 interface Creating {
   readonly account: { readonly id: string };
   readonly workspaceId: string | null;
 }
 
-/** Sees to it that a create with an Idempotency-Key happens once, however often it is sent. */
+/** Ensures that a create with an Idempotency-Key is executed once, however often it is sent. */
 export class Idempotency {
   readonly #answers: KeptAnswers;
   readonly #now: () => number;
-  /** Keys whose first request is unanswered. In memory: a crash before the answer frees the key. */
+  /** Keys whose first request is still unanswered. Held in memory: a crash before the answer releases the key. */
   readonly #inProgress = new Set<string>();
 
   constructor(answers: KeptAnswers, now: () => number) {
@@ -34,8 +34,8 @@ export class Idempotency {
   }
 
   /**
-   * Begins a create; dispose of what it gives when the answer is decided.
-   * @throws 422 for a key that is none, 409 while another request with it is unanswered
+   * Begins a create. The caller disposes of the result when the answer is decided.
+   * @throws 422 for a key that is not valid, 409 while another request with the same key is unanswered
    */
   begin(request: Request, { account, workspaceId }: Creating): IdempotentCreate {
     const header = request.headers.get("idempotency-key");
@@ -45,7 +45,7 @@ export class Idempotency {
     }
     const scope = { accountId: account.id, workspaceId, key: header };
     const known = this.#answers.find(scope, this.#now());
-    // What was answered can be asked for by many at once.
+    // Several requests may replay the same answer at once.
     if (known !== null) return { known, scope, [Symbol.dispose]: () => {} };
     const name = JSON.stringify(scope);
     if (this.#inProgress.has(name)) {
@@ -55,7 +55,7 @@ export class Idempotency {
     return { known, scope, [Symbol.dispose]: () => void this.#inProgress.delete(name) };
   }
 
-  /** Keeps a refusal for the next request with the same key and body. */
+  /** Stores a 422 for the next request with the same key and body. */
   keepRefusal({ scope, known }: IdempotentCreate, fingerprint: string, error: ApiError): void {
     if (scope === null || known !== null || error.status !== 422) return;
     const answer = { fingerprint, status: error.status, body: error.toJson(), recordingId: null };
@@ -64,8 +64,8 @@ export class Idempotency {
 }
 
 /**
- * The first answer again, byte for byte.
- * @throws 409 when the body is another one, 404 when the recording was deleted since
+ * Returns the first answer again, byte for byte.
+ * @throws 409 when the body differs, 404 when the recording was deleted since
  */
 export function replay(known: KeptAnswer, fingerprint: string, location: (recordingId: string) => string): Response {
   if (known.fingerprint !== fingerprint) {
@@ -77,7 +77,10 @@ export function replay(known: KeptAnswer, fingerprint: string, location: (record
   return new Response(known.body, { status: known.status, headers });
 }
 
-/** What tells one create's body from another's: the file's bytes and name, the link and the language. */
+/**
+ * Returns the fingerprint by which the bodies of creates are compared: the file's bytes and name, the link and the
+ * language.
+ */
 export function fingerprintOf(body: {
   readonly sha256: string | null;
   readonly name: string | null;

@@ -9,7 +9,7 @@ export const languageSchema = Type.Object({
 
 export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
 
-/** GET /languages: what the model in use accepts. */
+/** GET /languages: the languages of the model in use. */
 export function languageRoutes(languages: () => readonly Language[]) {
   const data = () => languages().map(({ code, name }) => ({ code, name }));
   return new Elysia({ name: "languages" }).get("/languages", () => ({ data: data() }), {

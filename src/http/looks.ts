@@ -1,20 +1,23 @@
 import PQueue from "p-queue";
 
-/** Uploads that are looked at at a time: a look takes milliseconds, but a hostile file takes seconds, and memory, up to its limits. */
+/**
+ * Number of uploads probed in parallel. A probe takes milliseconds. For a hostile file it takes seconds and memory, up
+ * to its limits.
+ */
 const looksAtOnce = 4;
-/** Of one account, so that one with hostile files leaves places to the others. */
+/** Number of parallel probes per account, so that hostile files of one account leave places to the others. */
 const looksOfAccount = 2;
 
-/** The looks at uploads, in the order of their coming, a few at a time and fewer of each account. */
+/** Queue of probes of uploads, in order of arrival. Few run in parallel, and fewer per account. */
 export class Looks {
   readonly #all = new PQueue({ concurrency: looksAtOnce });
   readonly #byAccount = new Map<string, PQueue>();
 
-  /** Looks when it is the account's turn. */
+  /** Runs a probe when it is the account's turn. */
   async take<T>(accountId: string, look: () => Promise<T>): Promise<T> {
     const own = this.#byAccount.get(accountId) ?? new PQueue({ concurrency: looksOfAccount });
     this.#byAccount.set(accountId, own);
-    // Only those that an account may have at once wait in the line of all.
+    // The shared queue holds at most `looksOfAccount` probes of an account.
     const looked = own.add(() => this.#all.add(look));
     void own.onIdle().then(() => {
       const isOver = own.size + own.pending === 0 && this.#byAccount.get(accountId) === own;

@@ -2,8 +2,8 @@ import type { AnyElysia } from "elysia";
 import { ApiError } from "./errors.ts";
 
 /**
- * Answers every other method of the app's paths with 405 and `Allow`, OPTIONS too: there is no CORS here. HEAD is GET
- * without a body; the server sees to that.
+ * Answers all other methods of the app's paths with 405 and `Allow`. This includes OPTIONS, because there is no CORS.
+ * The server handles HEAD as GET without a body.
  */
 export function refuseOtherMethods(app: AnyElysia): void {
   const allowed = new Map<string, Set<string>>();

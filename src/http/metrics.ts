@@ -6,13 +6,13 @@ import { contextOf } from "./request-context.ts";
 
 export interface MetricsOptions {
   readonly metrics: Metrics;
-  /** Whether other machines may read them. */
+  /** Returns whether other machines may read the metrics. */
   readonly metricsRemote: () => boolean;
 }
 
 /**
- * GET /metrics: for Prometheus, without a key; to this machine alone unless the operator says otherwise. What a proxy passes
- * on is not this machine's, though its peer be loopback.
+ * GET /metrics: for Prometheus, without a key. Only this machine may read it unless the operator allows others. A
+ * forwarded request never counts as local, even if the proxy connects over loopback.
  */
 export function metricsRoutes({ metrics, metricsRemote }: MetricsOptions) {
   return new Elysia({ name: "metrics" }).get("/metrics", async ({ request }) => {

@@ -2,36 +2,39 @@ import { rateLimited } from "./rate-limits.ts";
 import type { Connection } from "./request-context.ts";
 
 interface Ending {
-  /** False ends the answer, in preparation too. */
+  /** Returns whether the answer is still needed. False ends it, even while it is being prepared. */
   readonly isWanted: () => boolean;
-  /** Called once, when the answer has ended in any way. */
+  /** Called once, when the answer is finished for any reason. */
   readonly onEnd: () => void;
 }
 
 interface Entry extends Ending {
   readonly owner: string;
   readonly connection: Connection;
-  /** When the answer is cut; null while it is being prepared. */
+  /** Time at which the connection is cut; null while the answer is being prepared. */
   deadline: number | null;
 }
 
-/** The place of one answer among those of its owner. */
+/** One open answer of an owner. */
 export interface OpenAnswer {
-  /** The answer has so many bytes and is sent from now on. */
+  /** Starts the deadline: the answer is being sent from now on and has the given size. */
   send(bytes: number): void;
-  /** There is no answer. */
+  /** Closes the entry, because no answer will be sent. */
   close(): void;
 }
 
-/** Exports, and pages of segments, of one account that may be open. */
+/** Maximum number of open exports, and likewise of open pages of segments, per account. */
 export const MAX_OPEN_ANSWERS = 16;
-/** An answer may take a minute, and beyond that as long as its size takes at the slowest speed that is allowed. */
+/**
+ * Time that every answer may take. Beyond that, an answer may take as long as its size needs at the slowest allowed
+ * speed.
+ */
 const FIRST_MILLISECONDS = 60_000;
 const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
-/** How often answers are checked: Bun says whether one has ended, but only when it is asked. */
+/** Interval of the checks of open answers. Bun reports the end of an answer only when asked. */
 const CHECK_MILLISECONDS = 250;
 
-/** Large answers that are being prepared or sent: bounded in number for each owner, and each in its time. */
+/** Large answers that are being prepared or sent. Their number is bounded per owner, and each has a deadline. */
 export class OpenAnswers {
   readonly #most: number;
   readonly #what: string;
@@ -40,8 +43,8 @@ export class OpenAnswers {
   #checking: Timer | null = null;
 
   /**
-   * @param most how many each owner may have open
-   * @param what their name for people, e.g. `exports`
+   * @param most maximum number of open answers per owner
+   * @param what name of the answers in messages, e.g. `exports`
    * @param now milliseconds since the epoch
    */
   constructor(most: number, what: string, now: () => number) {
@@ -50,7 +53,7 @@ export class OpenAnswers {
     this.#now = now;
   }
 
-  /** Opens an answer of an owner. @throws {ApiError} 429 when the owner has too many open */
+  /** Registers an answer of an owner. @throws {ApiError} 429 when the owner has too many open */
   open(owner: string, connection: Connection, ending: Partial<Ending> = {}): OpenAnswer {
     if (this.#of(owner).length >= this.#most) this.check();
     const others = this.#of(owner);
@@ -74,13 +77,13 @@ export class OpenAnswers {
     };
   }
 
-  /** Closes the answers that have ended, and ends those that take too long or are no longer wanted. */
+  /** Closes the entries of finished answers, and ends answers that are overdue or no longer needed. */
   check(): void {
     const now = this.#now();
     for (const entry of this.#entries) {
       const { connection, deadline, isWanted } = entry;
       const isOver = (deadline !== null && now >= deadline) || !isWanted();
-      // While it is prepared, the client is to read why there is none.
+      // An answer in preparation is not cut, so that the client receives the error.
       if (isOver && deadline !== null) connection.cut();
       if (isOver || !connection.isOpen()) this.#close(entry);
     }

@@ -70,7 +70,7 @@ export const exportQuery = Type.Object({
   },
 });
 
-/** The statuses of a query's list, which was read by its schema. */
+/** Returns the statuses in a query's comma-separated list, which its schema has validated. */
 export function parseStatuses(text: string | undefined): Status[] | undefined {
   return text?.split(",").filter((status) => Value.Check(statusSchema, status));
 }
@@ -78,9 +78,9 @@ export function parseStatuses(text: string | undefined): Status[] | undefined {
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * An ISO 8601 date or time; without an offset it is UTC.
+ * Parses an ISO 8601 date or time. Without an offset it is UTC.
  * @returns milliseconds since the epoch
- * @throws 422 under its name
+ * @throws 422 under the parameter's name
  */
 export function parseTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -90,17 +90,17 @@ export function parseTime(name: string, text: string | undefined): number | unde
   return time;
 }
 
-/** Whether a day exists: `Date` takes the 30th of February for the 2nd of March. */
+/** Returns whether a day exists. `Date` parses the 30th of February as the 2nd of March. */
 function isDate(day: string): boolean {
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 /**
- * Reads a request's query by its schema, whose properties are whole numbers and texts. A number is decimal digits and
- * nothing else (no sign, space, exponent or hexadecimal: Elysia's own numbers take them all, and lose the parameter's name
- * where one is out of its range); a parameter that is not of the schema is ignored.
- * @throws 422 with every parameter that is out of its range or comes twice, each under its name
+ * Reads a request's query according to its schema, whose properties are integers and strings. An integer consists of
+ * decimal digits only: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these, and lose the
+ * parameter's name when one is out of range. Parameters that are not in the schema are ignored.
+ * @throws 422 with every parameter that is missing, not valid or repeated, each under its name
  */
 export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
   const given = new URL(request.url).searchParams;

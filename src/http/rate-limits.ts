@@ -1,20 +1,23 @@
 import type { WindowState } from "../accounts/index.ts";
 import { ApiError } from "./errors.ts";
 
-/** One limit as a client sees it. */
+/** State of one limit as shown to the client. */
 export interface RateLimit extends WindowState {
-  /** Its name in the headers. */
+  /** Name of the limit in the headers. */
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
 }
 
-/** Whole seconds after which a retry passes, never 0. */
+/** Returns the whole seconds after which a retry succeeds, at least 1. */
 export function retryAfterSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
-/** `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10): quota and window; what is left, and for how long. */
+/**
+ * Formats the headers `RateLimit-Policy` (quota and window) and `RateLimit` (remaining quota, and for how many
+ * seconds). See draft-ietf-httpapi-ratelimit-headers-10.
+ */
 export function rateLimitHeaders(limits: readonly RateLimit[]): Record<string, string> {
   if (limits.length === 0) return {};
   const policy = limits.map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`);
@@ -25,7 +28,7 @@ export function rateLimitHeaders(limits: readonly RateLimit[]): Record<string, s
   return { "RateLimit-Policy": policy.join(", "), RateLimit: state.join(", ") };
 }
 
-/** 429 with a `Retry-After` that is true. */
+/** Creates a 429 error with an exact `Retry-After`. */
 export function rateLimited(message: string, retryMilliseconds: number): ApiError {
   return new ApiError("rate_limited", message, {
     headers: { "Retry-After": String(retryAfterSeconds(retryMilliseconds)) },

@@ -1,17 +1,18 @@
 import type { BunRequest, Server } from "bun";
 
-/** The percent-decoded segments of a path as it was sent; null where it has empty ones or too many. */
+/** The percent-decoded segments of a path as it was sent; null if some are empty or there are too many. */
 export type RawSegments = readonly string[] | null;
 
 type Handle = (request: Request, server: Server<undefined>, segments: RawSegments) => Promise<Response>;
 
-/** More than any path of the server has. */
+/** Longest path that gets a route, in segments. No path of the server has as many. */
 const MOST_SEGMENTS = 8;
 
 /**
- * Routes for `Bun.serve` that show the path as it was sent. Bun resolves `..` and `\` before it shows a request's URL (WHATWG
- * URL), so a proxy that passes on `/api/` alone would let `/api/../console/` through. Bun's router, however, matches the
- * path as it was sent, and the parameters of a route are the segments of that path.
+ * Returns routes for `Bun.serve` that pass on the path as it was sent.
+ * Bun resolves `..` and `\` in a request's URL (WHATWG URL). So a proxy that forwards only `/api/` would let
+ * `/api/../console/` through. Bun's router, however, matches the path as it was sent, and the parameters of a route are
+ * the segments of that path.
  */
 export function rawPathRoutes(handle: Handle) {
   const routes: Record<string, (request: BunRequest, server: Server<undefined>) => Promise<Response>> = {
@@ -27,13 +28,16 @@ export function rawPathRoutes(handle: Handle) {
   return { routes, fetch: (request: Request, server: Server<undefined>) => handle(request, server, null) };
 }
 
-/** Whether the path as it was sent holds dot segments. @param path the same path, resolved */
+/** Returns whether the path as it was sent has dot segments. @param path the same path, resolved */
 export function hasDotSegments(segments: RawSegments, path: string): boolean {
   if (segments !== null) return segments.some((segment) => dotSegment.test(segment));
-  // A path like this one has a route above, so the path that was sent was another.
+  // A path of this form has a route above. No route matched, so the path that was sent differed from the resolved one.
   const resolved = path.replace(/\/$/, "").split("/").slice(1);
   return resolved.length <= MOST_SEGMENTS && !resolved.includes("");
 }
 
-/** `.` or `..`, also next to an encoded slash or before a fragment; or a backslash, which counts as a slash in URLs. */
+/**
+ * Dot segments (`.` or `..`), also next to an encoded slash or before a fragment, and backslashes, which count as
+ * slashes in URLs.
+ */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/#]|$)|\\/;

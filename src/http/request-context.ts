@@ -3,43 +3,48 @@ import type { ErrorCode } from "./errors.ts";
 import type { Client } from "./forwarded.ts";
 import type { RateLimit } from "./rate-limits.ts";
 
-/** Who makes a request: a key that is in force, and its account. */
+/** The sender of a request: an active key and its account. */
 export interface Caller {
   readonly key: ApiKey;
   readonly account: Account;
 }
 
-/** The connection on which a request came and its answer is sent. */
+/** The connection of a request and its answer. */
 export interface Connection {
-  /** Whether the answer is not sent to its end yet, and the client not known to be gone. */
+  /** Returns whether the answer is not yet sent completely and the client is not known to have disconnected. */
   isOpen(): boolean;
   /** Ends the connection within seconds if its client does not read. */
   cut(): void;
 }
 
-/** What is known of a request beside the request itself. */
+/** Data about a request that the Request object does not hold. */
 export interface RequestContext {
-  /** The client's `X-Request-Id`, or ours. */
+  /** The client's `X-Request-Id` if it has the allowed form, otherwise a generated UUID. */
   readonly requestId: string;
-  /** Where it comes from. */
+  /** The client that sent the request. */
   client: Client;
-  /** Without a socket, as in some tests, an answer counts as sent at once. */
+  /**
+   * Connection of the request. Without a socket, as in some tests, isOpen() is false, so an answer counts as sent at
+   * once.
+   */
   connection: Connection;
-  /** Where the client knows this server to be, e.g. `https://transcribe.example.org`; empty where there is no socket. */
+  /**
+   * Base URL under which the client reaches this server, e.g. `https://transcribe.example.org`; empty without a socket.
+   */
   origin: string;
-  /** What the request was refused with; null when it was not. */
+  /** Error code with which the request was refused; null if it was not. */
   refusal: ErrorCode | null;
-  /** Set once the request has shown a key that is in force. */
+  /** Set once the request is authenticated by an active key. */
   caller: Caller | null;
-  /** The limits that the request came under, for the answer's headers. */
+  /** The limits applied to the request, for the answer's headers. */
   limits: readonly RateLimit[];
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
-/** What a client's `X-Request-Id` may be. */
+/** Allowed form of a client's `X-Request-Id`. */
 export const requestIdShape = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The context of a request; made at the first call. */
+/** Returns the context of a request. The first call creates it. */
 export function contextOf(request: Request): RequestContext {
   const known = contexts.get(request);
   if (known !== undefined) return known;
@@ -57,13 +62,13 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
-/** Makes a request that stands in for another one share its context. */
+/** Makes a substitute for another request share that request's context, and returns it. */
 export function shareContext(request: Request, with_: Request): Request {
   contexts.set(request, contextOf(with_));
   return request;
 }
 
-/** The caller of a request that has passed `access`. */
+/** Returns the caller of a request that has passed `access`. */
 export function callerOf(request: Request): Caller {
   const { caller } = contextOf(request);
   if (caller === null) throw new Error("a route under the base path was reached without a key");

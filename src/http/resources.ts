@@ -10,7 +10,7 @@ import {
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** The public form of a recording. */
+/** Representation of a recording in the API. */
 export const transcriptionSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "A UUID of version 7: it sorts by creation." }),
@@ -76,7 +76,7 @@ export const segmentSchema = Type.Object(
 );
 export type SegmentResource = Static<typeof segmentSchema>;
 
-/** A recording as the list shows it: of its progress the step alone. */
+/** Representation of a recording in a list: of its progress only the step. */
 export const listedTranscriptionSchema = Type.Composite(
   [
     Type.Omit(transcriptionSchema, ["progress"]),
@@ -100,15 +100,15 @@ export const transcriptionPageSchema = pageOf(listedTranscriptionSchema, "Record
 
 export const segmentPageSchema = pageOf(segmentSchema, "Segments in their order.");
 
-/** ISO 8601 with milliseconds and the offset spelled out. */
+/** Formats a time in ISO 8601 with milliseconds and the offset +00:00. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "+00:00");
 }
 
-/** Makes a recording's public form. */
+/** Converts a recording to its representation in the API. */
 export type ToTranscription = (recording: Recording) => TranscriptionResource;
 
-/** @param workspaceOf looks a workspace up by its id */
+/** Creates the function that converts recordings. @param workspaceOf returns a workspace by its id */
 export function transcriptionMapper(workspaceOf: (id: string) => { id: string; name: string } | null): ToTranscription {
   return (recording) =>
     toTranscription(recording, recording.workspaceId === null ? null : workspaceOf(recording.workspaceId));

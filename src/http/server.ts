@@ -9,7 +9,7 @@ import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
 import { type Connection, contextOf, shareContext } from "./request-context.ts";
 
-/** What is served beside the API on the same address; null: nothing is, at that path. */
+/** Returns the handler of a path that the same address serves in addition to the API; null if the path has none. */
 export type Beside = (path: string) => ((request: Request) => Promise<Response>) | null;
 
 export interface ServerOptions {
@@ -18,33 +18,36 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly proxies: () => TrustedProxies;
-  /** Names that a request's Host header may give, besides loopback names, addresses and those in the certificate. */
+  /**
+   * Additional names accepted in a request's Host header, besides loopback names, addresses and the certificate's
+   * names.
+   */
   readonly hosts: () => HostNames;
-  /** What TLS is spoken with; null speaks plain HTTP. */
+  /** Certificate and key for TLS; null serves plain HTTP. */
   readonly credentials: Credentials | null;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpServer {
   readonly port: number;
   /**
-   * Shows another certificate from now on. Requests under way end on their connections, those that wait for the next
-   * request are closed, as at any time when they have been idle.
+   * Uses another certificate from now on. Requests in progress complete on their connections. Connections that wait for
+   * their next request are closed, as may happen to idle connections at any time.
    */
   useCredentials(credentials: Credentials): void;
-  /** Takes no more connections and waits until the requests under way are answered, or cuts them. */
+  /** Stops accepting connections and waits until the requests in progress are answered, or cuts them. */
   stop(cut?: boolean): Promise<void>;
 }
 
-/** How long a connection may do nothing between requests. */
+/** Maximum idle time of a connection between requests. */
 const idleSeconds = 120;
-/** How long the head of a connection's first request may take, and the handshake before it where TLS is spoken. */
+/** Maximum time for the head of a connection's first request, and for the TLS handshake before it. */
 const headSeconds = 30;
 
-/** Listens. Every answer, errors too, leaves through here and carries the headers that all answers carry. */
+/** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
 export function startServer(options: ServerOptions): HttpServer {
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
@@ -52,7 +55,7 @@ export function startServer(options: ServerOptions): HttpServer {
   return {
     port,
     useCredentials(credentials) {
-      // Bun's reload() leaves a server's certificate as it is, so another server takes the port over.
+      // Bun's reload() does not change a server's certificate, so a new server takes over the port.
       const before = current;
       ending.add(before);
       void before.stop().then(() => ending.delete(before));
@@ -70,10 +73,10 @@ function listen(options: ServerOptions, port: number, credentials: Credentials |
     hostname: options.host,
     port,
     ...(credentials === null ? {} : { tls: { cert: credentials.certificate, key: credentials.key } }),
-    // Two servers on one port would share its requests in silence.
+    // With reusePort, two servers on one port would silently share its requests.
     reusePort: false,
     development: false,
-    // Bun's own refusal is bare, without the envelope; the upload counts its bytes itself. 0 would refuse everything.
+    // Bun's own refusal lacks the error envelope, and the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: headSeconds,
     ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
@@ -90,10 +93,10 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
   context.connection = connectionOf(request, server);
-  // Bun's timeout is a total one: it would cut every upload that takes longer. Whoever reads a body ends a slow sender.
+  // Bun's timeout limits the total time, so it would cut long uploads. The code that reads a body ends slow senders.
   server.timeout(request, 0);
   const routable = withRoutableHost(request);
-  // A Host that is none leaves no URL to route by.
+  // With an invalid Host there is no URL to route by.
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const handle = handlerOf(request, url, segments, options);
@@ -105,12 +108,15 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
-  // From here on the timeout also ends a client that does not finish a body which nobody reads.
+  // From here on the timeout also ends a client that does not finish sending a body which nobody reads.
   server.timeout(request, idleSeconds);
   return response;
 }
 
-/** Bun forgets a request's address when its answer has ended, and applies a timeout to an answer that is being sent, too. */
+/**
+ * Returns the connection of a request. Bun drops a request's address when its answer is finished, and applies a changed
+ * timeout to an answer that is being sent.
+ */
 function connectionOf(request: Request, server: Server<undefined>): Connection {
   return { isOpen: () => server.requestIP(request) !== null, cut: () => server.timeout(request, 1) };
 }
@@ -130,7 +136,7 @@ function logRequest(
     method: request.method,
     path: url === null ? undefined : loggablePath(url.pathname),
     status: response.status,
-    // Nobody has read this status then.
+    // The client did not receive this status.
     clientClosed: request.signal.aborted ? true : undefined,
     milliseconds,
     keyId: caller?.key.id,
@@ -139,8 +145,8 @@ function logRequest(
 }
 
 /**
- * The path without the segments that none of the server's paths and ids can have: a client may have put its key there, in any
- * encoding. A key is longer than 36 characters, the length of a UUID.
+ * Replaces path segments that can't be part of the server's paths or ids, since a client may have put its key there in
+ * any encoding. A key is longer than 36 characters, the length of a UUID.
  */
 function loggablePath(path: string): string {
   return path
@@ -150,8 +156,8 @@ function loggablePath(path: string): string {
 }
 
 /**
- * HTTP/1.0 knows no Host header, and the probes of load balancers speak it: such a request names a path alone. A host of two
- * letters over HTTPS is shorter than the router takes one to be.
+ * Returns a request that the router can handle. Probes of load balancers use HTTP/1.0 without a Host header, so their
+ * URL is only a path. Over HTTPS, the router expects a host of at least three characters.
  */
 function withRoutableHost(request: Request): Request {
   const { url } = request;
@@ -163,19 +169,25 @@ function withRoutableHost(request: Request): Request {
   return shareContext(new Request(`https://localhost${url.slice(short.length)}`, request), request);
 }
 
-/** Where the client knows this server to be: what it asked for, by what it spoke to the proxy if a trusted one says so. */
+/**
+ * Returns the base URL under which the client reaches this server. A scheme reported by a trusted proxy takes
+ * precedence.
+ */
 function originOf(url: URL | null, { scheme }: Client): string {
   return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
 }
 
-/** What load balancers and Prometheus ask every few seconds is of interest when it fails. */
+/**
+ * Returns whether a request is a successful probe of a load balancer or Prometheus. These come every few seconds and
+ * matter only when they fail.
+ */
 function isProbe(url: URL | null, response: Response): boolean {
   return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
 }
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** What handles a request, or why nothing does: a target or a host that is not this server's. */
+/** Returns the handler of a request, or an error when its target or host is not this server's. */
 function handlerOf(
   request: Request,
   url: URL | null,
@@ -191,7 +203,7 @@ function handlerOf(
   return beside?.(url.pathname) ?? (async (incoming) => app.handle(incoming));
 }
 
-/** HEAD is GET without the body (RFC 9110, 9.3.2), which Bun leaves out by itself and whose length it tells. */
+/** Answers a request. HEAD is handled as GET (RFC 9110, 9.3.2): Bun omits the body and reports its length. */
 function answer(handle: Handler, request: Request): Promise<Response> {
   if (request.method !== "HEAD") return handle(request);
   const { url, headers, signal } = request;

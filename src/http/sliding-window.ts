@@ -1,12 +1,13 @@
 import type { WindowState } from "../accounts/index.ts";
 
-/** Most subjects, some 20 MB. Keys are far fewer; only addresses may be more. */
+/** Maximum number of subjects, about 20 MB. Only addresses can be so many; keys are far fewer. */
 const MOST_SUBJECTS = 50_000;
 
 /**
- * Counts events by subject over a window that slides, in memory: exact, so that what it says of the next free place is true.
- * A subject costs a number for each event it may have. Subjects that have been quiet for a window are forgotten, and the
- * oldest one is when there are too many: who has so many addresses gains nothing by another window of one.
+ * Counts events per subject over a sliding window, in memory. The count is exact, so that the reported time of the next
+ * free place is true. Memory per subject: one number for each event in its window. Subjects without events for a window
+ * are dropped. When there are too many subjects, the one entered first is dropped. A client with that many addresses
+ * gains nothing from a new window for one of them.
  */
 export class SlidingWindow {
   readonly #windowMilliseconds: number;
@@ -26,7 +27,7 @@ export class SlidingWindow {
     return { remaining: 0, retryMilliseconds: leaving + this.#windowMilliseconds - now };
   }
 
-  /** Enters an event if there is room for it. */
+  /** Counts an event if the limit allows it. */
   spend(subject: string, limit: number, now: number): WindowState & { readonly allowed: boolean } {
     this.#clean(now);
     const before = this.state(subject, limit, now);

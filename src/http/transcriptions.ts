@@ -31,10 +31,13 @@ export interface TranscriptionServices {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const segmentIndex = /^(0|[1-9]\d{0,8})$/;
 
-/** More than a page of 1,000 segments has. */
+/** Upper bound of the size of a page of 1,000 segments. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** /transcriptions: create and list; one recording: read, delete, its segments. Exports have a file of their own. */
+/**
+ * Routes under /transcriptions: create and list; read and delete one recording; its segments. Exports are in
+ * exports.ts.
+ */
 export function transcriptionRoutes(services: TranscriptionServices) {
   const { store, recordings, dataDirectory, creator, exports, toTranscription, now } = services;
   const pages = new OpenAnswers(MAX_OPEN_ANSWERS, "pages of segments of this account", now);
@@ -45,7 +48,7 @@ export function transcriptionRoutes(services: TranscriptionServices) {
         requireScope(request, "transcriptions:write");
         return creator.create(request);
       },
-      // The body is a recording of any size: it is streamed to disk, never parsed into memory.
+      // The recording may have any size, so the body is streamed to disk and never parsed into memory.
       { parse: "none" },
     )
     .get(
@@ -114,9 +117,9 @@ export function transcriptionRoutes(services: TranscriptionServices) {
 }
 
 /**
- * The recording a request names, if its key may see it.
- * @throws 404 for what is unknown, not an id, or another account's: all the same to the caller
- * @throws 403 for one of this account's in another workspace than the key's
+ * Returns the recording that a request names, if its key may access it.
+ * @throws 404 when the id is malformed, unknown or belongs to another account: the caller can't distinguish them
+ * @throws 403 when the recording belongs to this account but is not in the workspace of the key
  */
 export function requireRecording(recordings: Recordings, request: Request, id: string): Recording {
   const { key, account } = callerOf(request);
@@ -128,7 +131,7 @@ export function requireRecording(recordings: Recordings, request: Request, id: s
   return recording;
 }
 
-/** @throws 409 for one that has not completed */
+/** Checks that a recording has completed. @throws 409 when it has not */
 export function requireCompleted(recording: Recording): void {
   if (recording.status === "completed") return;
   throw new ApiError("transcription_is_not_ready", `The transcription is ${recording.status}.`);

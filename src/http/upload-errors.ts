@@ -1,7 +1,7 @@
 import { ApiError, invalidField, noRoom } from "./errors.ts";
 import type { UploadFailure } from "./upload/index.ts";
 
-/** What a client is told of an upload that was not taken. */
+/** Returns the error with which a failed upload is answered. */
 export function toUploadError(failure: UploadFailure, maxFileBytes: number): ApiError {
   switch (failure.kind) {
     case "not_multipart":
@@ -32,12 +32,12 @@ export function toUploadError(failure: UploadFailure, maxFileBytes: number): Api
         "Unfinished uploads of one account may take a part of the free disk space, and this upload exceeds it. Send the recording again when other uploads of this account have finished.",
       );
     case "too_slow":
-      // The rest of the body would be read as the next request.
+      // The connection must close: the rest of the body would be read as the next request.
       return new ApiError("bad_request", "The upload was too slow. Send it again over a faster connection.", {
         headers: { Connection: "close" },
       });
     case "aborted":
-      // Nobody is there to read this.
+      // The client has disconnected, so nobody receives this answer.
       return new ApiError("bad_request", "The upload broke off.");
   }
 }

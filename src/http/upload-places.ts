@@ -3,8 +3,8 @@ import { count } from "../text/index.ts";
 import { ApiError } from "./errors.ts";
 
 /**
- * Places of an account: a recording that is queued or processing has one, and so has an upload in progress, be it a create's
- * or a replay's.
+ * Places of an account. A queued or processing recording takes one. So does an upload in progress, of a create or of a
+ * replay.
  */
 export class UploadPlaces {
   readonly #recordings: Recordings;
@@ -16,8 +16,8 @@ export class UploadPlaces {
 
   /**
    * Takes a place for a create.
-   * @returns a place, to be given back in the same moment in which a recording is entered, which counts by itself from then
-   *   on: counted twice, five uploads at once would be one too many
+   * @returns a place, to be released in the same tick in which the recording is inserted. From then on the recording
+   * itself counts: if both counted, five uploads at once would be one too many.
    * @throws 409 when there is none left
    */
   takeForCreate(accountId: string, limit: number): UploadPlace {
@@ -31,9 +31,9 @@ export class UploadPlaces {
   }
 
   /**
-   * Takes a place for a replay. Only uploads in progress count: a client that lost an answer gets it again while its recordings
-   * are queued, and while its account may create none.
-   * @throws 409 when as many uploads are in progress as the account may have places
+   * Takes a place for a replay. Only uploads in progress count. So a client that lost an answer can repeat the request
+   * while its recordings are queued, and while its account may create none.
+   * @throws 409 when the account has as many uploads in progress as it may have places
    */
   takeForReplay(accountId: string, limit: number): UploadPlace {
     const most = Math.max(1, limit);
@@ -64,7 +64,7 @@ export class UploadPlaces {
   }
 }
 
-/** An upload's place. Given back once, however often it is done. */
+/** The place of an upload. Releasing it again has no effect. */
 export interface UploadPlace extends Disposable {
   giveBack(): void;
 }

@@ -19,10 +19,10 @@ import { ServiceError } from "./service-error.ts";
 import type { Step } from "./steps.ts";
 import { unitFile } from "./unit.ts";
 
-/** The program in one file that is installed. */
+/** The single-file program to install. */
 export interface InstalledProgram {
   readonly path: string;
-  /** Unpacks its native parts and models into a directory; does nothing where they are there. */
+  /** Unpacks its native parts and models into a directory; does nothing when they are there already. */
   unpack(directory: string): Promise<unknown>;
 }
 
@@ -31,21 +31,25 @@ export interface InstallOptions {
   readonly machine: Machine;
   readonly program: InstalledProgram;
   readonly user: string;
-  /** Where the data shall lie; null leaves it to the settings file, or else to the usual place. */
+  /** Data directory of the command line; null takes the settings file's, or else the default. */
   readonly dataDirectory: string | null;
 }
 
 /** Groups that own the device files of GPUs. */
 const gpuGroups = ["video", "render"];
 
-/** What a fresh settings file says: the places, so that this machine's commands and its service agree. */
+/**
+ * Returns the text of a new settings file. It names the directories, so that commands on this machine and the service
+ * use the same ones.
+ */
 function settingsText(dataDirectory: string): string {
   return exampleFile({ "storage.data_dir": dataDirectory, "storage.runtime_dir": places.runtimeDirectory });
 }
 
 /**
- * The service's data directory and port, by its settings file or, where there is none yet, by what a fresh one will say.
- * @throws {SettingsError} @throws {ServiceError} where the file and the command line differ
+ * Returns the service's data directory and port from its settings file, or, if there is none, as a new file will set
+ * them.
+ * @throws {SettingsError} @throws {ServiceError} when the file and the command line differ
  */
 export function serviceSettings(layout: ServiceLayout, wanted: string | null): { dataDirectory: string; port: number } {
   const file = reach(layout, layout.configFile);
@@ -61,7 +65,7 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
   return { dataDirectory, port: settings.server.port };
 }
 
-/** What makes the service, in order; each step can be taken again. */
+/** Returns the steps that install the service, in order; each step can be repeated. */
 export function installSteps(options: InstallOptions): Step[] {
   const { layout, machine, program, user } = options;
   const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
@@ -137,7 +141,7 @@ function addUser({ layout, machine, user }: InstallOptions, home: string): void 
   }
 }
 
-/** Everybody may read what is unpacked, root alone may write it: the service can't change its own code. */
+/** Unpacks parts that everybody may read and only root may write: the service cannot change its own code. */
 async function unpackForAll(program: InstalledProgram, directory: string): Promise<void> {
   await program.unpack(directory);
   openToAll(directory);
@@ -153,7 +157,7 @@ function openToAll(directory: string): void {
 }
 
 function isOwnedBy(directory: string, user: User | null): boolean {
-  // Another disk may be linked to here.
+  // The directory may be a link to another disk, which statSync follows.
   return existsSync(directory) && statSync(directory).uid === user?.uid;
 }
 

@@ -8,20 +8,20 @@ export const serviceName = "transcribe";
 
 export const defaultUser = "transcribe";
 export const defaultDataDirectory = "/var/lib/transcribe";
-/** Where all commands look for the settings, too. */
+/** Default settings file of the service and of all commands. */
 export const defaultConfigFile = defaultSettingsFile;
 
-/** Where the service lies on the machine it runs on, or in the tree of one that is being put together. */
+/** Location of the service: on this machine, or in the directory tree of a machine that is being built. */
 export interface ServiceLayout {
   /** Root of that tree; `/` is this machine. Paths below are as the machine itself will see them. */
   readonly root: string;
   readonly configFile: string;
 }
 
-/** What no choice is left about: it is where a system administrator looks for it (FHS 3.0, 4.9). */
+/** Fixed paths, where a system administrator expects them (FHS 3.0, 4.9). */
 export const places = {
   program: "/usr/local/bin/transcribe",
-  /** The program that the present one took the place of. */
+  /** The program that the current one replaced. */
   previousProgram: "/usr/local/bin/transcribe.previous",
   /** Native parts and default models, unpacked at install: the service can read them and never write them. */
   runtimeDirectory: "/usr/local/lib/transcribe",
@@ -29,15 +29,15 @@ export const places = {
   enabled: `/etc/systemd/system/multi-user.target.wants/${serviceName}.service`,
 } as const;
 
-/** A path of the layout as this process reaches it. */
+/** Returns a path of the layout as this process reaches it. */
 export function reach({ root }: ServiceLayout, path: string): string {
   return join(root, path);
 }
 
 /**
- * Sees that paths of a tree lie in it: an absolute link there is meant for the machine that the tree is to be, and would lead
- * into this one's files.
- * @throws {ServiceError}
+ * Requires that paths of a tree are inside it. An absolute link in the tree is meant for the machine that is being
+ * built, and would lead into this machine's files.
+ * @throws {ServiceError} when a path leads out of the tree
  */
 export function requireInside(layout: ServiceLayout, paths: readonly string[]): void {
   if (layout.root === "/" || !existsSync(layout.root)) return;
@@ -52,12 +52,13 @@ export function requireInside(layout: ServiceLayout, paths: readonly string[]): 
   }
 }
 
-/** Directories that the unit closes to the service, or empties. */
+/** Directories that the unit makes inaccessible or empty for the service. */
 const closed = ["/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys"];
 
 /**
  * Checks a path that goes into the unit.
- * @throws {ServiceError} for one that is not absolute, that systemd would read otherwise, or that the service couldn't reach
+ * @throws {ServiceError} when the path is not absolute, systemd would read it differently, or the service could not
+ * reach it
  */
 export function checkPath(path: string, what: string): void {
   if (!/^(?:\/[\w.+@-]+)+$/.test(path) || path.split("/").some((name) => name === "." || name === "..")) {

@@ -1,26 +1,26 @@
 import { readFileSync } from "node:fs";
 import { reach, type ServiceLayout } from "./layout.ts";
 
-/** How a command ended. */
+/** The result of a command. */
 export interface Ended {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The machine that the service is installed on, as far as it is more than files. */
+/** The machine on which the service is installed, except for its files. */
 export interface Machine {
-  /** Runs a program of the system; 127 where there is none of that name. */
+  /** Runs a program of the system; the exit code is 127 when there is no program of that name. */
   run(command: readonly [string, ...string[]]): Ended;
-  /** Whether systemd is the first process here, sd_booted(3). */
+  /** Whether systemd is the init process here, sd_booted(3). */
   readonly hasSystemd: boolean;
   readonly isRoot: boolean;
 }
 
-// Root's own PATH may be anything; the tools lie in the system's places.
+// Root's own PATH may be anything; the tools are in the system's directories.
 const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Runs a program with nothing of our environment but where programs lie. */
+/** Runs a program without our environment: it gets only the system's PATH, a locale and options of systemd's output. */
 export function runTool(command: readonly [string, ...string[]]): Ended {
   const program = Bun.which(command[0], { PATH: systemPath });
   if (program === null) return { exitCode: 127, stdout: "", stderr: `${command[0]} is not installed` };
@@ -39,7 +39,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Looks a user up, wherever the machine keeps its users; in a tree that is put together, in its own file. */
+/** Looks a user up with getent; in the tree of another machine, in the tree's own /etc/passwd. */
 export function findUser(layout: ServiceLayout, machine: Machine, name: string): User | null {
   const lines =
     layout.root === "/" ? machine.run(["getent", "passwd", name]).stdout : textOf(reach(layout, "/etc/passwd"));
@@ -50,7 +50,7 @@ export function findUser(layout: ServiceLayout, machine: Machine, name: string):
   return null;
 }
 
-/** Which of these groups there are, in their order. */
+/** Returns the groups that exist, in the given order. */
 export function existingGroups(layout: ServiceLayout, names: readonly string[]): string[] {
   const known = new Set(
     textOf(reach(layout, "/etc/group"))
@@ -60,7 +60,7 @@ export function existingGroups(layout: ServiceLayout, names: readonly string[]):
   return names.filter((name) => known.has(name));
 }
 
-/** A file's text; empty where it can't be read. */
+/** Returns a file's text; empty when it cannot be read. */
 export function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -4,12 +4,12 @@ import { ServiceError } from "./service-error.ts";
 
 const unit = `${serviceName}.service`;
 
-/** Has systemd read what was written; does nothing where it does not run. */
+/** Makes systemd read its changed unit files; does nothing when systemd does not run. */
 export function reloadUnits(machine: Machine): void {
   if (machine.hasSystemd) must(machine, ["systemctl", "daemon-reload"]);
 }
 
-/** Starts the service, or starts it again, and waits until it serves. @throws {ServiceError} with its last words */
+/** Starts or restarts the service and waits until it serves. @throws {ServiceError} with its last log lines */
 export function restartService(machine: Machine): void {
   const { exitCode, stderr } = machine.run(["systemctl", "restart", unit]);
   if (exitCode === 0) return;
@@ -17,12 +17,12 @@ export function restartService(machine: Machine): void {
   throw new ServiceError(`the service does not start: ${stderr.split("\n")[0]}\nIts last words:\n${stdout.trim()}`);
 }
 
-/** Stops the service and waits until it has. */
+/** Stops the service and waits until it has stopped. */
 export function stopService(machine: Machine): void {
   must(machine, ["systemctl", "stop", unit]);
 }
 
-/** What systemd says of the service. */
+/** State of the service's unit, as systemd reports it. */
 export interface UnitState {
   /** e.g. `active`, `failed`, `inactive`, `activating` */
   readonly active: string;
@@ -30,14 +30,14 @@ export interface UnitState {
   readonly sub: string;
   readonly enabled: boolean;
   readonly pid: number | null;
-  /** How often it was started again by itself. */
+  /** Number of automatic restarts. */
   readonly restarts: number;
-  /** What the server last said of itself. */
+  /** Last status text that the server reported. */
   readonly says: string;
   readonly memoryBytes: number | null;
 }
 
-/** The service's unit as systemd sees it; null where there is none or no systemd. */
+/** Returns the state of the service's unit; null without systemd or without such a unit. */
 export function unitState(machine: Machine): UnitState | null {
   if (!machine.hasSystemd) return null;
   const shown = machine.run(["systemctl", "show", unit, "--no-pager"]);
@@ -57,7 +57,7 @@ export function unitState(machine: Machine): UnitState | null {
     pid: count("MainPID"),
     restarts: count("NRestarts") ?? 0,
     says: value("StatusText"),
-    // systemd writes the largest number there is where it does not count.
+    // systemd reports the largest possible number when it does not measure memory.
     memoryBytes:
       (count("MemoryCurrent") ?? Number.MAX_SAFE_INTEGER) < Number.MAX_SAFE_INTEGER ? count("MemoryCurrent") : null,
   };

@@ -18,18 +18,21 @@ import { syncDirectoryNow } from "../storage/index.ts";
 
 export interface PlaceOptions {
   readonly mode: number;
-  /** Group of the file; root's own otherwise. */
+  /** Group of the file; root's own when omitted. */
   readonly gid?: number;
-  /** Where the file that was there is kept. */
+  /** Path under which the replaced file is kept. */
   readonly previous?: string;
 }
 
-/** Puts a text in a file: the whole of it or, after a crash, what was there before. Directories on the way are made. */
+/**
+ * Writes a text to a file: after a crash, the file has either the whole text or its old content. Missing directories
+ * are created.
+ */
 export function placeText(path: string, text: string, options: PlaceOptions): void {
   place(path, options, (temporary) => writeFileSync(temporary, text, { mode: 0o600 }));
 }
 
-/** The same with a copy of a file, which may be the one that is replaced. */
+/** Does the same with a copy of a file, which may be the file that is replaced. */
 export function placeCopy(path: string, source: string, options: PlaceOptions): void {
   place(path, options, (temporary) => copyFileSync(source, temporary));
 }
@@ -43,7 +46,7 @@ function place(path: string, { mode, gid, previous }: PlaceOptions, write: (temp
     chmodSync(temporary, mode);
     sync(temporary);
     if (previous !== undefined && existsSync(path)) {
-      // The name itself is never without a file: what was there gets a second one first.
+      // The old file gets a second name first, so that the path always has a file.
       const kept = `${previous}.${randomUUID()}`;
       linkSync(path, kept);
       renameSync(kept, previous);
@@ -64,7 +67,7 @@ function sync(path: string): void {
   }
 }
 
-/** Whether two files hold the same bytes. */
+/** Returns whether two files have the same bytes. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
   if (!existsSync(one) || !existsSync(other) || Bun.file(one).size !== Bun.file(other).size) return false;
   return (await digestOf(one)) === (await digestOf(other));

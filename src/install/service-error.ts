@@ -1,4 +1,4 @@
-/** The service can't be installed, removed or looked at; the message says why and what to do next. */
+/** The service cannot be installed, removed or inspected; the message gives the reason and what to do next. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
 }

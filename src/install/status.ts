@@ -6,28 +6,28 @@ import { DataPaths } from "../storage/index.ts";
 import type { Machine } from "./machine.ts";
 import { type UnitState, unitState } from "./manager.ts";
 
-/** How the service stands, wherever it was started from. */
+/** Status of the service, however it was started. */
 export interface ServiceStatus {
-  /** Whether it takes work. */
+  /** Whether it accepts work. */
   readonly ready: boolean;
-  /** Why not, in plain words; null when it does. */
+  /** Reason why it is not ready, in plain words; null when it is. */
   readonly trouble: string | null;
-  /** What systemd says; null where it does not run or has no such unit. */
+  /** State of the unit; null when systemd does not run or has no such unit. */
   readonly unit: UnitState | null;
   readonly pid: number | null;
-  /** Version of the program that runs. */
+  /** Version of the running program. */
   readonly version: string | null;
-  /** Where the server is asked. */
+  /** Origin at which the server is queried. */
   readonly origin: string;
-  /** Recordings in hand; null where the server doesn't say. */
+  /** Number of queued and processing recordings; null when the server does not report it. */
   readonly queue: { readonly queued: number; readonly processing: number } | null;
 }
 
 const patienceMilliseconds = 5000;
 
 /**
- * Looks at the server of these settings: systemd's word, where the server itself noted that it listens, and its own answer.
- * Where its data directory can't be read, it is asked where the settings have it listen.
+ * Reads the status of the server of these settings from systemd, the server state file and the server's own responses.
+ * If its data directory cannot be read, the server is queried at the address in the settings.
  */
 export async function readStatus(settings: Settings, machine: Machine): Promise<ServiceStatus> {
   const unit = unitState(machine);
@@ -59,7 +59,7 @@ async function troubleOf(readiness: Response | null, origin: string): Promise<st
 
 const errorSchema = Type.Object({ message: Type.String() });
 
-/** The server's own count, as it tells Prometheus. */
+/** Returns the server's own count, from its metrics for Prometheus. */
 async function queueOf(metrics: Response | null): Promise<ServiceStatus["queue"]> {
   if (metrics?.ok !== true) return null;
   const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("transcribe_recordings_open{"));

@@ -1,25 +1,25 @@
 import { ServiceError } from "./service-error.ts";
 
-/** One thing to be done, which may have been done before. */
+/** One step of an installation or removal, which may be done already. */
 export interface Step {
-  /** What there is after it, e.g. `/etc/systemd/system/transcribe.service, the unit`. */
+  /** Result of the step, e.g. `/etc/systemd/system/transcribe.service, the unit`. */
   readonly what: string;
-  /** A running service has to start again to have it. */
+  /** Whether a running service must restart to use the result. */
   readonly restarts?: boolean;
-  /** Whether it is yet to be done. */
+  /** Returns whether the step still has to be done. */
   readonly needed: () => boolean | Promise<boolean>;
   readonly apply: () => void | Promise<void>;
 }
 
-/** What became of a step: `done`, `kept` for one that was done before, `would do` where nothing may be changed. */
+/** The outcome of a step: `done`, `kept` for one that was done before, `would do` in a dry run. */
 export interface StepReport {
   readonly what: string;
   readonly outcome: "done" | "kept" | "would do";
-  /** Whether a running service has to start again for it. */
+  /** Whether a running service must restart because of it. */
   readonly restarts: boolean;
 }
 
-/** Takes the steps in order and reports each; those after one that throws are not taken. */
+/** Runs the steps in order and reports each; when one throws, the later ones are not run. */
 export async function takeSteps(
   steps: readonly Step[],
   dryRun: boolean,
@@ -37,7 +37,9 @@ export async function takeSteps(
   return reports;
 }
 
-/** What the file system refuses, a full disk above all, is the operator's to mend. */
+/**
+ * Runs a step and turns errors of the file system, such as a full disk, into a ServiceError: the operator can fix them.
+ */
 async function asServiceError(what: string, apply: Step["apply"]): Promise<void> {
   try {
     await apply();

@@ -2,23 +2,23 @@ import type { Standing } from "../server/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type Notify, notifySocket } from "./notify-socket.ts";
 
-/** What a server says of itself; throws when it can't go on. */
+/** Returns a server's status; throws when the server cannot continue. */
 export type ReadStanding = () => Standing;
 
 export interface SupervisorOptions {
   readonly notify: Notify;
-  /** The service manager ends a server that says nothing for so long; null when it doesn't watch. */
+  /** Silence after which the service manager kills the server; null when it does not watch the server. */
   readonly watchdogMilliseconds: number | null;
   readonly log: Logger;
 }
 
-/** How often the standing is told where no watchdog asks for more. */
+/** Interval of status reports when no watchdog requires a shorter one. */
 const tellEveryMilliseconds = 5000;
 
 /**
- * What a server tells the service manager that started it: that it serves, how it stands, that it lives, that it stops. It
- * tells from the event loop and only after the server has said how it stands, so one that hangs or can't read its database
- * is silent, and is ended and started again.
+ * Reports to the service manager that started the server: that it serves, its status, that it lives, that it stops.
+ * Reports come from the event loop and only after the server has returned its status. So a server that hangs or cannot
+ * read its database is silent, and the service manager restarts it.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -30,7 +30,7 @@ export class Supervisor {
     this.#options = options;
   }
 
-  /** The server listens. From here on it is asked how it stands until the process ends. */
+  /** Reports that the server listens, and reports its status regularly until the process exits. */
   ready(read: ReadStanding): void {
     const tell = () => this.#tell(read);
     tell();
@@ -38,7 +38,7 @@ export class Supervisor {
     setInterval(tell, Math.min(tellEveryMilliseconds, watchdog / 2)).unref();
   }
 
-  /** The server stops; the signs of life go on until it has. */
+  /** Reports that the server stops; watchdog messages continue until it has stopped. */
   stopping(): void {
     this.#stopping = true;
     this.#send(["STOPPING=1", "STATUS=Stopping; what runs is parked at its next checkpoint."]);
@@ -59,7 +59,7 @@ export class Supervisor {
       return;
     }
     this.#failing = false;
-    // READY is said each time: it means nothing to a manager that knows, and one that missed it waits for it.
+    // READY is sent each time: a manager that knows it ignores it, and one that missed it still waits for it.
     this.#send(["READY=1", "WATCHDOG=1", `STATUS=${status}`]);
   }
 
@@ -72,11 +72,13 @@ export class Supervisor {
 
 function inWords({ trouble, processing, queued }: Standing): string {
   const work = `${processing} processing, ${queued} queued`;
-  // A line of its own would be an assignment of its own.
+  // A line break would start another assignment.
   return trouble === null ? `Ready; ${work}.` : `Not ready: ${trouble.replace(/\s+/g, " ")}; ${work}.`;
 }
 
-/** The service manager that started this process, by the environment that it gave (sd_notify(3)); null where none did. */
+/**
+ * Returns the service manager that started this process, by its environment (sd_notify(3)); null when there is none.
+ */
 export function findSupervisor(
   environment: Readonly<Record<string, string | undefined>>,
   pid: number,

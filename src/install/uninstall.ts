@@ -9,11 +9,11 @@ import type { Step } from "./steps.ts";
 export interface UninstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
-  /** The user and the data that go too, with the settings; null where they stay. */
+  /** User and data directory to remove together with the settings; null keeps them. */
   readonly purged: { readonly user: string; readonly dataDirectory: string } | null;
 }
 
-/** What removes the service, in order; what is gone already is no fault. */
+/** Returns the steps that remove the service, in order; parts that are missing already are no error. */
 export function uninstallSteps({ layout, machine, purged }: UninstallOptions): Step[] {
   const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
   requireInside(layout, [...Object.values(places), layout.configFile, ...dataPath]);
@@ -28,7 +28,7 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
   const always: Step[] = [
     {
       what: "the running service",
-      // Another machine's tree says nothing of what runs here.
+      // The tree of another machine has no relation to the services that run here.
       needed: () => layout.root === "/" && unitState(machine) !== null,
       apply: () => stopService(machine),
     },
@@ -66,11 +66,11 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
 
 const databaseName = "transcribe.db";
 
-/** What a server makes in its data directory, and the homes of its libraries' caches. */
+/** Entries that a server creates in its data directory, and the cache directories of its libraries. */
 const ours =
   /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|listening|state|models|runtime|backups|\.cache|\.bun)$/;
 
-/** What somebody else put there stays. */
+/** Removes the server's entries from its data directory; entries of others stay. */
 function removeData(directory: string): void {
   for (const name of readdirSync(directory).filter((entry) => ours.test(entry))) {
     rmSync(join(directory, name), { recursive: true, force: true });

@@ -5,13 +5,13 @@ export interface UnitOptions {
   readonly user: string;
   readonly configFile: string;
   readonly dataDirectory: string;
-  /** The port to listen on; below 1024 takes a capability. */
+  /** Port to listen on; a port below 1024 needs a capability. */
   readonly port: number;
   /** Groups that own GPU devices and exist on the machine. */
   readonly deviceGroups: readonly string[];
 }
 
-/** The service's unit (systemd.unit(5)), as closed as the work allows. */
+/** Returns the service's unit (systemd.unit(5)), as restricted as its work allows. */
 export function unitFile(options: UnitOptions): string {
   const { user, configFile, dataDirectory, port, deviceGroups } = options;
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
@@ -96,13 +96,16 @@ WantedBy=multi-user.target
 `;
 }
 
-/** systemd makes and owns what lies in its own place for state; elsewhere it is told what may be written. */
+/**
+ * Returns the lines for the data directory. systemd creates its default state directory; any other one must be listed
+ * as writable.
+ */
 function stateLines(dataDirectory: string): string {
   if (dataDirectory !== defaultDataDirectory) return `ReadWritePaths=${dataDirectory}`;
   return "StateDirectory=transcribe\nStateDirectoryMode=0700";
 }
 
-/** What an installed unit says of itself; null where it is none of ours. */
+/** Returns the user and settings file of an installed unit; null when the unit is not ours. */
 export function readUnit(text: string): { user: string; configFile: string } | null {
   const user = /^User=(\S+)$/m.exec(text)?.[1];
   const configFile = /^ExecStart=\S+ serve --config (\S+)$/m.exec(text)?.[1];
@@ -110,8 +113,9 @@ export function readUnit(text: string): { user: string; configFile: string } | n
 }
 
 /**
- * Returns the ids of the groups that the installed service is in beside its user's own; none where it runs as another user.
- * @param unit the unit's text @param groups this machine's list of groups
+ * Returns the ids of the installed service's extra groups; an empty list when the service runs as another user.
+ * @param unit the unit's text
+ * @param groups this machine's list of groups
  */
 export function serviceGroups(
   userId: number,

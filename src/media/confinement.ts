@@ -2,42 +2,56 @@ import { dirname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
-/** What one confined process may use. */
+/** Resource limits of one confined process. */
 export interface ResourceLimits {
   /** Address space. */
   readonly memoryBytes: number;
   /** Processor time over all threads. */
   readonly cpuSeconds: number;
-  /** The largest file it may write. */
+  /** Size of the largest file that the process may write. */
   readonly outputBytes: number;
 }
 
 /** The files that one confined process may open, other than the system's libraries. */
 export interface OpenFiles {
   readonly inputPath: string;
-  /** Made before it starts, where they are not there: it can make no file of its own. */
+  /**
+   * The confining program creates missing output files before the process starts, because the process can create none.
+   */
   readonly outputPaths: readonly string[];
 }
 
 const confinementSchema = Type.Object({
-  /** Version of the kernel's Landlock, by which only the files of OpenFiles can be opened; 0 where it has none. */
+  /**
+   * Version of the kernel's Landlock, which restricts opening to the files of OpenFiles. 0 if the kernel has no
+   * Landlock.
+   */
   landlock: Type.Integer({ minimum: 0 }),
-  /** Only the system calls of a program that reads, computes in threads and writes: no sockets, no processes. */
+  /**
+   * Whether seccomp is active: it permits only the system calls of a program that reads, computes in threads and
+   * writes. Sockets and child processes are refused.
+   */
   seccomp: Type.Boolean(),
   networkNamespace: Type.Boolean(),
-  /** It can be had in a user namespace of its own alone. */
+  /** Whether the number of threads is limited. The limit is available only in a separate user namespace. */
   threadLimit: Type.Boolean(),
 });
 
-/** The parts of the confinement that are active on this machine; limits of memory, time, output and open files always are. */
+/**
+ * The parts of the confinement that are active on this machine. The limits of memory, CPU time, output size and open
+ * files always apply.
+ */
 export type Confinement = Static<typeof confinementSchema>;
 
-/** Returns the program that starts ffmpeg confined (native/confine): it lies next to ffmpeg. */
+/** Returns the path of the program that starts ffmpeg confined (native/confine), which lies next to ffmpeg. */
 export function confiningProgram(ffmpegPath: string): string {
   return join(dirname(ffmpegPath), "confine");
 }
 
-/** The command line that runs `command`, whose first part is the path of ffmpeg, confined, once it is sent a line. */
+/**
+ * Builds the command line that runs `command` confined. The first element of `command` is the path of ffmpeg. The
+ * confined process starts after it receives a line on standard input.
+ */
 export function confinedCommand(
   command: readonly [string, ...string[]],
   limits: ResourceLimits,
@@ -59,7 +73,7 @@ function wholeNumber(amount: number): string {
   return BigInt(Math.ceil(amount)).toString();
 }
 
-/** Reads what the confining program reports of itself; null where it is no report. */
+/** Parses the report that the confining program prints about itself. Returns null if the text is no such report. */
 export function parseConfinement(report: string): Confinement | null {
   try {
     return Value.Parse(confinementSchema, JSON.parse(report));

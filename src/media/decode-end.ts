@@ -6,7 +6,7 @@ import { MediaError } from "./media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
 import type { FfmpegEnd } from "./run-ffmpeg.ts";
 
-/** How ffmpeg tells that the machine won't let it write: the system's number and its words. */
+/** Operating system errors that prevent writing: the error number and the message that ffmpeg prints. */
 const CANNOT_WRITE = [
   { errno: 28, words: "No space left on device" },
   { errno: 122, words: "Disk quota exceeded" },
@@ -16,10 +16,13 @@ const CANNOT_WRITE = [
 ] as const;
 
 /**
- * Tells the faults of the machine from a damaged recording, which is no fault.
- * @param outputPath of what was written; it must still be there, or a disk that it filled is not found to be full
- * @returns words by which ffmpeg blames the machine where nothing is wrong with it; decoders end with such a code on bad
- * files, too. Null where it does not
+ * Distinguishes faults of the machine from a damaged recording, which is not a fault.
+ * @param outputPath path of the output file; the file must still exist, because a disk that it filled would otherwise
+ * not be detected as full
+ * @returns the message with which ffmpeg blames the machine although a test write succeeds, because decoders also exit
+ * with these codes on bad files; null if ffmpeg does not blame the machine
+ * @throws {MediaError} `disk_full` when the test write fails, `ffmpeg_crashed` after a signal, `not_a_recording` or
+ * `ffmpeg_out_of_memory` at the memory limit
  */
 export async function checkEnd(end: FfmpegEnd, sampleCount: number, outputPath: string): Promise<string | null> {
   const blamed = CANNOT_WRITE.find(

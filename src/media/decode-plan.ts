@@ -8,19 +8,21 @@ export interface DecodePlan {
   readonly ffmpegPath: string;
   readonly inputPath: string;
   readonly trackIndex: number;
-  /** The longest recording that is taken. */
+  /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
   readonly outputs: readonly DecodeOutput[];
   readonly signal: AbortSignal | undefined;
 }
 
 export interface DecodeOutput {
-  /** Null: nothing is kept; standard output tells, in lines of ffmpeg's framecrc, what came out. */
+  /**
+   * Path of the output file. If null, nothing is stored: ffmpeg's framecrc muxer lists the packets on standard output.
+   */
   readonly path: string | null;
   readonly filters: readonly string[];
 }
 
-/** How a plan is run, but for who reads what ffmpeg says of its progress. */
+/** Builds the ffmpeg run for a plan. The caller adds the reader of ffmpeg's progress. */
 export function decodeRun(plan: DecodePlan): FfmpegRun {
   const { ffmpegPath, inputPath, maxSeconds, signal } = plan;
   const timeoutSeconds = decodeTimeoutSeconds(maxSeconds);
@@ -35,7 +37,8 @@ export function decodeRun(plan: DecodePlan): FfmpegRun {
 
 function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodePlan): string[] {
   const outputArguments = outputs.flatMap(({ path, filters }) => [
-    // One second more than allowed tells "too long" from "just as long", and bounds what a lying header can cost.
+    // The extra second distinguishes a recording that is too long from one of exactly the permitted length. It also
+    // bounds the cost of a header with a false length.
     ...outputArgumentsOf(trackIndex, filters, 1, maxSeconds + 1),
     ...["-c:a", "pcm_s16le"],
     ...(path === null ? ["-f", "framecrc", "pipe:1"] : ["-f", "s16le", "-y", `file:${path}`]),
@@ -43,19 +46,22 @@ function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodeP
   const isKept = outputs.some(({ path }) => path !== null);
   return [
     ...["-loglevel", "error", "-nostats"],
-    // So often is looked how much of the disk has been taken.
+    // The used disk space is measured at every progress report.
     ...(isKept ? ["-progress", "pipe:1", "-stats_period", "0.2"] : []),
     ...openArguments(inputPath),
     ...outputArguments,
   ];
 }
 
-/** Opens a recording so that its filters see the time stamps of its container. */
+/** Returns the arguments that open a recording so that its filters see the time stamps of its container. */
 export function openArguments(inputPath: string): string[] {
   return ["-filter_threads", "1", "-copyts", ...inputArguments(inputPath)];
 }
 
-/** One output of a run: the track through these filters, at the sample rate of all PCM, and nothing of the file's texts. */
+/**
+ * Returns the arguments of one output: the filtered track at the sample rate of all PCM, without the file's metadata
+ * and chapters.
+ */
 export function outputArgumentsOf(
   trackIndex: number,
   filters: readonly string[],
@@ -69,12 +75,16 @@ export function outputArgumentsOf(
   ];
 }
 
-/** One of two channels; a stretch in which a file has but one has it on both. */
+/** Returns the filter for one of two channels. A mono span appears on both channels. */
 export function channelFilter(channel: 0 | 1): string {
   return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
 }
 
-/** ffmpeg mixes layouts that it knows; channels of no known place are mixed alike, of ambisonics the first hears all round. */
+/**
+ * Returns the filter that mixes a track to mono, or no filter for layouts that ffmpeg mixes itself. Channels without a
+ * known position are mixed with equal weight. Of an ambisonic layout, only the first channel is used: it records sound
+ * from all directions.
+ */
 export function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
   if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
   if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
@@ -82,13 +92,16 @@ export function mixFilter({ channels, channelLayout }: ProbedRecording): string[
   return [`pan=mono|c0<${sum}`];
 }
 
-// Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). A tenth of the longest length, ten
-// times real time, is left to a machine whose cores all transcribe.
+// Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). The limit of a tenth of
+// the maximum length, ten times real time, suits a machine whose cores are all busy with transcription.
 function decodeTimeoutSeconds(maxSeconds: number): number {
   return 60 + maxSeconds / 10;
 }
 
-/** Reads ffmpeg's `key=value` lines; told of each time at which the output has got, in seconds. */
+/**
+ * Returns a reader of ffmpeg's `key=value` progress lines. It calls `onTime` with the output position, in seconds, of
+ * each report.
+ */
 export function progressReader(onTime: (seconds: number) => void): (text: string) => void {
   return lineReader((line) => {
     const time = /^out_time_us=(\d+)$/.exec(line);
@@ -96,7 +109,7 @@ export function progressReader(onTime: (seconds: number) => void): (text: string
   });
 }
 
-/** Told of each line that is whole; the text may come in any pieces. */
+/** Returns a reader that calls `onLine` for each complete line. The text may arrive split at any position. */
 export function lineReader(onLine: (line: string) => void): (text: string) => void {
   let rest = "";
   return (text) => {

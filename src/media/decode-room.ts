@@ -5,25 +5,28 @@ import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 
-/** The room on the disk for what is decoded, in bytes. */
+/** The disk space for decoded audio, in bytes. */
 export interface DecodeRoom {
-  /** What an earlier decode of this recording found its sound to take; null where none had to find out. */
+  /** Size that an earlier attempt measured for this recording's decoded audio; null if no attempt had to measure it. */
   readonly measured: number | null;
-  /** Keeps it for later tries. */
+  /** Stores the measured size for later attempts. */
   keepMeasured(bytes: number): void;
-  /** Whether the disk could hold so much if all else were gone from it. */
+  /** Returns whether the disk could hold this many bytes if everything else were removed from it. */
   couldHold(bytes: number): boolean;
-  /** Promises room, before anything is written. @throws {MachineError} where there is none now */
+  /**
+   * Reserves disk space before anything is written.
+   * @throws {MachineError} when there is not enough free space now
+   */
   claim(bytes: number): Pick<RoomClaim, "written">;
 }
 
-/** What is known of the room that a decode takes: what its header tells, or better. */
+/** The disk space that a decode needs: the estimate from the header, or the measured size when it is known. */
 export class NeededRoom {
   readonly #plan: DecodePlan;
   readonly #room: DecodeRoom;
   #bytes: number;
 
-  /** @param estimate by the header, which may say anything */
+  /** @param estimate size according to the header, which may contain any value */
   constructor(plan: DecodePlan, room: DecodeRoom, estimate: number) {
     this.#plan = plan;
     this.#room = room;
@@ -31,8 +34,9 @@ export class NeededRoom {
   }
 
   /**
-   * Promises it. Of a recording that is said to be longer than the disk could ever hold, the sound is measured first.
-   * @throws {MachineError} where there is no room now @throws {MediaError} `disk_full` where there never will be
+   * Reserves the disk space. If the estimate is more than the disk could ever hold, the decoded size is measured first.
+   * @throws {MachineError} when there is not enough free space now
+   * @throws {MediaError} `disk_full` when there can never be enough space
    */
   async claim(): Promise<Pick<RoomClaim, "written">> {
     if (!this.#room.couldHold(this.#bytes) && this.#room.measured === null) await this.#measure(0);
@@ -43,8 +47,8 @@ export class NeededRoom {
   }
 
   /**
-   * Finds out what it really takes, where more was written than was foreseen and the disk did not do; else each try would fill
-   * the disk again. Call it when what was written is gone.
+   * Measures the size that the decode really needs if it wrote more than was reserved and the disk space ran out.
+   * Otherwise each retry would fill the disk again. Call it after the written files are removed.
    */
   async learn(written: number): Promise<void> {
     if (written > this.#bytes) await this.#measure(written);
@@ -61,13 +65,16 @@ export class NeededRoom {
   }
 }
 
-/** Decodes a recording and throws away what comes out. @returns how many bytes that is for one output */
+/**
+ * Decodes a recording and discards the result.
+ * @returns the size of one output, in bytes
+ */
 async function measureSound(plan: DecodePlan): Promise<number> {
   let bytes = 0;
   const outputs = plan.outputs.slice(0, 1).map(({ filters }) => ({ path: null, filters }));
   await runFfmpeg({
     ...decodeRun({ ...plan, outputs }),
-    // A packet a line: its track, decoding and presentation time, duration and size.
+    // Each line describes one packet: its track, decoding and presentation time, duration and size.
     onStdout: lineReader((line) => {
       bytes += Number(/^0, *-?\d+, *-?\d+, *\d+, *(\d{1,9}),/.exec(line)?.[1] ?? 0);
     }),

@@ -16,51 +16,59 @@ import { findTrackStart, timeLineFilters } from "./time-line.ts";
 export interface DecodeRequest {
   readonly ffmpegPath: string;
   readonly inputPath: string;
-  /** Where the PCM goes: raw, mono, 16 kHz, s16le. Its folder must exist; a file of this name is replaced. */
+  /** Path of the PCM file: raw, mono, 16 kHz, s16le. Its folder must exist; an existing file is replaced. */
   readonly outputPath: string;
   /**
-   * Where the second party of a call goes that has a channel for each; the first goes to `outputPath`. Without it
-   * channels are always mixed.
+   * Path of the second party's PCM if the recording is a call with a separate channel for each party. The first party
+   * is written to `outputPath`. Without this path, channels are always mixed.
    */
   readonly secondOutputPath?: string;
-  /** The longest recording that is taken. */
+  /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
-  /** Called with the share done, 0 to 1, never falling; not called at all where the container gives no duration. */
+  /** Called with the completed fraction, 0 to 1, which never decreases. Not called if the duration is unknown. */
   readonly onProgress?: (fraction: number) => void;
   /**
-   * Called with the container's length before anything is decoded, null where the container gives none or ffmpeg only
-   * estimates it. What it throws ends the decode.
+   * Called with the container's duration before decoding starts. The value is null if the container gives none or
+   * ffmpeg only estimates it. An error that this function throws ends the decode.
    */
   readonly onProbed?: ((declaredSeconds: number | null) => void) | undefined;
-  /** Asked for room on the disk before anything is written. */
+  /** Reserves disk space before anything is written. */
   readonly room?: DecodeRoom;
   readonly signal?: AbortSignal;
 }
 
 export interface DecodedRecording {
-  /** The files that were written, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party. */
+  /**
+   * Paths of the written files, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party.
+   */
   readonly paths: readonly string[];
-  /** The true length, whatever the header says; 0 where the track decodes to nothing. */
+  /** The decoded length, independent of the header; 0 if the track decodes to nothing. */
   readonly sampleCount: number;
   /** Channels of the decoded track before mixing. Null where unknown. */
   readonly channels: number | null;
-  /** How many audio tracks the file has; one is decoded, see ProbedRecording.trackIndex. */
+  /** Number of audio tracks in the file. Only one is decoded, see ProbedRecording.trackIndex. */
   readonly audioTracks: number;
-  /** True where ffmpeg stopped at damage or well before the declared end, and the PCM holds what came before. */
+  /**
+   * True if ffmpeg stopped at damage or well before the declared end. The PCM then holds the audio before that point.
+   */
   readonly damaged: boolean;
-  /** What the container told of its length; null where it does not, and ffmpeg only guesses. */
+  /** Duration according to the container; null if it gives none or ffmpeg only estimates it. */
   readonly declaredSeconds: number | null;
 }
 
 /**
  * Decodes a recording's audio track to a PCM file, without holding it in memory.
  *
- * A damaged file gives what can be decoded. Sample 0 is the moment at which a player that opens the file begins, and gaps
- * between the container's time stamps are silence, so that times are those that a player shows; see time-line.ts.
- * Two channels are compared over the whole recording, see chooseChannels; until that is done, they take three times the
- * disk space of the PCM.
- * The output appears whole, synced to disk and under its name, or not at all. Throws MediaError (`not_a_recording`, `recording_too_long`,
- * `disk_full`, `input_unreadable`, or ffmpeg's own faults), and the signal's reason after an abort.
+ * Decodes as much of a damaged file as possible. Sample 0 is the moment at which a player starts to play the file, and
+ * gaps between the container's time stamps become silence. Times in the transcript therefore match the times that a
+ * player shows; see time-line.ts.
+ * Two channels are compared over the whole recording, see chooseChannels. Until the comparison is done, the files take
+ * three times the disk space of the PCM.
+ * The output appears complete, synced to disk and under its name, or not at all.
+ *
+ * @throws {MediaError} `not_a_recording`, `recording_too_long`, `disk_full`, `input_unreadable`, or a fault of ffmpeg
+ * itself
+ * @throws the signal's reason after an abort
  */
 export async function decodeRecording(request: DecodeRequest): Promise<DecodedRecording> {
   const { ffmpegPath, inputPath, outputPath, signal } = request;
@@ -91,7 +99,8 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     signal,
   };
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
-  // A decode that outlived a killed server may still hold the old ones open: writing to new files keeps the two apart.
+  // An ffmpeg process that outlived a killed server may still hold the old files open. Writing to new files keeps the
+  // two decodes separate.
   await removePartial();
   const estimate = roomToDecode(probed, await sizeOf(inputPath), request.maxSeconds);
   const needed = request.room === undefined ? null : new NeededRoom(plan, request.room, estimate);
@@ -139,14 +148,14 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   }
 }
 
-/** A plan whose outputs are all kept. */
+/** A plan whose outputs are all stored in files. */
 interface FilePlan extends DecodePlan {
   readonly outputs: readonly { readonly path: string; readonly filters: readonly string[] }[];
 }
 
 interface Decoded {
   readonly sampleCount: number;
-  /** Bytes of each output. */
+  /** Size of each output in bytes. */
   readonly sizes: readonly number[];
   readonly exitCode: number;
 }
@@ -154,8 +163,8 @@ interface Decoded {
 const mostTries = 3;
 
 /**
- * Runs ffmpeg, once more where it blames the machine without reason: if that made it stop it may have passed, and what ends at the
- * very same sample again is damage.
+ * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may be gone at
+ * the retry. If the retry stops at the same sample, the recording is damaged.
  */
 async function decodeHonestly(
   plan: FilePlan,
@@ -178,12 +187,15 @@ async function decodeHonestly(
   }
 }
 
-/** Headers are off by a second or two, and those of a live stream by some per cent. */
+/**
+ * Returns whether the decoded length is well below the declared one. Headers are off by a second or two, and those of a
+ * live stream by some per cent.
+ */
 function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
   return declaredSeconds !== null && declaredSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
 }
 
-/** Tells of the share done, where the length is known. */
+/** Returns a function that reports the completed fraction if the duration is known. */
 function shareReader(durationSeconds: number | null, onProgress?: (fraction: number) => void) {
   let reported = 0;
   return (seconds: number) => {
@@ -206,9 +218,12 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Syncs the file, gives it its name, and syncs the name, so that a checkpoint may rely on it after a power cut. */
+/**
+ * Syncs the file, renames it to its final name and syncs the folder. A checkpoint can then rely on the file after a
+ * power cut.
+ */
 async function publish(partialPath: string, outputPath: string): Promise<void> {
-  // An input that ffmpeg could not open leaves no output: that is a recording of no samples.
+  // ffmpeg writes no output for an input that it cannot open. The input then counts as a recording without samples.
   const file = await open(partialPath, "a");
   try {
     await file.sync();

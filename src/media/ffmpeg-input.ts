@@ -1,13 +1,14 @@
-// Demuxers of the formats that people send. What is left out on purpose: everything that opens other files or addresses
-// (hls, dash, concat, imf, image sequences, sdp, rtsp, …), pictures, subtitles, game music, and headerless formats that
-// ffmpeg knows only by a file's extension, which a stored upload hasn't got.
+// Demuxers of the formats that users upload. Deliberately excluded: everything that opens other files or addresses
+// (hls, dash, concat, imf, image sequences, sdp, rtsp, …), pictures, subtitles and game music. Also excluded are
+// headerless formats that ffmpeg recognizes only by a file extension, which a stored upload does not have.
 const DEMUXERS = [
   "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dss,dts,eac3,flac,flv,gsm,iff,loas,matroska,webm,mlp,mov,mp4,m4a,3gp,3g2",
   "mp3,mpc,mpc8,mpeg,mpegts,mxf,nistsphere,ogg,oma,qcp,rm,tak,truehd,tta,voc,w64,wav,wv",
 ].join(",");
 
-// Audio decoders only: the codec parameters of a picture track are then never looked for, so a hostile video stream or
-// cover image meets no decoder at all. Decoders of games and of formats that the list above can't hold are left out.
+// Audio decoders only. ffmpeg then never probes the codec parameters of a picture track, so no decoder processes a
+// hostile video stream or cover image. Decoders of game formats and of formats that the demuxers above cannot contain
+// are excluded.
 const DECODERS = [
   "aac,aac_fixed,aac_latm,ac3,ac3_fixed,alac,als,amrnb,amrwb,ape,aptx,aptx_hd,atrac1,atrac3,atrac3al,atrac3plus,atrac3plusal",
   "g722,g726,g726le,adpcm_ima_oki,adpcm_ima_qt,adpcm_ima_wav,adpcm_ms,adpcm_swf,adpcm_yamaha",
@@ -22,19 +23,27 @@ const DECODERS = [
 ].join(",");
 
 /**
- * The arguments that open one stored file as input: no protocol but file, the demuxers and decoders above, one thread
- * (the memory limit counts what every thread reserves). The `file:` prefix keeps a name like `concat:…` or `-f` a name.
+ * Returns the arguments that open one stored file as input: only the protocol `file`, the demuxers and decoders above,
+ * and one thread. One thread is used because the memory limit counts what every thread reserves. The prefix `file:`
+ * ensures that a name like `concat:…` or `-f` is read as a file name.
  */
 export function inputArguments(path: string): string[] {
   return [
     ...["-protocol_whitelist", "file", "-format_whitelist", DEMUXERS, "-codec_whitelist", DECODERS],
-    // Three microphones on three channels are no 2.1 layout, whose third would be dropped as bass: guess mono and stereo only.
+    // Guess only mono and stereo layouts. Three microphones on three channels are not a 2.1 layout, whose third channel
+    // would be dropped as bass.
     ...["-guess_layout_max", "2", "-threads", "1", "-i", `file:${path}`],
   ];
 }
 
-/** 1 GiB; decoding the test corpus takes under 0.3 GiB of address space, most of it not memory. */
+/**
+ * Memory limit of ffmpeg: 1 GiB. Decoding the test corpus takes under 0.3 GiB of address space, most of which is never
+ * used as memory.
+ */
 export const MEMORY_LIMIT_BYTES = 1 << 30;
 
-/** How ffmpeg ends past that limit: the low byte of its negated ENOMEM. Versions before 6 end with 1 and only say it. */
+/**
+ * ffmpeg's exit code at the memory limit: the low byte of the negated ENOMEM. Versions before 6 exit with 1 and report
+ * the cause only in a message.
+ */
 export const EXIT_OUT_OF_MEMORY = 256 - 12;

@@ -1,11 +1,12 @@
 /**
- * Has a process group killed when this process ends, however that happens, until it is disposed of.
+ * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed.
  *
- * A shell waits for the end of a pipe of this process. A parent-death signal would spare what a group's leader has started,
- * and be lost where the parent ended before it was set; and there are systems without.
+ * A shell waits until its pipe from this process closes. A parent-death signal would not reach the processes that the
+ * group's leader has started. It would also be lost if the parent ended before it was set, and some systems do not have
+ * it.
  */
 export function guardGroup(leader: number): Disposable {
-  // A child of this process and of no other, which would have to wait for it at its end.
+  // The guard is a child of this process and of no other process, which would have to wait for it when it ends.
   const guard = Bun.spawn(["/bin/sh", "-c", 'read -r _; kill -KILL "-$1"', "sh", String(leader)], {
     stdin: "pipe",
     stdout: "ignore",

@@ -1,4 +1,4 @@
-/** Samples a second of all PCM in the product: what Whisper and the diarization models take. */
+/** Sample rate of all PCM in the product, which Whisper and the diarization models require. */
 export const PCM_SAMPLE_RATE_HZ = 16_000;
-/** Signed 16-bit little-endian, mono. */
+/** Bytes per sample: signed 16-bit little-endian, mono. */
 export const PCM_BYTES_PER_SAMPLE = 2;

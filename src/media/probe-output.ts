@@ -1,4 +1,4 @@
-/** The audio tracks of a file as ffmpeg's framecrc header tells them, in the file's order. */
+/** An audio track as listed in ffmpeg's framecrc header, in the file's order. */
 export interface AudioTrack {
   readonly sampleRateHz: number;
   /** ffmpeg's name of the channel layout: `mono`, `stereo`, `5.1(side)`, `3 channels`. */
@@ -44,7 +44,7 @@ const NAMED_LAYOUTS: Readonly<Record<string, number>> = {
   hexadecagonal: 16,
 };
 
-/** How many channels a layout of ffmpeg's has, null where its name doesn't say (ambisonics). */
+/** Returns the number of channels of an ffmpeg layout; null if its name does not contain the number (ambisonics). */
 export function channelCount(layout: string): number | null {
   const unnamed = /^(\d{1,3}) channels\b/.exec(layout);
   if (unnamed !== null) return Number(unnamed[1]);
@@ -54,19 +54,22 @@ export function channelCount(layout: string): number | null {
   return NAMED_LAYOUTS[layout.replace(/\(.*$/, "")] ?? null;
 }
 
-/** What the description on standard error says beside the tracks. A hostile file can forge it, but only against itself. */
+/**
+ * The properties, other than the tracks, in ffmpeg's description on standard error. A hostile file can forge them, but
+ * harms only itself.
+ */
 export interface InputDescription {
-  /** The container's claim, null where it makes none. */
+  /** Duration according to the container, null if it gives none. */
   readonly durationSeconds: number | null;
   /** True where ffmpeg only extrapolated the duration from the bit rate at the beginning. */
   readonly durationIsEstimate: boolean;
-  /** The position, among the audio tracks, of the first that the container marks as the default; 0 where none is marked. */
+  /** Index, among the audio tracks, of the first track that the container marks as the default; 0 if none is marked. */
   readonly defaultTrack: number;
 }
 
 /** Reads duration and default track from ffmpeg's description of its input. */
 export function parseInputDescription(messages: string): InputDescription {
-  // The description of the output has stream lines of the same form.
+  // ffmpeg's description of the output contains stream lines of the same form.
   const input = messages.split(/^(?:Stream mapping:|Output #0)/m, 1)[0] ?? "";
   const duration = /^ {2}Duration: (\d{2,6}):(\d\d):(\d\d(?:\.\d+)?),/m.exec(input);
   const audioLines = [...input.matchAll(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: .*$/gm)].map((match) => match[0]);

@@ -9,35 +9,43 @@ import { isWaveWithoutSamples } from "./wave-header.ts";
 /** A file with at least one audio track. */
 export interface ProbedRecording {
   readonly ok: true;
-  /** What the container claims; null where it claims nothing. The decoded length may differ. */
+  /** Duration according to the container; null if it gives none. The decoded length may differ. */
   readonly durationSeconds: number | null;
-  /** True where the duration was only extrapolated from the bit rate: good for a progress bar, not for refusing a file. */
+  /**
+   * True if ffmpeg only extrapolated the duration from the bit rate. An estimate suffices for a progress bar, but not
+   * to refuse a file.
+   */
   readonly durationIsEstimate: boolean;
   readonly audioTracks: number;
-  /** Which audio track will be decoded, counted from 0 among the audio tracks: the first that is marked as the default, else the first. */
+  /**
+   * Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise the first.
+   */
   readonly trackIndex: number;
-  /** Channels of that track; null where ffmpeg's name for the layout gives no number. Exactly 2 may be a call with a side on each. */
+  /**
+   * Channels of the decoded track; null if ffmpeg's name for the layout contains no number. A track with exactly 2
+   * channels may be a call with a separate channel for each party.
+   */
   readonly channels: number | null;
-  /** ffmpeg's name of that track's layout, e.g. `stereo`, `3 channels`. */
+  /** ffmpeg's name for the decoded track's layout, e.g. `stereo`, `3 channels`. */
   readonly channelLayout: string;
 }
 
-/** A file that is no recording; the reason is a sentence for whoever sent it and quotes nothing from the file. */
+/** A file that is no recording. The reason is a sentence for the client and quotes nothing from the file. */
 export interface RefusedRecording {
   readonly ok: false;
   readonly reason: string;
 }
 
-/** What a look may take. */
+/** Limits of one probe. */
 export interface ProbeEffort {
-  /** Past this the file is at fault, and refused. */
+  /** Limit of CPU time. A file that exceeds it is refused. */
   readonly cpuSeconds: number;
-  /** By the clock; past this the machine is at fault, which gave it less than that of its processors. */
+  /** Wall-clock limit. A run that exceeds it is a fault of the machine, which gave the process too little CPU time. */
   readonly timeoutSeconds: number;
 }
 
-// Looking at headers takes ffmpeg some 20 ms; a file that takes 10 s of processor time is built to. The wall clock is
-// looser, for a machine whose cores are all transcribing.
+// ffmpeg reads headers in some 20 ms; a file that takes 10 s of CPU time is crafted to do so. The wall-clock limit is
+// higher, for a machine whose cores are all busy with transcription.
 const PROBE_EFFORT: ProbeEffort = { cpuSeconds: 10, timeoutSeconds: 60 };
 
 const REFUSAL = {
@@ -50,10 +58,11 @@ const REFUSAL = {
 } as const;
 
 /**
- * Looks at a stored file's container header and index, without decoding it, for an audio track.
+ * Searches a stored file's container header and index for an audio track, without decoding the file.
  *
- * A file that is no recording is refused with a reason. Throws MediaError where the fault is not the file's
- * (`ffmpeg_unusable`, `ffmpeg_timed_out`, `input_unreadable`), and the signal's reason after an abort.
+ * A file that is no recording is refused with a reason.
+ * @throws {MediaError} `ffmpeg_unusable`, `ffmpeg_timed_out` or `input_unreadable`, when the fault is not the file's
+ * @throws the signal's reason after an abort
  */
 export async function probeRecording(
   ffmpegPath: string,
@@ -66,7 +75,7 @@ export async function probeRecording(
   let { end, header } = await look("0:a");
   let tracks = parseAudioTracks(header);
   if (tracks.length === 0 && countAudioLines(end) > 1) {
-    // One track that can't be described spoils the header of all: look at the first alone.
+    // One track that ffmpeg cannot describe makes the header of all tracks unusable. Probe only the first one.
     ({ end, header } = await look("0:a:0"));
     tracks = parseAudioTracks(header);
   }
@@ -112,7 +121,7 @@ async function sizeOf(path: string): Promise<number> {
   throw new MediaError("input_unreadable", "the stored recording is not a file");
 }
 
-/** Asks for copies of no packets at all: ffmpeg then opens the input, writes the output's header, and is done. */
+/** Runs ffmpeg on a stream copy of zero packets. ffmpeg then opens the input, writes the output's header and exits. */
 async function describe(
   ffmpegPath: string,
   filePath: string,

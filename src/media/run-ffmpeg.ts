@@ -14,45 +14,53 @@ export interface FfmpegRun extends OpenFiles {
   /** Wall-clock limit. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with every piece of standard output as it comes, read as text. */
+  /** Called with each chunk of standard output as text. */
   readonly onStdout?: (text: string) => void;
-  /** The same, as it is. */
+  /** Called with each chunk of standard output as raw bytes. */
   readonly onBytes?: (bytes: Uint8Array) => void;
-  /** How much it prints to standard error is no reason to stop it: what is too much is dropped. */
+  /** If true, excess output on standard error is dropped and does not stop the run. */
   readonly mayFlood?: boolean;
-  /** It waits for all other work on the machine, the steps of recordings in hand included. */
+  /**
+   * If true, the process runs at the lowest priority, below all other work on the machine, the steps of recordings
+   * in progress included.
+   */
   readonly isAside?: boolean;
 }
 
-/** How a run ended, where it ended by itself or by one of its own limits. */
+/** The end of a run that ended by itself or by one of its own limits. */
 export interface FfmpegEnd {
   readonly exitCode: number;
-  /** The signal that ended it, null for an exit. */
+  /** The signal that ended ffmpeg, null if it exited. */
   readonly signalName: string | null;
-  /** The first part of what it printed to standard error; may quote the file's metadata, so it is as hostile as the file. */
+  /** The first part of standard error. It may quote the file's metadata and is therefore untrusted. */
   readonly messages: string;
-  /** It printed more than any honest file makes it print, and was stopped for that. */
+  /** Whether ffmpeg was stopped because it printed more than any well-formed file makes it print. */
   readonly flooded: boolean;
 }
 
 // A file with a hundred tracks and long tags prints some tens of KiB.
 const MAX_PRINTED_BYTES = 1 << 20;
 
-// What ffmpeg prints when it does not know an option that is used here, then exits 1 as for a bad file. It is the first that
-// it prints: further down, a file's tags may say the same.
+// Message of an ffmpeg that does not know an option used here. It then exits with 1, as for a bad file. Only the start
+// of the output is matched, because a file's tags may contain the same text further down.
 const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/;
 
-/** The least share of a processor that there is: what is aside waits for what yields to the server already. */
+/**
+ * Lowest scheduling priority. The server's other child processes already have a lower priority than the server; this
+ * one is below them too.
+ */
 const ASIDE_NICENESS = 19;
 
-/** How long a process that left its group may keep the pipes open after ffmpeg's own end. */
+/** Time for which a process that left the group may keep the pipes open after ffmpeg's end. */
 const PIPE_GRACE_MILLISECONDS = 5000;
 
 /**
  * Runs ffmpeg confined (native/confine) and waits for its end.
  *
- * An abort, a timeout or a flood of output kills it and all that it started at once with SIGKILL. Throws the signal's reason after an abort,
- * MediaError `ffmpeg_timed_out` or `ffmpeg_unusable`; how any other end is to be read is the caller's business.
+ * An abort, a timeout or a flood of output immediately kills ffmpeg and all its child processes with SIGKILL. The
+ * caller interprets any other end.
+ * @throws {MediaError} `ffmpeg_timed_out` or `ffmpeg_unusable`
+ * @throws the signal's reason after an abort
  */
 export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   run.signal?.throwIfAborted();
@@ -63,15 +71,16 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   const child = Bun.spawn(
     confinedCommand([run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments], run.limits, run),
     {
-      // For the line that starts it.
+      // The confined process starts when it receives a line.
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
-      // Nothing of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena keeps the
-      // address space, which the memory limit counts, near what is used.
+      // ffmpeg gets none of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena
+      // keeps the address space, which the memory limit counts, close to the memory in use.
       env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
       cwd: "/",
-      // A process group of its own: whatever it starts ends with it, and a Ctrl-C for the server is not for it.
+      // In a separate process group, all child processes are killed with ffmpeg, and a Ctrl-C for the server does not
+      // reach them.
       detached: true,
     },
   );
@@ -111,14 +120,14 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   await child.exited;
   clearTimeout(timer);
   run.signal?.removeEventListener("abort", kill);
-  // What it started and left behind.
+  // Child processes that outlived ffmpeg.
   killGroup(child.pid);
   const grace = setTimeout(() => enough.abort(), PIPE_GRACE_MILLISECONDS);
   await reading.finally(() => clearTimeout(grace));
   run.signal?.throwIfAborted();
   if (timedOut) throw new MediaError("ffmpeg_timed_out", `ffmpeg took longer than ${run.timeoutSeconds} s`);
   const exitCode = child.exitCode ?? -1;
-  // 126 and 127 come from the exec of something that is no program for this machine.
+  // 126 and 127 are the exit codes when exec fails because the file is not a program for this machine.
   if (exitCode === 126 || exitCode === 127 || (exitCode !== 0 && UNKNOWN_OPTION.test(messages))) {
     throw new MediaError("ffmpeg_unusable", `ffmpeg can't be used: ${messages.slice(-500).trim()}`);
   }
@@ -137,18 +146,18 @@ function guarded(leader: number): Disposable {
   try {
     return guardGroup(leader);
   } catch (error) {
-    // No more processes are allowed. It has not begun, and would wait for that.
+    // The system permits no more processes. The leader has not started ffmpeg and would wait for its line.
     killGroup(leader);
     throw error;
   }
 }
 
-/** Kills a process group, of which nothing may be left. */
+/** Kills a process group, which may already be empty. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch (error) {
-    // macOS says EPERM of a group whose last process waits to be reaped.
+    // macOS returns EPERM for a group whose last process waits to be reaped.
     if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
   }
 }
@@ -178,7 +187,10 @@ async function drain(stream: ReadableStream<Uint8Array>, enough: AbortSignal, on
   }
 }
 
-/** Sends the line that starts it. One that was killed before has no use for it: its end tells of that. */
+/**
+ * Sends the line that starts the confined process. A write error is ignored: the process was killed before, and its end
+ * reports that.
+ */
 async function begin(stdin: FileSink): Promise<void> {
   try {
     stdin.write("\n");

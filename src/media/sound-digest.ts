@@ -3,8 +3,8 @@ import { open } from "node:fs/promises";
 const pieceBytes = 1 << 20;
 
 /**
- * A digest of a file of PCM, against mishaps and not against anybody's intent: an hour's takes 0.1 s. Null where there is no
- * such file.
+ * Computes a digest of a PCM file; returns null if the file does not exist. The digest detects accidental changes, not
+ * intentional ones. An hour of PCM takes 0.1 s.
  */
 export async function soundDigest(path: string, signal?: AbortSignal): Promise<string | null> {
   const file = await open(path).catch((error: unknown) => {

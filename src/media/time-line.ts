@@ -2,20 +2,26 @@ import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 
-/** Where a track's time stamps begin, in seconds of the container's own clock. */
+/** Start of a track's time stamps, in seconds of the container's clock. */
 export interface TrackStart {
-  /** Of the track's first packet. A codec's run-in, which decoders drop, may make it a little early. */
+  /**
+   * Time stamp of the track's first packet. It may be slightly early because of the codec's pre-roll, which decoders
+   * drop.
+   */
   readonly trackSeconds: number;
-  /** Of the earliest of the file's tracks: where players begin. */
+  /** Start of the file's earliest track, where players begin. */
   readonly fileSeconds: number;
 }
 
-// Opening the file and reading on to the first packets, without decoding. A file whose tracks begin far apart may take
-// longer than this: its times then count from the track's own start.
+// Opening the file and reading up to the first packets, without decoding. A file whose tracks begin far apart may take
+// longer than this limit. Its times are then relative to the track's own start.
 const START_LIMITS = { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: 20, outputBytes: 0 };
 const START_TIMEOUT_SECONDS = 60;
 
-/** Finds where a file's audio track begins, counted among the audio tracks; null where the file doesn't say. */
+/**
+ * Finds the start of an audio track. `trackIndex` counts the audio tracks only. Returns null if the file does not
+ * contain the start.
+ */
 export async function findTrackStart(
   ffmpegPath: string,
   filePath: string,
@@ -25,7 +31,8 @@ export async function findTrackStart(
   const audio = await firstPacket(ffmpegPath, filePath, `0:a:${trackIndex}`, signal);
   const claimed = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages);
   if (audio.seconds === null || claimed === null) return null;
-  // Without a decoder for it ffmpeg misses where some videos in Matroska begin; there the first packet says it too.
+  // Without a video decoder, ffmpeg does not detect the start of some videos in Matroska. The first video packet gives
+  // it there.
   const isMatroska = /^Input #0, matroska/m.test(audio.messages);
   const video = isMatroska ? await firstPacket(ffmpegPath, filePath, "0:V:0", signal) : null;
   return {
@@ -62,7 +69,10 @@ async function firstPacket(
   }
 }
 
-/** From ffmpeg's framecrc listing: the time base, then a packet a line: its track, decoding and presentation time. */
+/**
+ * Parses the time of the first packet from ffmpeg's framecrc listing. The listing contains the time base, then one
+ * packet per line: its track, decoding and presentation time.
+ */
 function packetSeconds(listing: string): number | null {
   const base = /^#tb 0: (\d{1,9})\/(\d{1,9})$/m.exec(listing);
   const packet = /^0, *-?\d+, *(-?\d{1,18}),/m.exec(listing);
@@ -71,25 +81,32 @@ function packetSeconds(listing: string): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** A longer gap is a clock that jumped. ffmpeg holds the silence in memory: an hour's takes 120 MB. */
+/**
+ * Longest gap that is filled with silence; a longer gap means that the clock jumped. ffmpeg holds the silence in
+ * memory: an hour's takes 120 MB.
+ */
 const LONGEST_GAP_SECONDS = 3600;
 /**
- * Less is not filled until it adds up: containers round their time stamps, to a millisecond or to a packet, and recorders
- * of calls write down when a packet came and not when it was spoken.
+ * Smallest gap that is filled; smaller gaps add up until they reach it. Containers round their time stamps to a
+ * millisecond or to a packet. Call recorders store the time at which a packet arrived, not the time at which it was
+ * spoken.
  */
 const TOLERANCE_SECONDS = 0.05;
-/** Time stamps that fall back by more than this begin anew, as in files joined by hand. */
+/**
+ * Time stamps that fall back by more than this restart from a new origin, as in files that were concatenated by hand.
+ */
 const RESTART_SECONDS = 1;
-/** A first frame later than the track's first packet by more than this is not the first; see below. */
+/** A frame that starts later than the track's first packet by more than this is not the first frame; see below. */
 const FIRST_FRAME_SECONDS = 0.1;
 
 /**
- * ffmpeg's audio filters that lay samples where the container's time stamps have them, with silence in the gaps: before a
- * track that begins after the picture, and where a recorder left out silence or packets were lost. They take the
- * container's own time stamps (`-copyts`), and give 16-bit samples of `layout` at `sampleRateHz` without gaps.
+ * Returns ffmpeg's audio filters that place samples according to the container's time stamps and fill gaps with
+ * silence. Gaps occur before a track that begins after the picture, and where a recorder omitted silence or packets
+ * were lost. The filters take the container's own time stamps (`-copyts`), and output 16-bit samples of `layout` at
+ * `sampleRateHz` without gaps.
  *
- * No sample is ever dropped: where time stamps overlap, samples are laid end to end, and where they fall back or jump too
- * far ahead, they go on from there. No silence is put in beyond `maxSeconds`.
+ * No sample is ever dropped. Overlapping samples are placed one after the other. After time stamps that fall back or
+ * jump too far ahead, the output continues from the current position. No silence is inserted beyond `maxSeconds`.
  */
 export function timeLineFilters(
   start: TrackStart | null,
@@ -97,11 +114,16 @@ export function timeLineFilters(
   maxSeconds: number,
   layout: "mono" | "stereo" = "mono",
 ): string[] {
-  // Where a track's form changes (rate, channels) ffmpeg makes the filters anew, with empty registers and the clock going
-  // on: only what comes at the track's start may be late against 0.
+  // When a track's format changes (rate, channels), ffmpeg recreates the filters with empty registers while the clock
+  // continues. Therefore only a gap at the track's start may be measured against 0.
   const isFirst = start === null ? "0" : `lt(T,${start.trackSeconds + FIRST_FRAME_SECONDS})`;
-  // Registers, 0 at first: 0 where the samples so far end, 1 what the clock is moved by, 2 whether there were samples,
-  // 3 the gap before these, 4 whether it is filled, 5 where these begin. In units of TB.
+  // Registers, initially 0. Times are in units of TB:
+  // 0: end of the samples so far
+  // 1: offset of the clock
+  // 2: whether there were samples before
+  // 3: gap before the current samples
+  // 4: whether the gap is filled
+  // 5: start of the current samples
   const moved = [
     `if(ld(2),0,st(1,-(${start?.fileSeconds ?? 0})/TB))`,
     "st(3,PTS+ld(1)-ld(0))",
@@ -114,7 +136,7 @@ export function timeLineFilters(
     "ld(5)",
   ].join(";");
   return [
-    // First to the form that the samples end in: in it silence takes the least memory.
+    // Convert to the output format first: silence takes the least memory in it.
     `aresample=${sampleRateHz}`,
     `aformat=sample_fmts=s16:channel_layouts=${layout}`,
     `asetpts='${moved}'`,

@@ -3,8 +3,9 @@ import { open } from "node:fs/promises";
 const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
- * Whether a file is the beginning of a WAVE recording whose samples never came: a whole `fmt ` chunk with at least one
- * channel, then no sample data. Recorders that lose power leave such files, and ffmpeg refuses them as no audio at all.
+ * Returns whether a file is the beginning of a WAVE recording without samples. The file has a complete `fmt ` chunk
+ * with at least one channel, but no sample data. Recorders that lose power leave these files, and ffmpeg refuses them
+ * because it finds no audio.
  *
  * Layout: RIFF, "Multimedia Programming Interface and Data Specifications 1.0"; RF64, EBU Tech 3306.
  */
@@ -33,6 +34,7 @@ function headerHasNoSamples(head: Buffer): boolean {
     if (id === "data") return formatSeen && body >= head.length;
     at = body + size + (size % 2);
   }
-  // The file ended, or its last chunk ran past its end, before any sample data. A longer file is not looked into further.
+  // The file ended, or its last chunk extends past the end of the file, before any sample data. Longer files are not
+  // examined further.
   return formatSeen && head.length < LOOKED_AT_BYTES;
 }

@@ -1,10 +1,10 @@
 import { builtInModels, type ProgramFiles } from "../program/index.ts";
 import type { ModelEntry } from "./catalogue.ts";
 
-/** The speech model that comes with the program. */
+/** Id of the speech model that ships with the program. */
 export const builtInSpeechModel: string = builtInModels.speech.id;
 
-/** Where a model lies that comes with the program; null: it does not. */
+/** Returns the path of a built-in model, or null if the model is not built in. */
 export function builtInPath(
   { builtIn, kind }: Pick<ModelEntry, "builtIn" | "kind">,
   files: Pick<ProgramFiles, "whisperModel" | "segmentationModel" | "embeddingModel">,

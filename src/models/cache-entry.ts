@@ -2,13 +2,15 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What an interrupted run may leave behind is kept no longer than a build could still be using it. */
+/** Age from which temporary folders are deleted. A younger folder may still be in use by a running build. */
 const LEFTOVER_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Makes a folder of the cache whole or not at all: `fill` works in a temporary folder beside it, which is then renamed.
- * Where two make the same entry at once, the first stays and the other's is thrown away.
- * `entry` is relative to the cache's root and named by its content, so either is as good. Returns the entry's path.
+ * Creates a folder of the cache atomically: `fill` writes to a temporary folder on the same file system, which is then
+ * renamed. If two processes create the same entry at once, the first one stays and the second is deleted. This is safe
+ * for entries named by their content; other callers must check which one stayed.
+ * @param entry path relative to the cache's root
+ * @returns the entry's path
  */
 export async function makeCacheEntry(
   cacheRoot: string,
@@ -30,7 +32,7 @@ export async function makeCacheEntry(
   });
 }
 
-/** Takes a broken entry out of the cache at once, so that nobody finds half of it while it is deleted. */
+/** Removes an entry from the cache atomically, so that no reader finds an entry that is partially deleted. */
 export async function dropCacheEntry(cacheRoot: string, entry: string): Promise<void> {
   await withTemporaryFolder(cacheRoot, (temporary) => rename(join(cacheRoot, entry), join(temporary, "dropped")));
 }
@@ -46,7 +48,7 @@ export async function withTemporaryFolder<T>(cacheRoot: string, use: (directory:
   }
 }
 
-/** Deletes temporary folders that were left by runs which were killed more than a day before `now` (ms). */
+/** Deletes temporary folders of killed runs: those last modified more than 24 hours before `now` (ms). */
 export async function sweepTemporaryFolders(cacheRoot: string, now: number): Promise<void> {
   const temporary = join(cacheRoot, "tmp");
   for (const name of await readdir(temporary).catch(() => [])) {

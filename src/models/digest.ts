@@ -16,7 +16,7 @@ export interface FileDigests {
   readonly sha1: string;
 }
 
-/** Size and digests of what comes in pieces, counted as it comes. */
+/** Incremental computation of the size and the digests of a stream. */
 export class DigestMeter {
   readonly #sha256 = new Bun.CryptoHasher("sha256");
   readonly #sha1 = new Bun.CryptoHasher("sha1");
@@ -33,7 +33,7 @@ export class DigestMeter {
   }
 }
 
-/** Both digests of a file, read once and in pieces. @param onProgress is given the bytes read so far */
+/** Computes size and both digests of a file in one streaming read. @param onProgress receives the bytes read so far */
 export async function digestsOf(path: string, onProgress: (bytes: number) => void = () => {}): Promise<FileDigests> {
   const meter = new DigestMeter();
   let done = 0;
@@ -45,7 +45,7 @@ export async function digestsOf(path: string, onProgress: (bytes: number) => voi
   return meter.finish();
 }
 
-/** Every digest published for the model: that of its own form, and those of its downloads, which may be another form. */
+/** Returns all digests published for the model: its own, and those of its downloads, whose format may differ. */
 export function publishedDigests(entry: ModelEntry): Digest[] {
   const digests: Digest[] = entry.sha256 === undefined ? [] : [{ algorithm: "sha256", hex: entry.sha256 }];
   for (const source of entry.sources) {
@@ -54,7 +54,7 @@ export function publishedDigests(entry: ModelEntry): Digest[] {
   return digests;
 }
 
-/** Whether a file with these digests is the model as it was published. */
+/** Returns whether a file with these digests is the model as published. */
 export function isPublished(entry: ModelEntry, digests: FileDigests): boolean {
   return (
     sizeFits(entry, digests.sizeBytes) &&
@@ -62,7 +62,7 @@ export function isPublished(entry: ModelEntry, digests: FileDigests): boolean {
   );
 }
 
-/** Which of the model's published digests the file has; `undefined` where it has none of them, or another size. */
+/** Returns the published digest that the file matches; `undefined` if it matches none, or has a different size. */
 export async function matchingDigest(entry: ModelEntry, path: string): Promise<Digest | undefined> {
   if (!sizeFits(entry, (await stat(path)).size)) return undefined;
   for (const digest of publishedDigests(entry)) {

@@ -2,10 +2,14 @@ import { statfs } from "node:fs/promises";
 import { isDiskFull } from "../storage/index.ts";
 import { LibraryError } from "./library-error.ts";
 
-/** What must be left for the database and the uploads of a running server. */
+/** Disk space that must stay free for the database and the uploads of a running server. */
 const reserveBytes = 256 * 1024 * 1024;
 
-/** Asks before something large is written. @param folder on the file system in question @throws {LibraryError} */
+/**
+ * Checks the free disk space before something large is written.
+ * @param folder a folder or file on the file system in question
+ * @throws {LibraryError} when writing `bytes` would leave less than the reserve
+ */
 export async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
@@ -19,7 +23,7 @@ function mebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024 / 1024)} MiB`;
 }
 
-/** Does something with files; what the file system refuses is said in its words and without a stack. @throws {LibraryError} */
+/** Runs `work` and converts file system errors to a {LibraryError}, with the system's message and without a stack. */
 export async function withFiles<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

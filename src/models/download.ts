@@ -6,28 +6,31 @@ import { messageOf } from "../text/index.ts";
 import { requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 
-/** How long a server may take to answer at all before the next source is tried. */
+/** Maximum time until a server's first response; after that, the caller tries its next source. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a download may stand still. */
+/** Maximum time without received data during a download. */
 const STALL_TIMEOUT_MS = 30_000;
-/** Failures in a row after which a download is given up: at its beginning, and once something has come. */
+/** Number of consecutive failures after which a download fails: while no data is stored, and after that. */
 const PATIENCE = { first: 2, later: 6 } as const;
 
 export interface DownloadOptions {
   readonly url: string;
-  /** Where it goes; what is there is taken for its beginning and gone on with. */
+  /** Destination path. An existing file is taken as the beginning of the download, which is resumed. */
   readonly path: string;
-  /** How large it is, about; so much room is asked for before anything is written. */
+  /** Approximate size. Without a reported length, the check for disk space uses it, and its double is the limit. */
   readonly expectedBytes: number;
-  /** Whether a file of so many bytes can be the one that is wanted. */
+  /** Returns whether the requested file can have this size. */
   readonly sizeFits: (bytes: number) => boolean;
-  /** @param total null while it is not known */
+  /** @param total null while unknown */
   readonly onProgress?: (received: number, total: number | null) => void;
-  /** Waits before the next try, by the number of failures in a row. */
+  /** Waits before a retry; the delay depends on the number of consecutive failures. */
   readonly pause?: (failures: number) => Promise<void>;
 }
 
-/** Throws where the server does not answer a HEAD request within five seconds; any answer will do, a redirect included. */
+/**
+ * Checks that a server is reachable. Any response counts, including redirects.
+ * @throws {Error} when the server does not answer a HEAD request within five seconds
+ */
 export async function requireAnswer(url: string): Promise<void> {
   try {
     await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
@@ -37,11 +40,11 @@ export async function requireAnswer(url: string): Promise<void> {
 }
 
 /**
- * Downloads a file, going on where an earlier try ended, as often as it takes while something comes. A server that does not
- * know of parts makes it begin again. What has come is on disk when this returns; whether it is right is for its digest to
- * say. The environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY count.
- * @throws {LibraryError} where the server refuses, sends a file of another size, or can't be reached for good; and for a full
- * disk, after which nothing is kept
+ * Downloads a file and resumes an earlier attempt. Retries without limit as long as attempts receive data. If the
+ * server does not support range requests, the download restarts from the beginning. When this returns, the data is on
+ * disk; the caller checks the digest. The environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply.
+ * @throws {LibraryError} when the server refuses the request, sends a file of another size or stays unreachable; when
+ * disk space is insufficient; and when the disk is full, after which the partial file is deleted
  */
 export async function download(options: DownloadOptions): Promise<void> {
   const pause = options.pause ?? ((failures: number) => Bun.sleep(Math.min(30_000, 500 * 2 ** failures)));
@@ -68,12 +71,12 @@ export async function download(options: DownloadOptions): Promise<void> {
   }
 }
 
-/** Bun's hints are for programmers. */
+/** Returns an error's message without Bun's hint "For more information…", which is for programmers. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/\.? For more information.*$/s, "");
 }
 
-/** One request. @returns whether the file is whole; false where it has to begin again */
+/** Makes one request. @returns true when the file is complete, false when the download must restart */
 async function receive(
   { url, path, expectedBytes, sizeFits, onProgress }: DownloadOptions,
   host: string,
@@ -86,7 +89,7 @@ async function receive(
     const response = await fetch(url, {
       headers: { "Accept-Encoding": "identity", ...(have > 0 ? { Range: `bytes=${have}-` } : {}) },
       signal: abort.signal,
-      // Bun gives up after five minutes otherwise, however fast it comes.
+      // By default, Bun aborts after five minutes, even while data arrives.
       timeout: false,
     });
     const place = have > 0 ? placeOf(response, have) : "whole";
@@ -103,7 +106,7 @@ async function receive(
     const otherSize = () => new LibraryError(`${host} has a file of another size than that of the model`);
     if (total !== null && !sizeFits(total)) throw otherSize();
     await requireSpace(dirname(path), (total ?? expectedBytes) - start);
-    // Never through a link: root downloads into a directory that the server's user can change.
+    // O_NOFOLLOW: root downloads into a directory that the server's user can change.
     const begin = start === 0 ? constants.O_TRUNC : constants.O_APPEND;
     const output = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | begin);
     let received = start;
@@ -114,7 +117,7 @@ async function receive(
         await output.appendFile(piece);
         received += piece.length;
         onProgress?.(received, total);
-        // A server that names no length must not fill the disk.
+        // A server that reports no length must not fill the disk.
         if (total === null && received > 2 * expectedBytes) throw otherSize();
       }
       if (total !== null && received < total) throw new Error("the connection broke off");
@@ -130,7 +133,10 @@ async function receive(
   }
 }
 
-/** What a server made of the wish for the rest (RFC 9110, 14 and 15.5.17): that, the whole file, nothing, or neither. */
+/**
+ * Classifies the response to a range request (RFC 9110, 14 and 15.5.17): the requested rest ("part"), the whole file,
+ * nothing because the file is complete, or another range ("elsewhere").
+ */
 function placeOf(response: Response, have: number): "part" | "whole" | "complete" | "elsewhere" {
   const range = response.headers.get("content-range");
   if (response.status === 416) return range === `bytes */${have}` ? "complete" : "elsewhere";

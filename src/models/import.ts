@@ -11,14 +11,14 @@ import { LibraryError } from "./library-error.ts";
 import { identify, type Newcomer, requireSound, type TakeInOptions, takeIn } from "./take-in.ts";
 
 export interface ImportOptions extends TakeInOptions {
-  /** What a model shall be called that the catalogue does not know; by default what its file is called. */
+  /** Id for a model that the catalogue does not know; by default derived from the file name. */
   readonly name: string | undefined;
   readonly onProgress: (doing: "convert" | "copy" | "check", done: number, total: number) => void;
 }
 
 /**
- * Takes in what somebody carried here: a whisper model in ggml form, a directory in faster-whisper's form, which is
- * converted, or a bundle. Nothing of it counts before all of it was checked.
+ * Imports a local path: a whisper model in ggml format, a directory in faster-whisper's format, which is converted, or
+ * a bundle. No model is installed before all models of the path are checked.
  * @throws {LibraryError} @throws {ConversionError}
  */
 export async function importModels(path: string, options: ImportOptions): Promise<InstalledModel[]> {
@@ -33,7 +33,7 @@ export async function importModels(path: string, options: ImportOptions): Promis
 }
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
-  // Told of before it is copied; the copy is what counts, and is inspected when it is taken in.
+  // Rejects an invalid file before it is copied. The copy is what gets installed, so `takeIn` inspects the copy again.
   inspect(path, options);
   await requireSpace(folder, size);
   const file = join(folder, "model.bin");
@@ -53,7 +53,7 @@ async function importDirectory(path: string, folder: string, options: ImportOpti
       `${path} has no model.bin; a faster-whisper directory has model.bin and vocabulary.json or .txt`,
     );
   }
-  // int8 weights take twice the room in float16.
+  // int8 weights need twice the disk space in float16.
   await requireSpace(folder, 2 * size);
   options.onProgress("convert", 0, size);
   const file = join(folder, "model.bin");
@@ -104,7 +104,7 @@ async function isTar(path: string): Promise<boolean> {
   return bytesRead === 5 && buffer.toString("ascii") === "ustar";
 }
 
-/** `ggml-small-q5_1.bin` is whisper-small-q5_1, the directory `faster-whisper-small` is faster-whisper-small. */
+/** Derives an id from a path: `ggml-small-q5_1.bin` becomes whisper-small-q5_1, `faster-whisper-small` is unchanged. */
 function nameOf(path: string): string {
   const stem = basename(resolve(path)).replace(/\.bin$/i, "");
   const name = stem

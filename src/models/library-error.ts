@@ -1,4 +1,4 @@
-/** A model can't be had, taken in or removed; the message says why and what to do next. */
+/** A model can't be obtained, installed or removed; the message has the reason and the next step. */
 export class LibraryError extends Error {
   override readonly name = "LibraryError";
 }

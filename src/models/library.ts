@@ -15,14 +15,14 @@ const noteSchema = Type.Object({
   sizeBytes: Type.Integer({ minimum: 1 }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
   sha1: Type.String({ pattern: "^[0-9a-f]{40}$" }),
-  /** Whether the digest is one that was published for this id; else it was computed when the model came in. */
+  /** Whether the catalogue knew the digest for this id at the installation. */
   inCatalogue: Type.Boolean(),
-  /** Where it came from, in words. */
+  /** Origin of the model, as text for people. */
   from: Type.String(),
   installedAt: Type.String(),
 });
 
-/** What is noted of an installed model. */
+/** Metadata stored with an installed model. */
 export type ModelNote = Static<typeof noteSchema>;
 
 export interface InstalledModel extends ModelNote {
@@ -33,11 +33,11 @@ const modelFile = "model.bin";
 const noteFile = "model.json";
 
 /**
- * The models that were installed, in a data directory:
+ * The installed models of a data directory:
  * ```
- * installed/ID/model.bin, model.json   whole or not there at all
- * downloads/                           what is on its way, to be gone on with
- * tmp/                                 what is being put together
+ * installed/ID/model.bin, model.json   complete or absent
+ * downloads/                           partial downloads, which can be resumed
+ * tmp/                                 models that are being assembled
  * ```
  */
 export class ModelLibrary {
@@ -47,14 +47,14 @@ export class ModelLibrary {
     this.#root = root;
   }
 
-  /** The folder for what is on its way. */
+  /** Returns the folder for partial downloads and locks, and creates it if necessary. */
   async downloads(): Promise<string> {
     const folder = join(this.#root, "downloads");
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
 
-  /** The model of that id; null where it isn't installed, or what lies there is not whole. */
+  /** Returns the model with this id, or null when it is not installed or incomplete. */
   find(id: string): InstalledModel | null {
     if (!Value.Check(modelIdSchema, id)) return null;
     const folder = join(this.#root, "installed", id);
@@ -67,7 +67,7 @@ export class ModelLibrary {
     }
   }
 
-  /** All that are installed, by id. */
+  /** Returns all installed models, sorted by id. */
   list(): InstalledModel[] {
     const folder = join(this.#root, "installed");
     if (!existsSync(folder)) return [];
@@ -77,8 +77,8 @@ export class ModelLibrary {
   }
 
   /**
-   * Keeps other commands from a model for as long as this process works with it.
-   * @throws {LibraryError} where another command does
+   * Locks a model against other commands until the returned lock is disposed.
+   * @throws {LibraryError} when another command holds the lock, or the id or the lock file is unusable
    */
   async lock(id: string): Promise<Disposable> {
     if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
@@ -88,7 +88,7 @@ export class ModelLibrary {
     return { [Symbol.dispose]: giveBack };
   }
 
-  /** Runs `use` with a new folder on the library's file system, which is gone afterwards. */
+  /** Runs `use` with a new folder on the library's file system, and deletes the folder afterwards. */
   async withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
     return await withFiles(async () => {
       await sweepTemporaryFolders(this.#root, Date.now());
@@ -97,13 +97,13 @@ export class ModelLibrary {
   }
 
   /**
-   * Takes a file of this file system in, which is moved. It counts once all of it is on disk.
-   * @throws {LibraryError} where another model has that id
+   * Moves a file of the same file system into the library. The model is installed once all of it is on disk.
+   * @throws {LibraryError} when another model is installed under the same id
    */
   async add(note: ModelNote, file: string): Promise<InstalledModel> {
     await using handle = await open(file, "r");
     await handle.sync();
-    // What is not whole any more must not keep its place.
+    // An incomplete entry must not block its id.
     if (this.find(note.id) === null && existsSync(join(this.#root, "installed", note.id))) await this.remove(note.id);
     await makeCacheEntry(this.#root, join("installed", note.id), async (folder) => {
       await Bun.write(join(folder, noteFile), `${JSON.stringify(note, null, 2)}\n`);
@@ -127,7 +127,7 @@ export class ModelLibrary {
     }
   }
 
-  /** Removes a model: at once for those who look for it, then from disk. */
+  /** Removes a model: lookups stop finding it at once, then its files are deleted. */
   async remove(id: string): Promise<void> {
     if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
     await withFiles(() => dropCacheEntry(this.#root, join("installed", id)));

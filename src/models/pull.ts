@@ -9,23 +9,24 @@ import { LibraryError } from "./library-error.ts";
 import { type TakeInOptions, takeIn } from "./take-in.ts";
 
 export interface PullOptions extends TakeInOptions {
-  /** Base address that stands in for the publisher's folder of models; empty: the publisher's own. */
+  /** Base URL that replaces the publisher's folder of models; if empty, the publisher's URL is used. */
   readonly mirror: string;
-  /** @param total null while it is not known */
+  /** @param total null while unknown */
   readonly onProgress: (doing: "download" | "check", done: number, total: number | null) => void;
   readonly pause?: (failures: number) => Promise<void>;
 }
 
 export interface Pulled {
   readonly model: InstalledModel;
-  /** False where it was installed, and whole. */
+  /** False when an undamaged copy was already installed. */
   readonly fetched: boolean;
 }
 
 /**
- * Brings a model of the catalogue into the library: downloads it, goes on with what an earlier download left, and checks it
- * by the published digest before it counts. One that is installed is checked, and fetched anew where it is damaged.
- * @throws {LibraryError} where it can't be had; what is installed stays
+ * Installs a model of the catalogue into the library. Downloads the model, resumes an interrupted download, and checks
+ * the published digest before the model counts as installed. An installed model is checked, and downloaded again if it
+ * is damaged.
+ * @throws {LibraryError} when the model can't be obtained; an installed copy stays until a valid download replaces it
  */
 export async function pullModel(entry: ModelEntry, options: PullOptions): Promise<Pulled> {
   const { library } = options;
@@ -42,7 +43,7 @@ export async function pullModel(entry: ModelEntry, options: PullOptions): Promis
   const part = join(await library.downloads(), `${entry.id}-${source.sha1.slice(0, 12)}.part`);
   const resumed = await Bun.file(part).exists();
   let digests = await fetchPart(entry, url, part, options);
-  // What an earlier download left may have been the fault.
+  // The partial file of an earlier download may be the cause, so the download restarts without it.
   if (resumed && !isPublished(entry, digests)) {
     await rm(part);
     digests = await fetchPart(entry, url, part, options);
@@ -73,12 +74,12 @@ async function fetchPart(entry: ModelEntry, url: string, path: string, { onProgr
   return await digestsOf(path, (done) => onProgress("check", done, total));
 }
 
-/** The same file in the mirror's folder. @throws {LibraryError} */
+/** Returns the URL of the same file in the mirror's folder. @throws {LibraryError} when the mirror is no http(s) URL */
 function mirrored(url: string, mirror: string): string {
   if (mirror === "") return url;
   const base = URL.parse(mirror.endsWith("/") ? mirror : `${mirror}/`);
   if (base === null || !/^https?:$/.test(base.protocol)) {
-    // Not repeated: a password may stand in it.
+    // The message omits the address, because it may contain a password.
     throw new LibraryError("models.mirror is no http or https address");
   }
   return new URL(url.slice(url.lastIndexOf("/") + 1), base).href;

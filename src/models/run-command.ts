@@ -1,20 +1,20 @@
-/** A command that could not be started or ended with an error; the message has the end of what it wrote. */
+/** A command could not be started or failed; the message contains the end of the command's output. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 }
 
 export interface CommandOptions {
   readonly cwd?: string;
-  /** Killed after so long. Default: never. */
+  /** Time after which the command is killed. Default: never. */
   readonly timeoutMs?: number;
 }
 
-/** Runs a command without a shell and with nothing to read, and returns what it wrote to its output. Throws `CommandError`. */
+/** Runs a command without a shell and with empty input. @returns its standard output @throws {CommandError} */
 export async function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<string> {
   const [program = ""] = command;
   if (!Bun.which(program)) throw new CommandError(`${program} is not installed`);
   const child = Bun.spawn([...command], {
-    // Named, since Bun otherwise hands on the environment that it was itself started with.
+    // Passed explicitly: by default, Bun passes the environment with which it was started itself.
     env: process.env,
     stdin: "ignore",
     stdout: "pipe",

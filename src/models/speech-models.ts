@@ -9,9 +9,9 @@ import { modelIdSchema } from "./catalogue.ts";
 import type { ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 
-/** A whisper model that is there. */
+/** A whisper model and the path of its file. */
 export interface SpeechModel {
-  /** Its id; of a file that the settings name, its absolute path. */
+  /** The model's id; for a file named in the settings, its absolute path. */
   readonly id: string;
   readonly path: string;
 }
@@ -19,15 +19,15 @@ export interface SpeechModel {
 export interface SpeechModelsOptions {
   readonly store: Store;
   readonly library: ModelLibrary;
-  /** Where the program's own model lies. */
+  /** Path of the model that ships with the program. */
   readonly builtInPath: string;
-  /** `engine.whisper_model`: an id or a path, which wins over what was chosen; empty: none. */
+  /** `engine.whisper_model`: an id or a path, which overrides the chosen model; empty if not set. */
   readonly setting: string;
 }
 
 /**
- * Which speech model is in use, and where each one lies. A choice counts at once in a running server: it is a row of the
- * database, read whenever a recording is created.
+ * Selection of the speech model, and lookup of model files. A new choice applies at once in a running server: it is a
+ * database row that is read whenever a recording is created.
  */
 export class SpeechModels {
   readonly #options: SpeechModelsOptions;
@@ -37,7 +37,7 @@ export class SpeechModels {
     this.#options = options;
   }
 
-  /** The model that new recordings get: the settings', else the chosen one while it is there, else the program's own. */
+  /** Returns the model for new recordings: the settings' model, else the chosen one if available, else the built-in. */
   current(): SpeechModel {
     const { setting } = this.#options;
     if (setting !== "") return this.find(setting) ?? { id: resolve(setting), path: resolve(setting) };
@@ -45,7 +45,7 @@ export class SpeechModels {
     return (chosen === null ? null : this.find(chosen)) ?? this.#builtIn();
   }
 
-  /** The model that new recordings get. @throws {LibraryError} where the settings name one that is not there */
+  /** Returns the model for new recordings, like `current`. @throws {LibraryError} when the model's file is missing */
   requireCurrent(): SpeechModel {
     const model = this.current();
     if (existsSync(model.path)) return model;
@@ -57,15 +57,15 @@ export class SpeechModels {
     );
   }
 
-  /** What was chosen last, there or not; null: nothing was. */
+  /** Returns the id of the model chosen last, even if it is no longer available; null if none was chosen. */
   chosen(): string | null {
     const { chosenModels } = tables;
     const row = this.#options.store.select().from(chosenModels).where(eq(chosenModels.kind, "speech")).get();
-    // Only the settings may name a model by its path.
+    // Only the settings may specify a model by its path.
     return Value.Check(modelIdSchema, row?.model) ? row.model : null;
   }
 
-  /** A model by its id or its absolute path; null where it is not there. */
+  /** Returns a model by its id or its absolute path, or null when it is not available. */
   find(id: string): SpeechModel | null {
     if (id === builtInSpeechModel) return this.#builtIn();
     if (id.startsWith("/")) return existsSync(id) ? { id, path: id } : null;
@@ -73,7 +73,7 @@ export class SpeechModels {
     return installed === null ? null : { id, path: installed.path };
   }
 
-  /** Makes a model the one that new recordings get, in the transaction of `writer`. @param now milliseconds since the epoch */
+  /** Stores the model for new recordings, in the transaction of `writer`. @param now milliseconds since the epoch */
   choose(id: string, now: number, writer: Pick<Store, "insert">): void {
     const values = { model: id, chosenAt: now };
     writer
@@ -83,7 +83,7 @@ export class SpeechModels {
       .run();
   }
 
-  /** The model file's SHA-256, computed once for as long as the file stays as it is; an installed model's is known. */
+  /** Returns the file's SHA-256: stored for installed models, else cached until the file's size or mtime changes. */
   async sha256Of({ id, path }: SpeechModel): Promise<string> {
     const installed = this.#options.library.find(id);
     if (installed?.path === path) return installed.sha256;

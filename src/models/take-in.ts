@@ -6,22 +6,24 @@ import type { InstalledModel, ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 
 export interface Newcomer {
-  /** On the library's file system; it is moved. */
+  /** Path of the model's file on the library's file system; the file is moved. */
   readonly file: string;
   readonly digests: FileDigests;
-  /** Where it came from, in words. */
+  /** Origin of the model, as text for people. */
   readonly from: string;
 }
 
-/** The catalogue's model that a file is, by its digests. */
+/** Returns the catalogue's model whose published digests match those of a file. */
 function recognise(catalogue: readonly ModelEntry[], digests: FileDigests): ModelEntry | undefined {
   return catalogue.find((entry) => isPublished(entry, digests));
 }
 
 /**
- * What a file shall be called: by the catalogue where that knows its digests, else by the name that it is given, which must
- * not be one of the catalogue's.
- * @throws {LibraryError} where that name is taken, by another model or by what it would only pretend to be
+ * Determines a model's id. If the catalogue knows the file's digests, the id comes from the catalogue. Otherwise it is
+ * the given name, which must not be an id of the catalogue.
+ * @throws {LibraryError} when another model is installed under that id
+ * @throws {LibraryError} when the given name is an id of the catalogue, but the digests differ
+ * @throws {LibraryError} when the file is the built-in speech model
  */
 export function identify(
   digests: FileDigests,
@@ -47,11 +49,11 @@ export function identify(
 export interface TakeInOptions {
   readonly library: ModelLibrary;
   readonly catalogue: readonly ModelEntry[];
-  /** Throws where a file is no whole model that native code can load. */
+  /** Throws when a file is not a complete model that native code can load. */
   readonly inspect: (path: string) => void;
 }
 
-/** Takes a model file into the library once it was inspected. @throws {LibraryError} */
+/** Inspects a model file and moves it into the library. @throws {LibraryError} */
 export async function takeIn(
   { file, digests, from }: Newcomer,
   name: string,
@@ -62,7 +64,7 @@ export async function takeIn(
   return await library.add({ ...identity, ...digests, from, installedAt: new Date().toISOString() }, file);
 }
 
-/** A file that calls itself what it is not, damaged or another, must not pass for the published one. */
+/** Refuses an id of the catalogue for an unknown file: a damaged or different file must not pass as the published. */
 function refuseCataloguedName(name: string, catalogue: readonly ModelEntry[]): void {
   const claimed = findModelOrNull(catalogue, name);
   if (claimed === null) return;
@@ -72,7 +74,7 @@ function refuseCataloguedName(name: string, catalogue: readonly ModelEntry[]): v
   );
 }
 
-/** Holds a file against what native code can load. @throws {LibraryError} that says what is wrong with it */
+/** Checks that native code can load a file. @throws {LibraryError} when it can't; the message has the reason */
 export function requireSound(path: string, inspect: TakeInOptions["inspect"]): void {
   try {
     inspect(path);

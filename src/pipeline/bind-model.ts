@@ -4,39 +4,43 @@ import type { Recordings } from "../recordings/index.ts";
 import { type Language, readModelLanguages } from "../speech/index.ts";
 import type { StepContext } from "./step.ts";
 
-/** The speech models there are, as recordings see them. */
+/** The available speech models, as recordings use them. */
 export interface RecordingModels {
-  /** The one that new recordings get. */
+  /** Returns the model that new recordings get. */
   current(): SpeechModel;
-  /** The one of that name, while it is there. */
+  /** Returns the model with this name, or null if it is no longer available. */
   find(id: string): SpeechModel | null;
   sha256Of(model: SpeechModel): Promise<string>;
-  /** Sees to it that the worker can run the model. @throws the signal's reason */
+  /**
+   * Ensures that the worker can run the model.
+   * @throws the signal's reason
+   */
   admit(model: SpeechModel, signal: AbortSignal): Promise<void>;
   /**
-   * The ONNX form of its encoder, by its path: null where the model's own is to be used. One that is not known yet is tried
-   * where the work ahead is worth it.
+   * Returns the path of the ONNX form of the model's encoder, or null if the model's own encoder is to be used. Tests
+   * an unknown encoder first if the amount of speech justifies it.
    * @throws the signal's reason
    */
   encoderOf(model: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null>;
-  /** A recording needs its model no more. */
+  /** Notifies that a recording no longer needs its model. */
   recordingEnded(): void;
 }
 
-/** The model that a recording is done with, from its first word to its last. */
+/** The model that transcribes a recording, from its first word to its last. */
 export interface BoundModel extends SpeechModel {
   readonly languages: readonly Language[];
-  /** The ONNX form of its encoder, by its path; null: the model's own. */
+  /** Path of the ONNX form of its encoder; null for the model's own encoder. */
   readonly encoder: string | null;
 }
 
 const encoderSchema = Type.Object({ path: Type.Union([Type.String(), Type.Null()]) });
 
 /**
- * The model that the recording was created for, whichever is in use by now, and enters its digest. Where that model is
- * gone or another file has its place, what it did is forgotten and the model in use does all of it: half a transcript of
- * each would be worse. The encoder is chosen once, too: others give other words now and then.
- * @param spokenSeconds of all its tracks
+ * Returns the model that the recording was created for, even if another model is in use now, and stores its digest. If
+ * that model is gone or its file was replaced, discards its results and uses the current model for the whole recording.
+ * A transcript that is half from each model would be worse. The encoder is also chosen only once, because different
+ * encoders sometimes recognize different words.
+ * @param spokenSeconds seconds of speech in all tracks
  */
 export async function bindModel(
   context: StepContext,
@@ -57,7 +61,7 @@ export async function bindModel(
   await models.admit(model, context.signal);
   let encoder = checkpoints.read("encoder", 0, encoderSchema);
   if (encoder === null) {
-    // An earlier version, which had none but the model's own, may have begun.
+    // An earlier version of the program, which used only the model's own encoder, may have started the transcription.
     const hasBegun = checkpoints.finished("transcribe").size > 0;
     encoder = { path: hasBegun ? null : await models.encoderOf(model, spokenSeconds, context.signal) };
     checkpoints.write("encoder", 0, encoderSchema, encoder);

@@ -3,14 +3,14 @@ import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 import { splitSentences } from "./split-sentences.ts";
 
-/** A segment's least length: an end must lie after its start, in whole milliseconds. */
+/** Minimum length of a segment: its end must lie after its start, in whole milliseconds. */
 const minSeconds = 0.01;
 
 /**
- * Words → segments: a new one where the speaker changes, and in what one speaker says at the ends of sentences, where there
- * are any; never in a word.
+ * Builds segments from words. A segment ends where the speaker changes and, within one speaker's words, at the ends of
+ * sentences, if there are any. It never ends inside a word.
  * @param words in order of their start
- * @param from none begins before it
+ * @param from earliest start of a segment, in seconds
  */
 export function buildSegments(words: readonly SpokenWord[], from = 0): Segment[] {
   let reached = from;

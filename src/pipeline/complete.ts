@@ -1,13 +1,15 @@
 import type { PackedSegment, Recordings } from "../recordings/index.ts";
 import { othersTurn } from "./others-turn.ts";
 
-/** Rows that are written or removed in one go: some milliseconds' work, between which all else has its turn. */
+/**
+ * Number of rows written or removed at once. This takes some milliseconds; the event loop runs other work in between.
+ */
 const rowsAtOnce = 100;
 
 /**
- * Completes a recording: nobody sees any of its segments before all are stored, and those of days are stored some at a
- * time. What an earlier try stored, whose server was killed, goes first.
- * @returns false when it was ended meanwhile
+ * Completes a recording. Its segments are stored in batches, because a recording can be days long, and become visible
+ * only when all are stored. First removes segments that an earlier attempt stored before its server was killed.
+ * @returns false if the recording was ended in the meantime
  */
 export async function complete(
   recordings: Recordings,
@@ -24,12 +26,12 @@ export async function complete(
   return recordings.complete(id, segments.slice(from));
 }
 
-/** Removes from the database what is left of the work on a recording that has ended, some rows at a time. */
+/** Removes the step results of a recording that has ended from the database, in batches. */
 export async function removeWork(recordings: Recordings, id: string): Promise<void> {
   while (recordings.rows.removeWork(id, rowsAtOnce)) await othersTurn();
 }
 
-/** The same for all whose servers were killed before it was done. */
+/** Removes the step results of all ended recordings whose server was killed before it removed them. */
 export async function removeWorkOfEnded(recordings: Recordings): Promise<void> {
   for (const id of recordings.rows.endedWithWork()) await removeWork(recordings, id);
 }

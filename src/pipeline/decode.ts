@@ -18,32 +18,34 @@ import type { Track } from "./tracks.ts";
 
 const decodedSchema = Type.Object({
   sampleCount: Type.Integer({ minimum: 0 }),
-  /** One where it is missing. */
+  /** A missing value means 1. */
   tracks: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
-  /** Of each track's file; earlier versions kept none. */
+  /** The digest of each track's file; earlier versions stored none. */
   digests: Type.Optional(Type.Array(Type.String())),
 });
 
 type Decoded = Static<typeof decodedSchema>;
 
-/** Bytes that a decode turned out to take, where its header told of less or of more than the disk holds. */
+/**
+ * Measured size of the decoded audio in bytes. It is stored if the header declared less, or more than the disk holds.
+ */
 const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
 
-/** The contract's least length of a recording. */
+/** Minimum length of a recording in the API contract, in seconds. */
 const minSeconds = 0.5;
 
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
   readonly room: WorkRoom;
-  /** Called with the container's length before anything is decoded; what it throws ends the step. */
+  /** Called with the container's length before decoding starts; an error that it throws ends the step. */
   readonly onProbed: (declaredSeconds: number | null) => void;
 }
 
 /**
- * decode: the recording as 16 kHz mono PCM; a call with a channel for each party as two tracks. Room for all its work files is
- * promised before, and held until it ends.
- * @throws {RecordingFailure} `no_speech` for no audio at all, `too_short`, or `internal` with the decoder's fault
+ * Runs the step `decode`: converts the recording to 16 kHz mono PCM. A call with a separate channel for each party
+ * becomes two tracks. Disk space for all work files is reserved before decoding and held until the recording ends.
+ * @throws {RecordingFailure} `no_speech` if there is no audio, `too_short`, or `internal` with the decoder's fault
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const path = join(context.workDirectory, "audio.pcm");
@@ -57,7 +59,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     }
   }
   context.progress(null);
-  // They take room that may be asked for.
+  // The remaining files would occupy disk space that the reservation may need.
   for (const left of [path, secondPath]) await rm(left, { force: true });
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
@@ -95,7 +97,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
 }
 
 function roomOf({ recording, uploadPath, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
-  // An upload may be a link to a file elsewhere, which takes no room here.
+  // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
   const uploadBytes = lstatSync(uploadPath, { throwIfNoEntry: false })?.size ?? 0;
   return {
     measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
@@ -109,8 +111,9 @@ function roomOf({ recording, uploadPath, checkpoints }: StepContext, room: WorkR
 }
 
 /**
- * Promises room, before any other recording asks, to one whose sound an earlier server has decoded.
- * @returns false where none has
+ * Reserves disk space for a recording whose audio an earlier server has decoded. Runs before any other recording asks
+ * for space.
+ * @returns false if the recording is not decoded yet
  */
 export function keepRoomOfDecoded(checkpoints: Checkpoints, recordingId: string, room: WorkRoom): boolean {
   const finished = checkpoints.read("decode", 0, decodedSchema);
@@ -119,13 +122,13 @@ export function keepRoomOfDecoded(checkpoints: Checkpoints, recordingId: string,
   return true;
 }
 
-/** What is promised to a recording from here on: its sound is there, what is found in it is to come. */
+/** Reserves disk space for the results of a recording whose decoded audio is already stored. */
 function keepRoom(recordingId: string, room: WorkRoom, { sampleCount, tracks = 1 }: Decoded): void {
   const soundBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
   room.grant(recordingId, roomForResults(soundBytes), soundBytes);
 }
 
-/** A file that turns out to hold nothing decodable has no speech in it; everything else is the service's fault. */
+/** Maps a file without decodable audio to `no_speech`, and every other fault to an internal failure. */
 function failureOf(error: MediaError): RecordingFailure {
   if (error.fault === "not_a_recording") {
     return new RecordingFailure({ reason: "no_speech" }, error.message, { cause: error });
@@ -137,7 +140,10 @@ function tracksOf(paths: readonly string[], sampleCount: number): Track[] {
   return paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount } }));
 }
 
-/** Whether the tracks' files are as they were written, so that they may be relied on after a power cut, or where somebody cleared up. */
+/**
+ * Reports whether the tracks' files are unchanged since they were written. They may be damaged or missing after a power
+ * failure or a manual cleanup.
+ */
 async function areWhole(tracks: readonly Track[], digests: Decoded["digests"], signal: AbortSignal): Promise<boolean> {
   const isThere = ({ pcm }: Track) =>
     statSync(pcm.path, { throwIfNoEntry: false })?.size === pcm.sampleCount * PCM_BYTES_PER_SAMPLE;

@@ -10,18 +10,21 @@ const blockSchema = Type.Object({});
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
 
 export interface Detected {
-  /** Chunks that hold all speech, in order; none where nobody speaks. */
+  /** Chunks that cover all speech, in order; empty if there is no speech. */
   readonly chunks: readonly Chunk[];
-  /** Directory of the blocks' speaker activity, which diarization goes on from. */
+  /** Directory of the blocks' speaker activity, which is the input of diarization. */
   readonly activityDirectory: string;
 }
 
-/** detect: where somebody speaks. One model gives both speech and, for diarization, who speaks when within its window. */
+/**
+ * Runs the step `detect`: finds speech. One model gives both speech and, for diarization, the speaker activity within
+ * its window.
+ */
 export async function detect(context: TrackContext, track: Track): Promise<Detected> {
   const { pcm, engine, signal, checkpoints } = context;
   const activityDirectory = join(context.workDirectory, "activity");
   mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
-  // An earlier version of the program kept other blocks; its checkpoints have another name, so they are not taken for these.
+  // Earlier versions of the program stored other blocks under another checkpoint name, so the two are never confused.
   const detectPart = async (block: number) => {
     await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
     checkpoints.write("activity", block, blockSchema, {});
@@ -31,7 +34,7 @@ export async function detect(context: TrackContext, track: Track): Promise<Detec
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { pcm, activityDirectory, joinsTurns: track.isParty }, signal);
-    // An earlier version of the program may have planned, and transcribed, other chunks.
+    // An earlier version of the program may have planned and transcribed other chunks.
     checkpoints.clear("transcribe");
     checkpoints.write("plan", 0, planSchema, plan);
   }

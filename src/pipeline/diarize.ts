@@ -9,19 +9,21 @@ import type { TrackContext } from "./tracks.ts";
 const blockSchema = Type.Object({});
 const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
 
-/** Where the voices of a track's blocks are kept. */
+/** Returns the directory of the voice embeddings of a track's blocks. */
 export function embeddingDirectoryOf({ workDirectory }: Pick<TrackContext, "workDirectory">): string {
   return join(workDirectory, "embeddings");
 }
 
-/** diarize: who speaks when, over a whole track; the speakers' turns in order, overlapping where they do. */
+/**
+ * Runs the step `diarize`: returns the speakers' turns over a whole track, in order. Turns overlap where speakers do.
+ */
 export async function diarize(context: TrackContext, activityDirectory: string): Promise<readonly Turn[]> {
   const { pcm, engine, signal, checkpoints } = context;
   const finished = checkpoints.read("turns", 0, turnsSchema);
   if (finished !== null) return finished.turns;
   const embeddingDirectory = embeddingDirectoryOf(context);
   mkdirSync(embeddingDirectory, { recursive: true, mode: 0o700 });
-  // As in detect: checkpoints of an earlier version's blocks have another name.
+  // As in `detect`, checkpoints of an earlier version's blocks have another name.
   const embedPart = async (block: number) => {
     await engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
     checkpoints.write("voices", block, blockSchema, {});

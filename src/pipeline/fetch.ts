@@ -6,7 +6,7 @@ import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure } from "./step.ts";
 
 export interface FetchOptions {
-  /** Whether links are downloaded; one that was taken in before they were turned off fails. */
+  /** Whether links are downloaded. A link that was accepted before downloads were turned off fails. */
   readonly enabled: boolean;
   readonly allow: AllowList;
   readonly maxBytes: number;
@@ -14,17 +14,18 @@ export interface FetchOptions {
   readonly stallSeconds: number;
   readonly userAgent: string;
   /**
-   * Opens the disk space of a download of so many announced bytes, which takes space as its bytes arrive.
-   * @throws {MachineError} where there is not so much
+   * Reserves disk space for a download of the announced size. The download consumes the reservation as its bytes
+   * arrive.
+   * @throws {MachineError} if there is not enough disk space
    */
   readonly claimRoom: (announcedBytes: number) => RoomClaim;
 }
 
 /**
- * fetch: downloads the recording behind a link while it is `queued`, outside the processing slots. Nothing is charged for it;
- * an account without allowance is refused before the download.
+ * Runs the step `fetch`: downloads the recording behind a link while it is `queued`, outside the processing slots. The
+ * download is not charged, but an account without allowance is refused before it.
  * @returns null when the recording has ended; otherwise it waits for a slot, or for the machine
- * @throws what is neither the recording's fault nor the machine's
+ * @throws errors that neither the recording nor the machine caused
  */
 export function fetchLink(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {
   return attempt(services, id, signal, async () => {
@@ -50,7 +51,7 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
       if (!(error instanceof FetchError)) throw error;
       throw new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
     });
-    // A command may have ended it in the last moment.
+    // A command may have ended the recording during the download.
     if (!recordings.fetched(id, fetched.sizeBytes)) return null;
     log.info({
       event: "recording.fetched",

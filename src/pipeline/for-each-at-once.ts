@@ -1,8 +1,8 @@
 /**
- * Does something with each item: begins in their order and has several under way at once. When one fails, no other begins,
- * and those under way are waited for.
- * @param atOnce how many at once; asked again before each
- * @throws what the first one failed with
+ * Calls a function for each item, in order, with several calls running at once. After a failure it starts no further
+ * call and waits for the running ones.
+ * @param atOnce returns the number of concurrent calls; evaluated before each start
+ * @throws the first failure
  */
 export async function forEachAtOnce<T>(
   items: Iterable<T>,

@@ -9,19 +9,19 @@ import { othersTurn } from "./others-turn.ts";
 import { type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
 import type { TrackContext } from "./tracks.ts";
 
-/** Pieces of one checkpoint: about a second's work. */
+/** Fragments per checkpoint: about one second of work. */
 const blockPieces = 16;
 
 const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
 
 /**
- * The turns once more, now that it is known where sentences begin and end: each is heard by itself, as far as its voice isn't
- * known from the windows, and given to another where it is clearly that one's. The first hearing goes by windows, in which two
- * voices may be taken for one.
+ * Runs the second pass of speaker diarization, which uses the sentence boundaries of the transcript. It compares the
+ * voice of each sentence fragment that may have a wrong speaker, and reassigns the fragment if another speaker clearly
+ * matches. The first pass works on windows, in which two voices may be taken for one.
  *
- * Voices stay with the worker, which keeps them in files of the work directory and compares them there: those of 18 hours
- * are no load on the server, and voices of people get into no database and no backup.
- * @param said all that is said, in order, by the turns
+ * The worker keeps voice embeddings in files of the work directory and compares them there. The embeddings of 18 hours
+ * of audio therefore do not load the server, and no voice data reaches a database or a backup.
+ * @param said all sentence fragments, in order, with speakers by the turns
  * @param turns in order of their starts
  */
 export async function hearAgain(
@@ -44,7 +44,7 @@ export async function hearAgain(
     async (block) => {
       await othersTurn(signal);
       const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
-      // What was heard for other words is of no use. (An earlier version's checkpoints have another name.)
+      // Embeddings of other spans are useless. (Checkpoints of earlier versions have another name.)
       const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
       if (!isHeard || !(await isWholeBlock(voiceDirectory, block))) {
         await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);

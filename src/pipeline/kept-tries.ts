@@ -1,20 +1,23 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Checkpoints } from "../recordings/index.ts";
 
-/** What has come of the tries of an operation. */
+/** Attempts at an operation. */
 const triesSchema = Type.Object({
-  /** Its name, and a digest of what it is done with. */
+  /** The operation's name and a digest of its parameters. */
   operation: Type.String(),
-  /** Workers that died of it. */
+  /** Number of workers that the operation crashed. */
   deaths: Type.Integer({ minimum: 0 }),
-  /** Tries that were cut off, perhaps through no fault of its own: its worker was killed from outside, or the server was. */
+  /**
+   * Number of interrupted attempts: the worker was killed from outside, or the server was. The operation may not be the
+   * cause.
+   */
   interruptions: Type.Integer({ minimum: 0 }),
 });
 type Kept = Static<typeof triesSchema>;
 
 /**
- * The tries of the operations that a recording is at, kept with its checkpoints: each operation has a place there, which
- * another may take once it is done.
+ * The stored attempts at the operations of one recording. They are stored with its checkpoints: each operation has a
+ * number there, which another operation may reuse once the first is done.
  */
 export class TriesOfRecording {
   readonly #checkpoints: Checkpoints;
@@ -24,7 +27,10 @@ export class TriesOfRecording {
     this.#checkpoints = checkpoints;
   }
 
-  /** Those of an operation, for as long as it is at work: as they were kept, or none yet. */
+  /**
+   * Returns the attempts at an operation: the stored ones, or a record without attempts. The number is occupied until
+   * the result is disposed.
+   */
   of(operation: string): KeptTries {
     const stored = [...this.#checkpoints.finished("tries")]
       .filter((place) => !this.#taken.has(place))
@@ -50,7 +56,7 @@ interface Place {
   readonly leave: () => void;
 }
 
-/** What is kept of one operation's tries; a change is stored before it counts. */
+/** The stored attempts at one operation. A change is stored before it takes effect in memory. */
 class KeptTries implements Disposable {
   #kept: Kept;
   readonly #place: Place;
@@ -60,7 +66,7 @@ class KeptTries implements Disposable {
     this.#place = place;
   }
 
-  /** The operation was done: asked for again, it begins anew. */
+  /** Resets the counts because the operation succeeded; a later run starts without attempts. */
   done(): void {
     this.add({ deaths: -this.deaths, interruptions: -this.interruptions });
   }

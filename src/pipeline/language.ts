@@ -8,28 +8,28 @@ import { voteLanguage } from "./vote-language.ts";
 
 const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
 
-/** What is at least of this length, and surely in another language, is in that one. */
+/** Minimum speech, in seconds, from which a span that is surely in another language is transcribed in that language. */
 const sureSeconds = 2.5;
 
-/** A part of a chunk, or all of it, and what it is transcribed in. */
+/** A chunk or part of one, and the language to transcribe it in. */
 export interface SpeechPart {
   readonly chunk: Chunk;
   readonly language: Language;
 }
 
 export interface ChosenLanguage {
-  /** The pinned one, or the one that most of the speech is in. */
+  /** The pinned language, or the language of most of the speech. */
   readonly language: Language;
-  /** Other languages are spoken, too. */
+  /** Whether other languages are spoken, too. */
   readonly isMixed: boolean;
-  /** There is no other: it is pinned, or the only one that the model knows. */
+  /** Whether no other language is possible: it is pinned, or the only one that the model knows. */
   readonly isOnly: boolean;
 }
 
 /**
- * The language of a recording: the pinned one, or a vote of chunks from all over it, so that neither a jingle nor a greeting
- * at its beginning decides.
- * @param speech what is heard of all tracks, in any order
+ * Returns the pinned language of a recording, or the result of a vote of chunks from all over it. A jingle or a
+ * greeting at the beginning therefore does not decide.
+ * @param speech the speech of all tracks, in any order
  */
 export async function chooseLanguage(
   context: StepContext,
@@ -63,9 +63,10 @@ export async function chooseLanguage(
 }
 
 /**
- * What to transcribe a chunk in, part by part. Told to write a language that is not spoken, whisper translates or leaves
- * out; so in a recording of several each is asked, and what surely is in another is transcribed in that. A chunk is asked
- * piece by piece: of the whole whisper tells with certainty the language that it begins in.
+ * Splits a chunk into parts and returns the language of each. If whisper is told to write a language that is not
+ * spoken, it translates or omits speech. In a recording with several languages, each fragment is therefore checked, and
+ * transcribed in another language if that one is sure. Fragments are checked separately, because for a whole chunk
+ * whisper reliably detects only its first language.
  */
 export async function partsByLanguage(
   context: StepContext,
@@ -88,8 +89,9 @@ export async function partsByLanguage(
 }
 
 /**
- * The language that most was said in, by the words: chunks that hold several languages are of no one's in a vote.
- * @param seconds how long words of each language are, by whisper's codes, chunk by chunk
+ * Returns the language with the longest total duration of words. In a vote, chunks that contain several languages count
+ * for no single one.
+ * @param seconds duration of the words of each language, by whisper's codes, for each chunk
  */
 export function mostSpoken(
   seconds: readonly Readonly<Record<string, number>>[],
@@ -111,7 +113,10 @@ async function ask(
   return probabilities;
 }
 
-/** Whisper's code of the language that a chunk surely is in; null where it may be in the recording's own. */
+/**
+ * Returns whisper's code of the other language that a chunk is surely in; null if it may be in the recording's own
+ * language.
+ */
 function anotherIn(chunk: Chunk, probabilities: Probabilities, { whisperCode }: Language): string | null {
   return heardSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, whisperCode);
 }

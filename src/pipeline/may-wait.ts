@@ -3,15 +3,19 @@ import { Checkpoints } from "../recordings/index.ts";
 import { type MachineTrouble, writeTrial } from "../storage/index.ts";
 import type { PipelineServices } from "./services.ts";
 
-/** Times that a recording met trouble of which there was no other sign, with so many parts finished. */
+/** Number of unexplained failures without progress in between; `parts` is the number of finished parts at that time. */
 const doubtsSchema = Type.Object({ times: Type.Integer({ minimum: 0 }), parts: Type.Integer({ minimum: 0 }) });
 
-/** After about four minutes of tries that got nowhere, see RecordingQueue. */
+/**
+ * Maximum number of unexplained failures without progress. It is reached after about four minutes of retries, see
+ * RecordingQueue.
+ */
 const mostDoubts = 8;
 
 /**
- * Whether a recording that has met trouble of the machine is to wait for its end. Where nobody else meets it, files can be written
- * and there is room, it may lie in the recording: it is tried a few times more, and fails unless it gets on.
+ * Decides whether a recording waits until a problem of the machine is over. If no other recording has the problem,
+ * files can be written and there is disk space, the recording may be the cause. It is then retried a few times, and
+ * fails unless it makes progress.
  */
 export async function mayWait(services: PipelineServices, id: string, trouble: MachineTrouble): Promise<boolean> {
   const { store, dataDirectory, workRoom } = services;

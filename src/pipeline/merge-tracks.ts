@@ -1,8 +1,8 @@
 import type { SegmentSpan } from "../recordings/index.ts";
 
 /**
- * The segments of all tracks in order of their starts. No speaker is on two tracks; they are numbered anew in order of
- * first appearance.
+ * Merges the segments of all tracks in order of their starts. No speaker is on two tracks; speakers are renumbered in
+ * order of first appearance.
  * @param tracks each track's segments, in order
  */
 export function mergeTracks<S extends SegmentSpan>(tracks: readonly (readonly S[])[]): S[] {

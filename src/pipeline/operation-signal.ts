@@ -1,13 +1,16 @@
 import { ParkingError } from "../recordings/index.ts";
 
-/** The signal of one operation, which outlives its recording's by the grace time when the recording is parked. */
+/** The abort signal of one operation. When the recording is parked, it is aborted only after the grace time. */
 export interface OperationSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** The worker has begun with it; before, there is nothing to be lost. */
+  /** Notifies that the worker has started the operation; before that, no work can be lost. */
   begun(): void;
 }
 
-/** @param recordingSignal aborted when the recording is to be left */
+/**
+ * Creates the signal of an operation.
+ * @param recordingSignal aborted when work on the recording is to stop
+ */
 export function operationSignal(recordingSignal: AbortSignal): OperationSignal {
   const controller = new AbortController();
   let hasBegun = false;

@@ -1,5 +1,5 @@
 /**
- * Lets the event loop do what waits, in the midst of much work in the server.
+ * Yields to the event loop during long work in the server.
  * @throws the signal's reason when it is aborted
  */
 export async function othersTurn(signal?: AbortSignal): Promise<void> {

@@ -9,10 +9,10 @@ import { quotaExceeded } from "./step.ts";
 import { transcript } from "./transcript.ts";
 
 /**
- * Processes a recording whose file is there: decode → detect → transcribe → diarize → finalize, from its last checkpoint. It
- * ends as `completed` or `failed`; when the signal aborts while it is open, it is parked. On a full disk, or where the machine
- * can't work for another reason, it waits and is retried.
- * @throws what is neither the recording's fault nor the machine's
+ * Processes a recording whose file is stored, from its last checkpoint: decode → detect → transcribe → diarize →
+ * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is parked. If the
+ * disk is full, or the machine cannot work for another reason, it waits and is retried.
+ * @throws errors that neither the recording nor the machine caused
  */
 export function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {
   return attempt(services, id, signal, async () => {
@@ -23,7 +23,7 @@ export function processRecording(services: PipelineServices, id: string, signal:
     log.info({ event: "recording.started", recordingId: id });
     const segments = await wholeTranscript(services, recording, signal);
     const ended = { recordingId: id, milliseconds: now() - startedAt };
-    // A command may have ended it in the last moment.
+    // A command may have ended the recording during the last step.
     if (await complete(recordings, id, segments, signal)) {
       const model = recordings.get(id)?.speechModel;
       log.info({ event: "recording.completed", ...ended, segments: segments.length, model });
@@ -36,8 +36,8 @@ export function processRecording(services: PipelineServices, id: string, signal:
 }
 
 /**
- * Asks for the account's allowance and claims the recording.
- * @returns null when the recording was ended meanwhile
+ * Checks the account's allowance and claims the recording.
+ * @returns null if the recording was ended in the meantime
  * @throws {RecordingFailure} `quota_exceeded`
  */
 function begin(services: PipelineServices, id: string): Recording | null {
@@ -47,14 +47,14 @@ function begin(services: PipelineServices, id: string): Recording | null {
   const { accountId } = waiting;
   if (!usage.admit(accountId, id, services.audioAllowanceSeconds(accountId), now())) throw quotaExceeded();
   const claimed = recordings.claim(id);
-  // A command has ended it since it was read.
+  // A command has ended the recording since it was read.
   if (claimed === null) usage.refundAudio(id);
   return claimed;
 }
 
 /**
- * The transcript; begun once more where an operation fails without harming the worker. What it needs of earlier steps may
- * have gone from the disk meanwhile: each step looks which of its files are whole, and does again what is missing.
+ * Produces the transcript, and retries once if an operation fails without harm to the worker. Files of earlier steps
+ * may have disappeared from the disk. Each step therefore checks its files and recreates the missing ones.
  */
 async function wholeTranscript(services: PipelineServices, recording: Recording, signal: AbortSignal) {
   try {

@@ -8,27 +8,31 @@ import { operationSignal } from "./operation-signal.ts";
 import type { StepEngine } from "./step.ts";
 
 /**
- * After so many interruptions it is tried after a pause only: memory that was short may be there then, the other recordings
- * come before it, and a service manager that counts starts (systemd: five in five minutes) doesn't give up.
+ * Number of interruptions after which an operation is retried only after a pause. Memory that was short may be free by
+ * then, and other recordings are processed first. A service manager that counts starts (systemd: five in five minutes)
+ * does not give up.
  */
 const interruptionsUntilPauses = 3;
 const defaultPauseMilliseconds = 60_000;
-/** After so many it is given up. Only chance would have an innocent one hit that often, behind those pauses. */
+/**
+ * Number of interruptions after which an operation fails. Behind the pauses, only chance would interrupt a harmless
+ * operation that often.
+ */
 const mostInterruptions = 6;
 
 export interface RememberOptions {
   readonly recordingId: string;
   readonly checkpoints: Checkpoints;
   readonly log: Logger;
-  /** How long an operation waits that was interrupted again and again. */
+  /** Pause before the retry of an operation that was interrupted several times, in milliseconds. */
   readonly pauseMilliseconds?: number;
 }
 
 /**
- * The engine as one recording uses it: how often an operation took the worker down, or the server, is kept with the
- * recording, so that one that does it again and again comes to its end whatever is started anew meanwhile. Workers that die
- * of it the engine counts to its limit, from what is kept here; interruptions are counted here. Where the recording is
- * parked, what the worker has begun may end.
+ * Wraps the engine for one recording and stores how often an operation crashed the worker or stopped the server. An
+ * operation that does this repeatedly therefore fails, even across restarts. The engine applies its limit to worker
+ * crashes, starting from the count stored here; interruptions are counted here. When the recording is parked, an
+ * operation that the worker has started may finish.
  */
 export function rememberTries(engine: StepEngine, options: RememberOptions): StepEngine {
   const { recordingId, checkpoints, log, pauseMilliseconds = defaultPauseMilliseconds } = options;
@@ -55,23 +59,24 @@ export function rememberTries(engine: StepEngine, options: RememberOptions): Ste
           const result = await engine.run(operation, params, own.signal, {
             deaths,
             begins() {
-              // Beforehand: a server that is killed can't count any more.
+              // Counted before the operation starts, because a server that is killed cannot count afterwards.
               tries.add({ interruptions: 1 });
               isTried = true;
               own.begun();
             },
             died(death) {
               isTried = false;
-              // A worker that was killed leaves the interruption standing.
+              // If the worker was killed, the interruption stays counted.
               if (death === "of itself") tries.add({ deaths: 1, interruptions: -1 });
-              // That ends by itself: the CPU is what is left.
+              // Not counted: failing GPUs are given up one by one until only the CPU is left.
               if (death === "of the GPU") tries.add({ interruptions: -1 });
             },
           });
           tries.done();
           return result;
         } catch (error) {
-          // Parking interrupts by order, which counts for nothing; of a recording that a command has ended nothing is kept.
+          // An interruption by parking is intended and does not count. For a recording that a command has ended,
+          // nothing is stored.
           if (isTried && signal.reason instanceof ParkingError) tries.add({ interruptions: -1 });
           if (!(error instanceof EngineKilledError)) throw error;
           signal.throwIfAborted();
@@ -85,7 +90,10 @@ function digestOf(params: unknown): string {
   return createHash("sha256").update(JSON.stringify(params)).digest("hex").slice(0, 16);
 }
 
-/** @throws the signal's reason, as soon as it is aborted */
+/**
+ * Waits.
+ * @throws the signal's reason, as soon as it is aborted
+ */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await passed(milliseconds, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** What each speaker says until another one does, in order. */
+/** Groups consecutive items of the same speaker, in order. */
 export function runsBySpeaker<T extends { readonly speaker: number }>(said: readonly T[]): T[][] {
   const runs: T[][] = [];
   for (const one of said) {

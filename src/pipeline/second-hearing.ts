@@ -4,22 +4,25 @@ import { Reaching, type Span, secondsOf, type Turn } from "../timeline/index.ts"
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 
-/** What one speaker says up to the end of a sentence, a pause or a change of speaker. */
+/** A sentence fragment: one speaker's words up to the end of a sentence, a pause or a change of speaker. */
 export interface Piece extends Span {
   readonly speaker: number;
 }
 
 const pauseSeconds = 0.6;
-/** Pieces in which a voice can be known. */
+/** Minimum length of a fragment in which a voice can be recognized, in seconds. */
 const shortestSeconds = 0.8;
-/** What is said in one go for longer has been heard well enough the first time. */
+/** Length, in seconds, from which an uninterrupted run of one speaker needs no second pass. */
 const doubtfulSeconds = 20;
-/** Speech of each speaker that the others' voices are compared with. */
+/** Seconds of each speaker's speech that other voices are compared with. */
 const knownSeconds = 15;
-/** What is left of a turn at its edge is at least so long. */
+/** Minimum length of the rest of a turn at its edge, in seconds. */
 const edgeSeconds = 0.3;
 
-/** Pieces to hear: those that may be another's, and enough of each speaker to know the voice by. In order; none where one speaks. */
+/**
+ * Selects the fragments for the second pass, in order: those with a doubtful speaker, and enough of each speaker to
+ * recognize the voice. Returns none if there is only one speaker.
+ */
 export function piecesToHear(said: readonly Piece[]): Piece[] {
   const pieces = said.filter((piece) => secondsOf(piece) >= shortestSeconds);
   const speakers = Map.groupBy(pieces, (piece) => piece.speaker);
@@ -39,16 +42,16 @@ export function piecesToHear(said: readonly Piece[]): Piece[] {
 }
 
 /**
- * The turns with each piece given to whom its voice belongs.
+ * Returns the turns after each fragment is assigned to the speaker whose voice it has.
  * @param turns in order of their starts
- * @param pieces in order of their starts
- * @param speakers whose voice each piece has
+ * @param pieces the fragments, in order of their starts
+ * @param speakers the speaker whose voice each fragment has
  */
 export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[], speakers: readonly number[]): Turn[] {
   const reaching = new Reaching(turns);
   const corrected: Turn[] = [];
   let next = 0;
-  // What pieces that are to come may still reach.
+  // Turns that later fragments may still overlap.
   let open: Turn[] = [];
   for (const [index, piece] of pieces.entries()) {
     const speaker = speakers[index] ?? piece.speaker;
@@ -67,7 +70,10 @@ export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[]
   return withoutOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
 }
 
-/** Whether others speak for half of a piece or more: then it is two voices at once that are heard, and like neither. */
+/**
+ * Reports whether other speakers overlap at least half of a fragment. Its embedding then mixes two voices and resembles
+ * neither.
+ */
 function othersSpeak(turns: readonly Turn[], piece: Piece): boolean {
   const others = turns.filter(
     ({ speaker, startSeconds, endSeconds }) =>
@@ -80,7 +86,10 @@ function othersSpeak(turns: readonly Turn[], piece: Piece): boolean {
   return seconds >= secondsOf(piece) / 2;
 }
 
-/** One turn of those of one speaker that overlap, as where a piece went to somebody who speaks meanwhile anyway. */
+/**
+ * Merges overlapping turns of the same speaker. They arise when a fragment is reassigned to a speaker who has a turn at
+ * that time anyway.
+ */
 function withoutOverlaps(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   const lasts = new Map<number, Turn>();
@@ -97,7 +106,7 @@ function withoutOverlaps(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-/** What is said in words, in pieces. */
+/** Groups words into sentence fragments. */
 export function piecesOf(words: readonly SpokenWord[]): Piece[] {
   const pieces: { startSeconds: number; endSeconds: number; speaker: number }[] = [];
   for (const [index, word] of words.entries()) {
@@ -114,14 +123,17 @@ export function piecesOf(words: readonly SpokenWord[]): Piece[] {
   return pieces;
 }
 
-/** Pieces of a speaker who does not say much in one go. */
+/** Returns the fragments in runs of one speaker that are too short to be reliable. */
 function doubtful(pieces: readonly Piece[]): Piece[] {
   return runsBySpeaker(pieces)
     .filter((run) => run.reduce((total, piece) => total + secondsOf(piece), 0) < doubtfulSeconds)
     .flat();
 }
 
-/** A turn cut where a piece of it is another's; what would be left of it at an edge and is shorter than a word goes along. */
+/**
+ * Splits a turn where a fragment of it belongs to another speaker. A rest at an edge that is shorter than a word is
+ * reassigned together with the fragment.
+ */
 function handOver(turn: Turn, piece: Piece, speaker: number): Turn[] {
   if (turn.endSeconds <= piece.startSeconds || turn.startSeconds >= piece.endSeconds) return [turn];
   const leavesStart = piece.startSeconds - turn.startSeconds > edgeSeconds;

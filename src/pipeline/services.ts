@@ -7,7 +7,7 @@ import type { DecodeOptions } from "./decode.ts";
 import type { FetchOptions } from "./fetch.ts";
 import type { StepEngine } from "./step.ts";
 
-/** What the pipeline works with. */
+/** The services that the pipeline uses. */
 export interface PipelineServices {
   readonly store: Store;
   readonly recordings: Recordings;
@@ -16,14 +16,14 @@ export interface PipelineServices {
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
   readonly decodeOptions: () => Omit<DecodeOptions, "room" | "onProbed">;
-  /** What recordings' work files may take of the disk. */
+  /** Disk space reservations for the work files of recordings. */
   readonly workRoom: WorkRoom;
   readonly usage: Usage;
-  /** Seconds of audio that an account may have processed in a UTC day. */
+  /** Returns the seconds of audio that an account may have processed in a UTC day. */
   readonly audioAllowanceSeconds: (accountId: string) => number;
-  /** Whether a recording's audio goes as soon as it has ended. */
+  /** Whether a recording's audio is removed as soon as the recording has ended. */
   readonly dropsAudio: () => boolean;
-  /** Whether recordings wait where the machine can't work (a full disk, too many open files); else they fail. */
+  /** Whether recordings wait when the machine cannot work (full disk, too many open files); otherwise they fail. */
   readonly waitsForMachine: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -1,32 +1,37 @@
 import type { Turn } from "../timeline/index.ts";
 
-/** A speaker this much further from a moment than the nearest one is a third as likely to be heard there. */
+/**
+ * Distance scale in seconds: a speaker this much further from a moment than the nearest speaker is about a third as
+ * likely to speak then.
+ */
 const nearSeconds = 0.15;
-/** Moments of a word lie at most this far apart. */
+/** Maximum distance between the sampled moments of a word, in seconds. */
 const stepSeconds = 0.05;
 
 /**
- * Doubt about whoever has the longest of the turns that lie over a moment: a turn goes on over its pauses, and what another
- * throws in is mostly said in one. Enough to tell whose a sentence is, too little to tear one apart.
+ * Upper limit of the doubt about a speaker whose turn is longer than another turn at the same moment. A turn spans its
+ * pauses, and another speaker's interjection mostly falls into such a pause. The value is large enough to decide whose
+ * a sentence is, and too small to split one.
  */
 const longerDoubt = 0.2;
 
 /**
- * How much speaks against a speaker by the turns; asked for one word after the other. It is asked for every twentieth of a
- * second of days, so it makes no objects: those alone took most of the time that words were given speakers in.
+ * Measures the evidence against each speaker, from the turns; it is called for one word after the other. It runs for
+ * every twentieth of a second of recordings that can be days long, so it allocates no objects. Allocations alone took
+ * most of the time of the speaker assignment.
  */
 export class SpeakerDoubts {
   private readonly own: readonly (readonly Turn[])[];
-  /** The first turn of each speaker that no later word lies behind. */
+  /** Index of each speaker's first turn that a later word may still need. */
   private readonly next: number[];
-  /** Each speaker's turn nearest to a moment: how far off it is, 0 within it, and how long it lasts, in seconds. */
+  /** Distance from a moment to each speaker's nearest turn (0 within it), and that turn's length, in seconds. */
   private readonly distances: Float64Array;
   private readonly lengths: Float64Array;
   private readonly doubts: Float64Array;
 
   /**
    * @param turns in order of their start; they may overlap
-   * @param speakers the speakers that the doubts are listed for
+   * @param speakers the speakers, in the order of the returned doubts
    */
   constructor(turns: readonly Turn[], speakers: readonly number[]) {
     const bySpeaker = Map.groupBy(turns, (turn) => turn.speaker);
@@ -38,10 +43,10 @@ export class SpeakerDoubts {
   }
 
   /**
-   * For each speaker the seconds of a word in which others speak and this one doesn't; less near the edges of turns, and a
-   * little where this one speaks in a longer turn than another.
-   * @param word begins no earlier than the one before
-   * @returns the same array each time
+   * Returns, for each speaker, the seconds of a word in which others speak and this speaker does not. The value is
+   * lower near the edges of turns. It is slightly above 0 where this speaker's turn is longer than another one.
+   * @param word begins no earlier than the previous one
+   * @returns the same array on each call
    */
   of(word: { readonly startSeconds: number; readonly endSeconds: number }): Float64Array {
     const { doubts, distances, lengths } = this;
@@ -70,12 +75,12 @@ export class SpeakerDoubts {
     return doubts;
   }
 
-  /** Looks for the turns nearest to a moment. */
+  /** Finds each speaker's turn that is nearest to a moment. */
   private look(from: number, at: number): void {
     for (let index = 0; index < this.own.length; index++) {
       const turns = this.own[index] ?? [];
       let next = this.next[index] ?? 0;
-      // The one before is kept: it may be the nearest.
+      // A turn that may still be the nearest is not skipped.
       while ((turns[next + 1]?.endSeconds ?? Number.POSITIVE_INFINITY) <= from) next++;
       this.next[index] = next;
       let nearest = Number.POSITIVE_INFINITY;

@@ -1,35 +1,42 @@
 import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 
-/** A silence that parts what one speaker says, whatever is said: as long as one that ends a turn in which nobody else speaks. */
+/**
+ * Silence, in seconds, that always splits one speaker's words: as long as the silence that ends a turn while nobody
+ * else speaks.
+ */
 const longPauseSeconds = 1.2;
-/** A silence above this had better lie between two segments. */
+/** Silence, in seconds, above which a split is preferred. */
 const shortPauseSeconds = 0.7;
-/** A full stop that may be an abbreviation's ends a sentence where at least this silence follows. */
+/** Minimum silence, in seconds, after which a full stop that may belong to an abbreviation ends a sentence. */
 const stopPauseSeconds = 0.35;
 
-/** What is shorter flashes by; what is longer than comfortable, or than long, is better read in parts. */
+/**
+ * Bounds of a comfortable segment, in seconds. Shorter segments than `flashSeconds` disappear too fast to read; a split
+ * is preferred above `comfortableSeconds`, and even more above `longSeconds`.
+ */
 const flashSeconds = 1.6;
 const comfortableSeconds = 8;
 const longSeconds = 15;
-/** Nothing is as long as this unless it is one word. */
+/** Maximum length of a segment, in seconds, unless it is a single word. */
 const maxSeconds = 20;
-/** No speaker is quicker; where times are wrong, a segment's letters count. */
+/** Maximum speaking rate. If word times are wrong, the letters give a lower bound of a segment's duration. */
 const lettersPerSecond = 20;
 
-/** What it costs to part two words without a pause, by what lies between them. */
+/** Cost of a split between two words without a pause, by the boundary between them. */
 const partingCosts: Record<Boundary, number> = { sentence: 0, perhaps: 0.9, clause: 0.45, open: 1, bound: 3 };
-/** What it costs to leave two sentences together. */
+/** Cost of keeping two sentences in one segment. */
 const joiningCost = 0.15;
 
 /**
- * What one speaker says without a break by another, in pieces to read: a sentence each where there are any, very short ones
- * together with a neighbour, those of more than 15 s in parts. Of all ways to split it takes the cheapest one.
+ * Splits one speaker's uninterrupted words into segments for reading. Each sentence is a segment, if sentence ends are
+ * known. Very short sentences join a neighbour, and those of more than 15 s are split. Of all ways to split, it chooses
+ * the one with the lowest cost.
  * @param words in order, of one speaker, none of them blank
  */
 export function splitSentences(words: readonly SpokenWord[]): SpokenWord[][] {
   const gaps = gapsBetween(words);
-  // best[n]: the cheapest way to split the first n words, by its last piece.
+  // best[n]: the lowest cost of splitting the first n words, and the start of the last segment.
   const best: { readonly cost: number; readonly from: number }[] = [{ cost: 0, from: 0 }];
   for (let to = 1; to <= words.length; to++) {
     let cheapest = { cost: Number.POSITIVE_INFINITY, from: to - 1 };
@@ -65,14 +72,14 @@ function lengthCost(seconds: number): number {
   return uncomfortable + 0.4 * Math.max(0, seconds - longSeconds);
 }
 
-/** The place before a word. */
+/** The costs at the place before a word: `parting` for a split, `joining` for none. */
 interface Gap {
   readonly parting: number;
   readonly joining: number;
   readonly isLong: boolean;
 }
 
-/** The gap before each word but the first, which has none. */
+/** Returns the gap before each word; the first word has none. */
 function gapsBetween(words: readonly SpokenWord[]): (Gap | null)[] {
   const starts = wordStarts(words);
   let offset = 0;
@@ -99,7 +106,10 @@ function heardBoundary(written: Boundary, pause: number): Boundary {
 
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-/** Where in the words' joined text a word begins; whisper's pieces of languages without spaces may be parts of one. */
+/**
+ * Returns the offsets in the joined text at which words begin. In languages without spaces, whisper's tokens may be
+ * parts of a word.
+ */
 function wordStarts(words: readonly SpokenWord[]): { has(offset: number): boolean } {
   if (words.every(({ text }, index) => index === 0 || /^\s/u.test(text))) return { has: () => true };
   const text = words.map((word) => word.text).join("");

@@ -5,13 +5,13 @@ import { othersTurn } from "./others-turn.ts";
 import { stretches } from "./stretches.ts";
 import type { TrackContext } from "./tracks.ts";
 
-/** Turns further than this from all words of a stretch make no difference to them, unless there are no others. */
+/** Distance in seconds from all words of a span beyond which turns are ignored, unless there are no nearer ones. */
 const nearSeconds = 60;
 
 /**
- * A track's words where somebody speaks and with who it is, a stretch at a time, in order.
- * @param heard the turns that say where somebody speaks, in order of their starts
- * @param turns those that say who
+ * Yields a track's words, moved into the turns and with speakers, one span of words at a time, in order.
+ * @param heard turns that determine when somebody speaks, in order of their starts
+ * @param turns turns that determine the speaker
  */
 export async function* spokenWords(
   context: TrackContext,
@@ -29,7 +29,10 @@ export async function* spokenWords(
   }
 }
 
-/** Asked for one stretch of words after the other: the turns about it, or the nearest one. */
+/**
+ * Returns a function that finds the turns near a span of words, or the nearest turn. Call it with one span after the
+ * other.
+ */
 function turnsNear(turns: readonly Turn[]): (words: readonly EngineWord[]) => readonly Turn[] {
   const reaching = new Reaching(turns);
   return (words) => {

@@ -3,32 +3,40 @@ import type { Checkpoints, InternalCause, Recording } from "../recordings/index.
 import type { Logger } from "../telemetry/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 
-/** The engine as the steps of a recording use it. */
+/** The part of the engine that the steps of a recording use. */
 export type StepEngine = Pick<Engine, "run" | "partsAtOnce">;
 
-/** What a step works with. A step does what its checkpoints say is missing, so it can be run again at any time. */
+/** The context of a step. A step does only the work that its checkpoints lack, so it can be run again at any time. */
 export interface StepContext {
   readonly recording: Recording;
-  /** The recording as it was sent. */
+  /** Path of the original file. */
   readonly uploadPath: string;
-  /** Where step files go; it is there, and gone when the record is terminal. */
+  /**
+   * Directory for the files of steps. It exists while the recording is open, and is removed when the record is
+   * terminal.
+   */
   readonly workDirectory: string;
   readonly checkpoints: Checkpoints;
   readonly engine: StepEngine;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Says how far this step is, 0 to 1; null where nothing can be measured. */
+  /** Reports the progress of this step, from 0 to 1; null if it cannot be measured. */
   readonly progress: (fraction: number | null) => void;
 }
 
-/** A step's context for a part of its work, which goes from one share of the whole to another. */
+/**
+ * Returns a step's context for a part of its work; `from` and `to` are the shares of the step at which the part begins
+ * and ends.
+ */
 export function partOfStep<C extends StepContext>(context: C, from: number, to: number): C {
   const progress = (fraction: number | null) =>
     context.progress(fraction === null ? null : from + (to - from) * fraction);
   return { ...context, progress };
 }
 
-/** The recording ends here, and not as `completed`: thrown by a step, turned into the record's failure by the pipeline. */
+/**
+ * An error that ends the recording as `failed`: a step throws it, and the pipeline stores its failure in the record.
+ */
 export class RecordingFailure extends Error {
   override readonly name = "RecordingFailure";
   readonly failure:
@@ -41,16 +49,16 @@ export class RecordingFailure extends Error {
   }
 }
 
-/** The failure of a recording whose account has spent its allowance for the day. */
+/** Creates the failure of a recording whose account has used its allowance for the day. */
 export function quotaExceeded(): RecordingFailure {
   return new RecordingFailure({ reason: "quota_exceeded" }, "the account has no allowance left today");
 }
 
 /**
- * Does those parts of a step that are missing, in order, as many at once as the engine takes; a step has at least one part.
- * When one fails, no other begins, and those under way are waited for.
- * @param doPart does one part and writes its checkpoint
- * @param isThere whether what a finished part left on disk is whole; left out where checkpoints hold all there is
+ * Runs the missing parts of a step, in order, with as many at once as the engine allows; a step has at least one part.
+ * After a failure it starts no further part and waits for the running ones.
+ * @param doPart runs one part and writes its checkpoint
+ * @param isThere reports whether the files of a finished part are complete; omitted if checkpoints hold all results
  */
 export async function forEachMissingPart(
   context: StepContext,

@@ -3,17 +3,20 @@ import type { Chunk, EngineWord } from "../timeline/index.ts";
 import { othersTurn } from "./others-turn.ts";
 import { wordsOfChunk } from "./transcribe.ts";
 
-/** From this length on, a stretch ends at the next pause in which nothing goes on, and at the longest one in so much more. */
+/**
+ * Length, in seconds, from which a span ends at the next pause of `longPauseSeconds`. A span of `mostSeconds` ends at
+ * its longest pause after `leastSeconds`.
+ */
 const leastSeconds = 600;
 const mostSeconds = 1200;
 const longPauseSeconds = 3;
-/** Chunks that are read in one go. */
+/** Number of chunks read before yielding to the event loop. */
 const chunksAtOnce = 10;
 
 /**
- * A track's words, some ten minutes at a time, in order: those of 18 hours are never held at once, and all else has its turn in
- * between. Stretches end between chunks, where nobody speaks for 3 s; where there is always somebody, in the longest of
- * the pauses of ten minutes.
+ * Yields a track's words in order, in spans of about ten minutes. The words of 18 hours are therefore never in memory
+ * at once, and the event loop runs other work in between. Spans end between chunks, in a pause of at least 3 s. Without
+ * such a pause, they end in the longest pause of a ten-minute window.
  */
 export async function* stretches(
   checkpoints: Checkpoints,

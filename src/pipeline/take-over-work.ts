@@ -4,8 +4,9 @@ import { keepRoomOfDecoded } from "./decode.ts";
 import type { PipelineServices } from "./services.ts";
 
 /**
- * Takes over what an earlier server left of its work: recordings whose sound is decoded have room before any other asks, and
- * files of decodes that were cut off are removed. Call it before any recording is processed.
+ * Takes over the unfinished work of an earlier server. Reserves disk space for recordings with decoded audio before any
+ * other recording asks for it, and removes the files of interrupted decodes. Must be called before any recording is
+ * processed.
  */
 export function takeOverWork({
   store,
@@ -20,7 +21,7 @@ export function takeOverWork({
   try {
     for (const { id } of cutOff) dataDirectory.removeWork(id);
   } catch (error) {
-    // What a disk that can't be written keeps does no harm.
+    // If the disk cannot be written, the remaining files do no harm.
     if (machineTrouble(error) === null) throw error;
   }
 }

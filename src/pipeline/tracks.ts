@@ -4,23 +4,23 @@ import type { PcmFile } from "../timeline/index.ts";
 import type { StepContext } from "./step.ts";
 
 /**
- * What is transcribed by itself: a whole recording, or one party of a call that has a channel for each. All tracks of a
- * recording are of its length.
+ * A track that is transcribed separately: a whole recording, or one party of a call with a separate channel for each.
+ * All tracks of a recording have its length.
  */
 export interface Track {
-  /** Counts from 0. */
+  /** Zero-based number of the track. */
   readonly index: number;
   /** Whether it is one party of a call, which is silent while the other speaks. */
   readonly isParty: boolean;
   readonly pcm: PcmFile;
 }
 
-/** A step's context on one track: directory and checkpoints are the track's own. */
+/** The context of a step on one track, with the track's own directory and checkpoints. */
 export interface TrackContext extends StepContext {
   readonly pcm: PcmFile;
 }
 
-/** The directory of a track's files; the first track's is the recording's own. */
+/** Returns the directory of a track's files; the first track uses the recording's own. */
 function trackDirectory(workDirectory: string, index: number): string {
   if (index === 0) return workDirectory;
   const directory = join(workDirectory, `track-${index}`);
@@ -29,8 +29,8 @@ function trackDirectory(workDirectory: string, index: number): string {
 }
 
 /**
- * Does a step on one track after the other, and adds to each track what the step gives.
- * @param shareOf a track's share of the step's work, in any unit: progress goes by it
+ * Runs a step on one track after the other, and adds the step's result to each track.
+ * @param shareOf returns a track's share of the step's work, in any unit; it determines the progress
  */
 export async function eachTrack<T extends Track, R extends object>(
   context: StepContext,

@@ -11,30 +11,33 @@ import type { TrackContext } from "./tracks.ts";
 const languagesSchema = Type.Record(Type.String(), Type.Number());
 const wordsSchema = Type.Object({
   words: Type.Array(wordSchema),
-  /** Earlier versions did not ask. */
+  /** Earlier versions did not store the languages. */
   languages: Type.Optional(languagesSchema),
 });
 
-/** How chunks are transcribed. */
+/** The settings with which chunks are transcribed. */
 export interface Reading {
   readonly model: Pick<BoundModel, "path" | "encoder">;
-  /** What to transcribe a chunk in, part by part. */
+  /** Splits a chunk into parts and returns the language of each. */
   readonly partsOf: (chunk: Speech) => Promise<readonly SpeechPart[]>;
-  /** Whether parts of those may be in another language. */
+  /** Whether the language may change within such a part. */
   readonly mayChangeLanguage: boolean;
 }
 
 export interface Transcribed {
-  /** How many words there are; they stay in their checkpoints, see wordsOfChunk. */
+  /** Number of words; the words themselves stay in their checkpoints, see wordsOfChunk. */
   readonly wordCount: number;
-  /** Seconds of each chunk's words, by whisper's codes of the languages that they are in. */
+  /** Duration of each chunk's words in seconds, by whisper's language codes. */
   readonly languages: readonly Static<typeof languagesSchema>[];
 }
 
-/** Chunks whose checkpoints are looked at in one go, so that all else has its turn. */
+/** Number of chunks whose checkpoints are read before yielding to the event loop. */
 const chunksAtOnce = 20;
 
-/** transcribe: the words of every chunk. A finished chunk is stored and never done again. */
+/**
+ * Runs the step `transcribe`: recognizes the words of every chunk. A finished chunk is stored and never transcribed
+ * again.
+ */
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
@@ -70,7 +73,7 @@ export async function transcribe(
   return found;
 }
 
-/** The words of a chunk that was transcribed, in order. */
+/** Returns the words of a transcribed chunk, in order. */
 export function wordsOfChunk(checkpoints: Checkpoints, part: number): EngineWord[] {
   return readChunk(checkpoints, part).words;
 }

@@ -20,7 +20,10 @@ import { partOfStep, quotaExceeded, RecordingFailure, type StepContext } from ".
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
 import { type Reading, transcribe } from "./transcribe.ts";
 
-/** Share of the whole work that each step begins and ends at, in percent; taken from the time they take on a CPU. */
+/**
+ * Progress at which each step begins and ends, in percent of the whole work; derived from the steps' durations on a
+ * CPU.
+ */
 const shares = {
   decode: [0, 3],
   detect: [3, 15],
@@ -30,8 +33,8 @@ const shares = {
 } as const;
 
 /**
- * A recording's segments, from its last checkpoint on: each step is done track by track, and what the tracks give is put
- * together at the end.
+ * Returns a recording's segments and resumes from its last checkpoint. Each step runs track by track, and the results
+ * of all tracks are merged at the end.
  */
 export async function transcript(
   services: PipelineServices,
@@ -76,7 +79,7 @@ export async function transcript(
   return segments;
 }
 
-/** The contexts of a recording's steps, each made when the step begins. */
+/** Returns a function that starts a step of a recording and creates its context. */
 function stepsOf(services: PipelineServices, recording: Recording, signal: AbortSignal) {
   const { recordings, dataDirectory, log } = services;
   const { id } = recording;
@@ -94,13 +97,13 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
   };
 }
 
-/** Runs decode, and enters, counts and charges the length that the recording turns out to have. */
+/** Runs the step `decode`, and stores, counts and charges the actual length of the recording. */
 async function decodeAndCount(services: PipelineServices, context: StepContext): Promise<Track[]> {
   const { metrics, recordings, now } = services;
   const { recording } = context;
   const since = now();
   const options = { ...services.decodeOptions(), room: services.workRoom };
-  // A recording that was decoded before a restart was counted, and charged for its true length, then.
+  // If the recording was decoded before a restart, its actual length was counted and charged then.
   const isFirst = recording.durationSeconds === null;
   const onProbed = (declaredSeconds: number | null) => {
     if (isFirst && declaredSeconds !== null) charge(services, recording, Math.min(declaredSeconds, options.maxSeconds));
@@ -120,7 +123,10 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   return tracks;
 }
 
-/** @throws {RecordingFailure} `quota_exceeded` when the account has no allowance left for it */
+/**
+ * Charges the account for a recording's audio.
+ * @throws {RecordingFailure} `quota_exceeded` if the account has not enough allowance left for the recording
+ */
 function charge({ usage, audioAllowanceSeconds }: PipelineServices, recording: Recording, seconds: number): void {
   const { id, accountId } = recording;
   if (!usage.chargeAudio(id, seconds, audioAllowanceSeconds(accountId))) throw quotaExceeded();
@@ -138,7 +144,10 @@ function secondsOfAudio(tracks: readonly Track[]): number {
   return Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
 }
 
-/** The turns as they were heard first, by which it is known where somebody speaks, and as they are by the sentences. */
+/**
+ * Returns the turns of the first pass, which determine when somebody speaks, and the turns corrected by the second
+ * pass.
+ */
 async function speakersOf(context: TrackContext, { chunks, activityDirectory }: Detected) {
   const heard = await diarize(partOfStep(context, 0, 0.9), activityDirectory);
   const said: Piece[] = [];
@@ -148,7 +157,10 @@ async function speakersOf(context: TrackContext, { chunks, activityDirectory }: 
   return { heard, turns: await hearAgain(partOfStep(context, 0.9, 1), said, heard) };
 }
 
-/** A track's segments in order. Only they are held of the whole recording, packed: the words of 18 hours would be 100 MB. */
+/**
+ * Builds a track's segments, in order. Of the whole recording, only packed segments stay in memory: the words of 18
+ * hours would take 100 MB.
+ */
 async function segmentsOf(
   context: TrackContext,
   { chunks, heard, turns }: Detected & { heard: readonly Turn[]; turns: readonly Turn[] },

@@ -3,29 +3,32 @@ import { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "../timeli
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import type { Speech } from "./speech.ts";
 
-/** How many chunks are asked in any case, and at most. One that is asked and not transcribed costs a run of the encoder. */
+/**
+ * Minimum and maximum number of chunks whose language is detected. A chunk that is sampled but not transcribed costs
+ * one run of the encoder.
+ */
 const fewVotes = 5;
 const manyVotes = 25;
-/** Of a long recording one in so many is asked, so that a language spoken now and then is noticed; it costs about 2 %. */
+/** For a long recording, one of this many chunks is sampled, to notice an occasional language; it costs about 2 %. */
 const chunksPerVote = 16;
-/** A language that has this many times as much as the next one is not asked about any further. */
+/** Ratio of the first score to the second one at which the vote ends. */
 const clearLead = 4;
-/** What is shorter tells little, and is asked last. */
+/** Length in seconds below which speech is sampled last, because it is little evidence. */
 const shortestSeconds = 2;
 
-/** What a vote found: the language that most is spoken in, and what each chunk that was asked had in it. */
+/** The result of a vote: the main language, and the probabilities found in each sampled chunk. */
 export interface Vote {
-  /** Whisper's code. */
+  /** Whisper's code of the main language; undefined without a result. */
   readonly winner: string | undefined;
   readonly heard: readonly { readonly speech: Speech; readonly probabilities: Probabilities }[];
 }
 
 /**
- * Asks chunks from all over a recording for their language, more of them where the first ones don't agree, and where there are
- * no more, pieces that lie between long silences in them, and halves of those that are unsure. Each counts for each language
- * by how probable it is, times its seconds.
- * @param ask what the model hears in a chunk
- * @param atOnce how many of the chunks that are asked in any case are asked at once
+ * Detects the language of chunks from all over a recording, and of more chunks where the first ones disagree. When no
+ * chunks are left, it uses fragments between their long silences, and then halves of unsure ones. Each sample adds its
+ * probability times its seconds to each language.
+ * @param ask detects the language of a chunk
+ * @param atOnce returns how many chunks of the minimum sample are checked at once
  */
 export async function voteLanguage(
   speech: readonly Speech[],
@@ -56,7 +59,7 @@ export async function voteLanguage(
     count(speech, probabilities);
     heard.push({ speech, probabilities });
   }
-  // Unsure of the whole, whisper may be sure of its halves: a sentence in old English passed for Latin with base.
+  // Whisper may be unsure of the whole but sure of its halves: a sentence in old English passed for Latin with base.
   const unsure = heard.filter(
     ({ probabilities }) => !Object.values(probabilities).some((one) => one >= sureProbability),
   );
@@ -71,7 +74,10 @@ function spread(speech: readonly Speech[]): Speech[] {
   return spreadOrder(speech.length).map((index) => speech[index] as Speech);
 }
 
-/** What lies after the first long silence of a chunk, piece by piece: whisper tells the language that the whole begins in. */
+/**
+ * Returns the fragments after the first long silence of a chunk. For the whole, whisper detects the language that it
+ * begins in.
+ */
 function laterPieces({ pcm, chunk }: Speech): Speech[] {
   const [, ...later] = heardPieces(chunk);
   return later.map((piece) => ({ pcm, chunk: partOfChunk(chunk, piece) }));
@@ -97,8 +103,8 @@ function ranked(scores: ReadonlyMap<string, number>): [string, number][] {
 }
 
 /**
- * The numbers below `count`, so that those at the beginning of the list lie evenly over all of them: steps of the golden
- * ratio, which also keep clear of what comes again and again, as languages in turns do.
+ * Returns the numbers below `count`, ordered so that every prefix of the list is spread evenly over the range. The
+ * steps follow the golden ratio, which also avoids regular patterns such as alternating languages.
  */
 export function spreadOrder(count: number): number[] {
   const order = new Set<number>();

@@ -1,10 +1,10 @@
 import { describeCheckout } from "./describe-checkout.ts";
 import { embedded } from "./embedded.ts";
 
-/** What a program is made of. */
+/** Components of a program with their versions. */
 export interface BuildInfo {
   readonly version: string;
-  /** Of git, with `-changed` after it where files differ from it; `unknown` outside of a checkout. */
+  /** Git commit, with `-changed` appended when files differ from it; `unknown` outside of a checkout. */
   readonly commit: string;
   /** e.g. `linux-x64` */
   readonly target: string;
@@ -15,7 +15,7 @@ export interface BuildInfo {
   readonly models: readonly { readonly file: string; readonly sha256: string }[];
 }
 
-/** What this program is made of: a compiled one knows, from source the checkout is asked. */
+/** Returns the components of this program: embedded when it is compiled, else read from the checkout. */
 export async function buildInfo(): Promise<BuildInfo> {
   return embedded?.build ?? (await describeCheckout());
 }

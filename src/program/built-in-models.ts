@@ -4,13 +4,13 @@ import catalogue from "../../models/catalog.json" with { type: "json" };
 export interface BuiltInModel {
   readonly id: string;
   readonly file: string;
-  /** What it is, in words. */
+  /** Title for people. */
   readonly title: string;
   readonly licence: string;
   readonly homepage: string;
 }
 
-/** The models that come with the program, one of each kind: the catalogue says which. */
+/** The models that come with the program, one of each kind, as marked in the catalogue. */
 export const builtInModels: Readonly<Record<"speech" | "segmentation" | "embedding", BuiltInModel>> = {
   speech: builtIn("speech"),
   segmentation: builtIn("segmentation"),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { checkout } from "./checkout.ts";
 import { below, type ProgramFiles, unpackedLayout } from "./layout.ts";
 
-/** Where scripts/setup puts the parts in a checkout. */
+/** Paths of the parts that scripts/setup puts into a checkout. */
 export const checkoutFiles: ProgramFiles = below(checkout, {
   nativeDirectory: "build/native",
   onnxBinding: join(

@@ -11,7 +11,10 @@ import { askFfmpeg } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
 import { packageNotices } from "./package-notices.ts";
 
-/** The notices of all that a program compiled from this checkout is made of. @throws Error for a package without a licence */
+/**
+ * Returns the notices of all components of a program compiled from this checkout.
+ * @throws Error when a package has no licence text
+ */
 export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]> {
   const build = await describeCheckout(foreign);
   return [
@@ -32,7 +35,10 @@ async function ffmpegNoticeOf(build: BuildInfo, foreign: ForeignParts | undefine
   return ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(path)), sha256);
 }
 
-/** Bun's packages for npm bring no licence; its documentation, which the types' package brings, has it. */
+/**
+ * Returns Bun's notice. Bun's npm packages contain no licence; its documentation, which the types' package contains,
+ * does.
+ */
 function bunNotice({ bun }: BuildInfo): Notice {
   const texts = ["node_modules/bun-types/docs/project/license.mdx", "licences/mit.txt", "licences/lgpl-2.0.txt"];
   return {
@@ -54,7 +60,7 @@ function whisperCppNotice({ whisperCpp }: BuildInfo): Notice {
   };
 }
 
-/** Of these, classes that are written in headers are compiled into the Vulkan backend. */
+/** Returns the notice of the headers whose classes are compiled into the Vulkan backend. */
 function vulkanHeadersNotice(): Notice {
   return {
     name: "Vulkan-Headers and SPIRV-Headers",
@@ -75,7 +81,9 @@ function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
   };
 }
 
-/** The program that confines ffmpeg is linked with it statically; all else takes the machine's own. */
+/**
+ * Returns glibc's notice. Only the program that confines ffmpeg links it statically; all else uses the machine's own.
+ */
 function cLibraryNotice(): Notice {
   return {
     name: "GNU C Library",

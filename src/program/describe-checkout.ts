@@ -8,7 +8,7 @@ import { askFfmpeg, type FfmpegWords } from "./ffmpeg-words.ts";
 import { outputOf } from "./output-of.ts";
 import { programVersion } from "./version.ts";
 
-/** What a program for another kind of machine than this one has in the place of this one's. */
+/** Parts of a program for another kind of machine, used instead of this machine's parts. */
 export interface ForeignParts {
   /** e.g. `linux-arm64` */
   readonly target: string;
@@ -16,7 +16,7 @@ export interface ForeignParts {
   readonly ffmpegPath: string;
 }
 
-/** Describes what a checkout that scripts/setup was run in is made of; `unknown` is what it has not. */
+/** Describes the components of a checkout in which scripts/setup was run; missing ones are `unknown`. */
 export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
   const { ffmpeg, whisperModel, segmentationModel, embeddingModel } = checkoutFiles;
   const words = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
@@ -37,7 +37,7 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
   };
 }
 
-/** A path in whisper.cpp's sources, relative to the checkout. */
+/** Returns a path in whisper.cpp's sources, relative to the checkout. */
 export function whisperCppSource(path: string): string {
   return join("node_modules/nodejs-whisper/cpp/whisper.cpp", path);
 }

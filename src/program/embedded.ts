@@ -1,8 +1,8 @@
 import type { BuildInfo } from "./build-info.ts";
 
-/** A part that has to be a file: a library, a program or a model that native code opens by its path. */
+/** A part that must be a file because native code opens it by path: a library, a program or a model. */
 export interface EmbeddedPart {
-  /** Where it belongs below the directory of all parts, e.g. `native/whisper.node`. */
+  /** Path below the directory of all parts, e.g. `native/whisper.node`. */
   readonly path: string;
   readonly bytes: number;
   /** Lower-case hexadecimal, of the unpacked file. */
@@ -12,7 +12,7 @@ export interface EmbeddedPart {
   readonly packed: string;
 }
 
-/** What a program in one file carries beside code. */
+/** Data that a compiled program contains in addition to its code. */
 export interface Embedded {
   readonly build: BuildInfo;
   readonly parts: readonly EmbeddedPart[];
@@ -20,5 +20,5 @@ export interface Embedded {
   readonly notices: string;
 }
 
-/** Null from source: scripts/build puts another module in this one's place when it compiles. */
+/** Null when run from source: scripts/build replaces this module when it compiles. */
 export const embedded: Embedded | null = null as Embedded | null;

@@ -6,8 +6,8 @@ import type { FfmpegWords } from "./ffmpeg-words.ts";
 import type { Notice } from "./notices.ts";
 
 /**
- * SHA-256 of the ffmpeg that a compiled program carries, by Node's name of the architecture: BtbN's static builds, as the
- * wheels of imageio-ffmpeg 0.8.1 bring them. scripts/support/ffmpeg.ts pins the wheels.
+ * SHA-256 of the ffmpeg in a compiled program, by Node's name of the architecture. These are BtbN's static builds from
+ * the wheels of imageio-ffmpeg 0.8.1. scripts/support/ffmpeg.ts pins the wheels.
  */
 export const pinnedFfmpegDigests: Readonly<Record<string, string>> = {
   x64: "0d709a0bed1a43f24cd2c420878c63afea4580671b6949ad19ed124572f3bc3d",
@@ -15,8 +15,8 @@ export const pinnedFfmpegDigests: Readonly<Record<string, string>> = {
 };
 
 /**
- * The notice of an ffmpeg: how it was built and its licence, both as it reports them, and where it comes from.
- * @param sha256 of the program; the origin of any but a pinned one is unknown here, and the notice claims none
+ * Returns the notice of an ffmpeg: its build and licence, both as it reports them, and its origin.
+ * @param sha256 digest of the program; the notice states the origin only of a pinned one
  */
 export function ffmpegNotice({ ffmpeg }: BuildInfo, { made, licence }: FfmpegWords, sha256: string): Notice {
   const isPinned = Object.values(pinnedFfmpegDigests).includes(sha256);

@@ -1,14 +1,14 @@
 import { checkout } from "./checkout.ts";
 import { outputOf } from "./output-of.ts";
 
-/** What an ffmpeg says of itself; null where it can't be had. */
+/** An ffmpeg's own report about itself; null when it is not available. */
 export interface FfmpegWords {
-  /** Begins with `ffmpeg version …`; then how it was configured. */
+  /** Begins with `ffmpeg version …`, followed by its configuration. */
   readonly made: string | null;
   readonly licence: string | null;
 }
 
-/** Asks an ffmpeg that runs here. */
+/** Runs an ffmpeg on this machine and returns its report. */
 export async function askFfmpeg(path: string): Promise<FfmpegWords> {
   return {
     made: await outputOf([path, "-hide_banner", "-version"], checkout),

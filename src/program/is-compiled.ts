@@ -1,4 +1,4 @@
 import { embedded } from "./embedded.ts";
 
-/** Whether this is the program in one file. */
+/** Whether this program is compiled into one file. */
 export const isCompiled = embedded !== null;

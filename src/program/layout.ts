@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { builtInModels } from "./built-in-models.ts";
 
-/** Where the parts that are not TypeScript lie: the addon, ONNX Runtime, ffmpeg and the default models. */
+/** Paths of the parts that are not TypeScript: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
   /** Directory of whisper.node and its ggml libraries. */
   readonly nativeDirectory: string;
-  /** ONNX Runtime's addon; its library lies beside it. */
+  /** ONNX Runtime's addon; its library is in the same directory. */
   readonly onnxBinding: string;
   readonly ffmpeg: string;
   /** The program that starts ffmpeg confined; it lies next to ffmpeg (src/media/confinement.ts). */
@@ -17,7 +17,7 @@ export interface ProgramFiles {
   readonly benchRecording: string;
 }
 
-/** Where they lie below the directory that a compiled program unpacks them into. */
+/** Paths of the parts below the directory into which a compiled program unpacks them. */
 export const unpackedLayout: ProgramFiles = {
   nativeDirectory: "native",
   onnxBinding: "onnxruntime/onnxruntime_binding.node",
@@ -29,7 +29,7 @@ export const unpackedLayout: ProgramFiles = {
   benchRecording: "samples/jfk.mp3",
 };
 
-/** The same below a directory. */
+/** Returns a layout with all its paths below a directory. */
 export function below(root: string, layout: ProgramFiles): ProgramFiles {
   return {
     nativeDirectory: join(root, layout.nativeDirectory),

@@ -9,17 +9,17 @@ const noticeSchema = Type.Object(
     version: Type.String(),
     /** An SPDX expression where there is one. */
     licence: Type.String(),
-    /** Where it comes from, and its source. */
+    /** Its origin and the address of its source. */
     source: Type.String(),
     text: Type.String(),
   },
   { additionalProperties: false },
 );
 
-/** Under which licence a part of the program is passed on, in its makers' words. */
+/** The licence under which a part of the program is distributed, in its makers' words. */
 export type Notice = Static<typeof noticeSchema>;
 
-/** The notice of every part: a compiled program carries those of what is in it, from source the packages are asked. */
+/** Returns the notice of every part: embedded in a compiled program, else read from the packages. */
 export async function notices(): Promise<Notice[]> {
   if (embedded === null) return checkoutNotices();
   return Value.Parse(Type.Array(noticeSchema), await Bun.file(embedded.notices).json());

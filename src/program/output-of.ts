@@ -1,4 +1,4 @@
-/** Runs a command for its output; null where it can't be had. */
+/** Runs a command and returns its trimmed output; null when the command is not installed or fails. */
 export async function outputOf(command: readonly string[], cwd: string): Promise<string | null> {
   if (Bun.which(command[0] ?? "") === null) return null;
   const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "ignore" });

@@ -4,15 +4,18 @@ import { checkout } from "./checkout.ts";
 import { embedded } from "./embedded.ts";
 
 /**
- * Command line that starts this same program again with other arguments. From source, the runtime's own path comes first
- * and the entry has to be passed; `process.argv[1]` would be a test runner's.
+ * Returns the command line that starts this program again with other arguments. From source, the runtime's own path
+ * comes first, followed by the entry file, because `process.argv[1]` would be a test runner's.
  */
 export function ownCommand(...args: string[]): string[] {
   if (embedded !== null) return [ownExecutable(), ...args];
   return [ownExecutable(), join(checkout, "src/main.ts"), ...args];
 }
 
-/** A process that gave up root's rights may not reach its own file by its path any more, but still through the kernel's link. */
+/**
+ * Returns the path of this executable. A process that dropped root's rights may be unable to reach it by its own path,
+ * but the kernel's link still works.
+ */
 function ownExecutable(): string {
   try {
     accessSync(process.execPath, constants.X_OK);

@@ -16,7 +16,7 @@ const packageSchema = Type.Object({
   peerDependencies: names,
 });
 
-/** Texts for packages that declare a licence and don't bring it. */
+/** Licence texts for packages that declare a licence but do not contain its text. */
 const missingTexts: Readonly<Record<string, string>> = {
   "drizzle-orm": "licences/apache-2.0.txt",
   "onnxruntime-common": "licences/onnxruntime.txt",
@@ -24,12 +24,14 @@ const missingTexts: Readonly<Record<string, string>> = {
   "@tokenizer/token": "licences/mit.txt",
 };
 
-/** Used for types alone, though other packages call them peers: nothing of them is ever compiled in. */
+/** Packages that are used only for types, although other packages list them as peers; they are never compiled in. */
 const typesOnly = /^(typescript|bun-types|undici-types|openapi-types|@types\/.+)$/;
 
 const licenceFile = /licen[cs]e|copying|notice/i;
 
-/** A notice of every npm package that the program may use, by name. @throws Error for one without a licence's text */
+/**
+ * Returns a notice of every npm package that the program may use, by name. @throws Error when one has no licence text
+ */
 export function packageNotices(): Notice[] {
   const found = new Map<string, Notice>();
   collect(checkout, found);
@@ -46,7 +48,7 @@ function collect(directory: string, found: Map<string, Notice>): void {
   }
 }
 
-/** Where a package that another asks for lies; null for one that is not installed, as peers may be. */
+/** Returns the directory of a package that another one requires; null when it is not installed, as peers may be. */
 function find(name: string, from: string): string | null {
   const place = join(from, "node_modules", name);
   if (existsSync(join(place, "package.json"))) return place;

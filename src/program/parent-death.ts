@@ -1,6 +1,8 @@
 import { dlopen, FFIType } from "bun:ffi";
 
-/** Has the kernel end this process when its parent ends, however that happens; on systems other than Linux it does nothing. */
+/**
+ * Makes the kernel kill this process when its parent exits for any reason. Does nothing on systems other than Linux.
+ */
 export function dieWithParent(): void {
   if (process.platform !== "linux") return;
   const setParentDeathSignal = 1;

@@ -1,4 +1,4 @@
 import { embedded } from "./embedded.ts";
 
-/** The one file that this program is; null from source. */
+/** Path of the single file of a compiled program; null from source. */
 export const programFile: string | null = embedded === null ? null : process.execPath;

@@ -5,10 +5,10 @@ import { requireExecutable } from "./runtime-directory.ts";
 import { findUnpacked, type PartFault, unpackAgain, unpackParts, verifyParts } from "./unpack.ts";
 
 /**
- * The parts, ready to be used: from source as scripts/setup lays them out in a checkout; by a compiled program unpacked
- * from itself, which takes a second or two the first time.
- * @param runtimeDirectory where a compiled program unpacks them; it is held for as long as this process lives
- * @throws {UnpackError}
+ * Returns the parts, ready to be used. From source, scripts/setup has put them into the checkout. A compiled program
+ * unpacks them from itself, which takes a second or two the first time.
+ * @param runtimeDirectory where a compiled program unpacks them; it stays locked for as long as this process lives
+ * @throws {UnpackError} when the parts cannot be unpacked or run there
  */
 export async function programFiles(runtimeDirectory: string): Promise<ProgramFiles> {
   if (embedded === null) return checkoutFiles;
@@ -18,8 +18,8 @@ export async function programFiles(runtimeDirectory: string): Promise<ProgramFil
 }
 
 /**
- * The parts where they lie; null where a compiled program would have to unpack them first. Changes nothing.
- * @throws {UnpackError} where they lie on a file system that nothing can be run from
+ * Returns the parts where they are; null when a compiled program would have to unpack them first. Changes nothing.
+ * @throws {UnpackError} when programs cannot be run from their file system
  */
 export function presentProgramFiles(runtimeDirectory: string): ProgramFiles | null {
   if (embedded === null) return checkoutFiles;
@@ -30,15 +30,15 @@ export function presentProgramFiles(runtimeDirectory: string): ProgramFiles | nu
   return files;
 }
 
-/** Unpacks a compiled program's parts again, over those that lie there. @throws {UnpackError} */
+/** Unpacks a compiled program's parts again and replaces the existing ones. @throws {UnpackError} */
 export async function renewProgramFiles(runtimeDirectory: string): Promise<void> {
   if (embedded !== null) await unpackAgain(runtimeDirectory, embedded.parts);
 }
 
 /**
- * Reads every byte of a compiled program's unpacked parts and compares; unpacks them first where they are not there.
- * @returns what is wrong; null from source, where nothing is unpacked
- * @throws {UnpackError}
+ * Verifies every byte of a compiled program's unpacked parts; unpacks them first when they are missing.
+ * @returns the faults; null from source, where nothing is unpacked
+ * @throws {UnpackError} when the parts have to be unpacked and cannot be
  */
 export async function verifyProgramFiles(runtimeDirectory: string): Promise<PartFault[] | null> {
   if (embedded === null) return null;

@@ -6,8 +6,8 @@ import { isAdministrator, passagesTo, strangerAt } from "./way.ts";
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 
 /**
- * Native code is loaded from here by this user's programs, so nobody else may put any there.
- * @throws {UnpackError} when it belongs to another user than this one and root, or others can write to it
+ * Requires that only this user or root can write to a directory, because this user's programs load native code from it.
+ * @throws {UnpackError} when it belongs to a user other than this one and root, or others can write to it
  */
 export function requirePrivate(directory: string): void {
   const { uid, mode } = lstatSync(directory);
@@ -20,15 +20,15 @@ export function requirePrivate(directory: string): void {
   }
 }
 
-/** Users outside a container have no number of their own inside; the kernel shows them all by this one. */
+/** Id by which the kernel shows all users outside of a container, because they have no id inside. */
 const overflowUserId = 65_534;
 
 /**
- * Requires that nobody else can put another directory in the place of this one: neither by owning a directory or a link on
- * the way to it nor by having write access to one.
- * @param directory absolute; it may not be there yet
- * @throws {UnpackError} when a stranger can: not this user, nor root, nor the owner of the program's own file, nor whoever
- * became root by sudo for this, who all decide what runs here anyway
+ * Requires that no stranger can replace this directory with another one. A stranger could do so by owning a directory
+ * or a link on the way to it, or by having write access to one.
+ * @param directory absolute; it may not exist yet
+ * @throws {UnpackError} when a stranger can. This user, root, the owner of the program's own file and the user who
+ * became root by sudo are trusted: they decide what runs here anyway. Users outside of a container are trusted, too.
  */
 export function requirePrivateWay(directory: string): void {
   const me = process.getuid?.() ?? 0;
@@ -40,7 +40,7 @@ export function requirePrivateWay(directory: string): void {
   }
 }
 
-/** @throws {UnpackError} where the kernel lets nothing be run from there */
+/** Requires that a program can be run from a directory. @throws {UnpackError} when the kernel does not allow it */
 export function requireExecutable(program: string, directory: string): void {
   try {
     accessSync(program, constants.X_OK);
@@ -51,7 +51,7 @@ export function requireExecutable(program: string, directory: string): void {
   }
 }
 
-/** What went wrong while unpacking, in words for the operator where the file system said it. */
+/** Returns a file system's error as an UnpackError with advice for the operator; any other error unchanged. */
 export function refusalOf(error: unknown, directory: string, sizeBytes: number): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   switch (error.code) {

@@ -16,22 +16,22 @@ const partsSchema = Type.Array(
   }),
 );
 
-/** Why the child could not write the parts. */
+/** The reason why the child process could not write the parts. */
 const refusalSchema = Type.Object({
   message: Type.String(),
-  /** The file system's; empty where the program itself is at fault. */
+  /** Error code of the file system; empty when the program itself is at fault. */
   code: Type.String(),
 });
 
 /**
- * Writes parts into directories that are there, in another process of this program: packed parts are read from this
- * program's own file, and hundreds of megabytes of it would count as memory of whoever reads them for as long as that lives.
- * @param directory what the parts' paths are below
- * @throws {UnpackError} @throws what the file system says
+ * Writes parts into existing directories, in a child process of this program. Packed parts are read from this program's
+ * own file. Hundreds of megabytes of it would count as the reader's memory for as long as the reader lives.
+ * @param directory the parts' paths are below it
+ * @throws {UnpackError} @throws the file system's error
  */
 export async function writePartsAside(directory: string, parts: readonly EmbeddedPart[]): Promise<void> {
   const child = Bun.spawn(ownCommand("__unpack", directory, JSON.stringify(parts)), {
-    // It closes when this process ends, however that may be.
+    // Closes when this process exits for any reason; the child then exits, too.
     stdin: "pipe",
     stdout: "pipe",
     stderr: "ignore",
@@ -55,7 +55,10 @@ function refusalIn(said: string): Static<typeof refusalSchema> | null {
   }
 }
 
-/** The child's whole work: `DIRECTORY PARTS`. Ends the process: with 1, and the reason on standard output, where it can't be done. */
+/**
+ * Runs the child process with the arguments `DIRECTORY PARTS`, and exits. On failure, the exit code is 1 and standard
+ * output has the reason.
+ */
 export async function runUnpack([directory = "", list = ""]: readonly string[]): Promise<never> {
   process.stdin.on("end", () => process.exit(1)).resume();
   try {

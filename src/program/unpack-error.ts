@@ -1,4 +1,4 @@
-/** The parts can't be unpacked or used where they are to lie; the message says why and which setting helps. */
+/** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
 export class UnpackError extends Error {
   override readonly name = "UnpackError";
 }

@@ -20,19 +20,19 @@ import { UnpackError } from "./unpack-error.ts";
 import { UseLock } from "./use-lock.ts";
 
 const lockName = "lock";
-/** Written last, so that a directory that has it was once whole. */
+/** Written last, so a directory that contains it was complete once. */
 const stampName = "parts.json";
 
-/** Locks of the directories that this process uses; they are held as long as it lives. */
+/** Locks of the runtime directories that this process uses; they are held as long as it lives. */
 const held = new Map<string, UseLock>();
 
 /**
- * Makes sure that the parts lie in a directory below `runtimeDirectory` that is named by a hash of them all, and returns it.
- * It appears whole and verified or not at all; of two that unpack at once, the slower throws its own away. What other
- * versions and killed unpackings left is removed once nobody uses the runtime directory.
+ * Makes sure that the parts are in a directory below `runtimeDirectory`, and returns it. Its name is a hash of all
+ * parts. It appears complete and verified or not at all; if two processes unpack at once, the slower one discards its
+ * own. Leftovers of other versions and killed processes are removed once nobody uses the runtime directory.
  *
- * Where it is whole already, only names and sizes are looked at: `verifyParts` looks at the bytes.
- * @throws {UnpackError}
+ * A complete directory is checked only by names and sizes: `verifyParts` checks the bytes.
+ * @throws {UnpackError} when the parts cannot be unpacked or the directory is not safe
  */
 export async function unpackParts(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<string> {
   const manifest = manifestOf(parts);
@@ -53,8 +53,8 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
 }
 
 /**
- * Where `unpackParts` would find the parts whole, by names and sizes; null where it would have to unpack them, or would not
- * use what lies there.
+ * Returns the directory in which `unpackParts` would find the parts complete, by names and sizes. Returns null when it
+ * would have to unpack them, or would not use that directory.
  */
 export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedPart[]): string | null {
   const manifest = manifestOf(parts);
@@ -70,20 +70,20 @@ export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedP
   }
 }
 
-/** Puts the parts in the place of those that lie there, whatever is wrong with them. @throws {UnpackError} */
+/** Replaces the unpacked parts, whatever is wrong with them. @throws {UnpackError} */
 export async function unpackAgain(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<void> {
   rmSync(join(runtimeDirectory, nameOf(manifestOf(parts)), stampName), { force: true });
   await unpackParts(runtimeDirectory, parts);
 }
 
-/** What is wrong with an unpacked part. */
+/** A fault of an unpacked part. */
 export interface PartFault {
-  /** Below the directory of all parts. */
+  /** Path below the directory of all parts. */
   readonly path: string;
   readonly fault: "missing" | "changed";
 }
 
-/** Reads every byte of unpacked parts and says what is wrong with them. */
+/** Reads every byte of unpacked parts and returns the faults. */
 export async function verifyParts(directory: string, parts: readonly EmbeddedPart[]): Promise<PartFault[]> {
   const faults: PartFault[] = [];
   for (const { path, sha256 } of parts) {
@@ -93,7 +93,7 @@ export async function verifyParts(directory: string, parts: readonly EmbeddedPar
   return faults;
 }
 
-/** Everything that makes the unpacked files what they are. */
+/** Returns the properties that determine the content of the unpacked files, one line for each part. */
 function manifestOf(parts: readonly EmbeddedPart[]): string {
   const lines = parts.map(({ path, bytes, sha256, executable }) => JSON.stringify({ path, bytes, sha256, executable }));
   return `${lines.sort().join("\n")}\n`;
@@ -107,7 +107,10 @@ function sizeOf(parts: readonly EmbeddedPart[]): number {
   return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Null where nothing can be written: then nothing is swept either, and what lies there may be used. */
+/**
+ * Removes leftovers and takes the shared lock. Returns null when nothing can be written: then nothing is cleaned up,
+ * and existing parts may still be used.
+ */
 function takeLock(runtimeDirectory: string, name: string): UseLock | null {
   try {
     const lock = new UseLock(join(runtimeDirectory, lockName));
@@ -158,7 +161,7 @@ async function unpackInto(
     await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
     for (const directory of directories) syncDirectory(directory);
     if (!moveTo(target, temporary) && !isWhole(target, manifest, parts)) {
-      // Something took files away from it since: whoever uses it keeps what is open.
+      // Files of the target were removed since it was complete. Processes that use it keep their open files.
       const broken = `${target}.${randomUUID()}`;
       renameSync(target, broken);
       if (!moveTo(target, temporary) && !isWhole(target, manifest, parts)) {
@@ -172,7 +175,7 @@ async function unpackInto(
   }
 }
 
-/** @returns false where something is there already */
+/** Renames a directory. @returns false when the target exists already */
 function moveTo(target: string, temporary: string): boolean {
   try {
     renameSync(temporary, target);

@@ -7,7 +7,7 @@ export interface Passage {
   readonly stats: Stats;
 }
 
-/** As many links as Linux follows in one path. */
+/** Maximum number of links that Linux follows in one path. */
 const MAX_LINKS = 40;
 
 /**
@@ -42,7 +42,7 @@ export function passagesTo(path: string): Passage[] {
   return passed;
 }
 
-/** Returns whether a user is root, or the one who became root by sudo to run this program. */
+/** Returns whether a user is root, or became root by sudo to run this program. */
 export function isAdministrator(userId: number): boolean {
   if (userId === 0) return true;
   return process.getuid?.() === 0 && process.env.SUDO_UID === String(userId);
@@ -55,8 +55,8 @@ export interface UserLists {
 }
 
 /**
- * Returns who could put another file in the place of what lies below a passage, in words; null where only trusted users can.
- * In a sticky directory, such as /tmp, users can replace only what belongs to them.
+ * Describes who could replace a file below a passage; returns null when only trusted users can. In a sticky directory,
+ * such as /tmp, users can replace only what belongs to them.
  */
 export function strangerAt(
   { stats }: Passage,
@@ -74,8 +74,8 @@ export function strangerAt(
 }
 
 /**
- * Returns whether a group has members that are not trusted. Many systems give each user a group of the user's own and leave
- * directories writable to it. A group that no list names has nobody in it but by the will of root: Kubernetes' `fsGroup`.
+ * Returns whether a group has members that are not trusted. Many systems give each user a private group and leave
+ * directories writable to it. A group in no list has only members that root chose, e.g. Kubernetes' `fsGroup`.
  */
 function isShared(groupId: number, isTrusted: (userId: number) => boolean, { users, groups }: UserLists): boolean {
   if (groupId === 0) return false;
@@ -85,7 +85,7 @@ function isShared(groupId: number, isTrusted: (userId: number) => boolean, { use
     if ((Number(primaryGroup) === groupId || members.has(name)) && !isTrusted(Number(userId))) return true;
     members.delete(name);
   }
-  // Members whom the list of users does not have, as with a directory service.
+  // Members that are not in the list of users, as with a directory service.
   return members.size > 0;
 }
 
@@ -96,7 +96,7 @@ function readUserLists(groupId: number): UserLists {
   return { users: textOf("/etc/passwd"), groups: isListed ? groups : askForGroup(groupId) };
 }
 
-/** A container may have no getent, and no directory service either. */
+/** Asks the directory service for a group. A container may have neither getent nor a directory service. */
 function askForGroup(groupId: number): string {
   try {
     return Bun.spawnSync(["getent", "group", String(groupId)], { stderr: "ignore" }).stdout.toString();

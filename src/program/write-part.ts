@@ -8,8 +8,9 @@ import { UnpackError } from "./unpack-error.ts";
 const pieceBytes = 1 << 20;
 
 /**
- * Unpacks one part into a new file, piece by piece, and has it written to the disk.
- * @throws {UnpackError} when what comes out is not what was packed @throws what the file system says
+ * Unpacks one part into a new file, chunk by chunk, and syncs it to the disk.
+ * @throws {UnpackError} when the result differs from what was packed
+ * @throws the file system's error
  */
 export async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, path: string): Promise<void> {
   const file = await open(path, "wx", executable ? 0o500 : 0o400);
@@ -35,7 +36,7 @@ export async function writePart({ packed, bytes, sha256, executable }: EmbeddedP
   }
 }
 
-/** zstd's errors have codes of their own. */
+/** Returns whether an error comes from the file system; zstd's errors have codes, too, but no `syscall`. */
 function isOfFileSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }

@@ -4,8 +4,8 @@ import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle
 import { type Store, tables, writeSoon } from "../storage/index.ts";
 
 /**
- * What the steps have finished of one recording. A part is written once and never changed, so that a step can be asked
- * again at any time and does only what is missing.
+ * The finished results of the steps of one recording. A step skips its finished parts, so it can run again at any time
+ * and does only the missing ones. Writing a part again replaces it.
  */
 export class Checkpoints {
   readonly #store: Store;
@@ -18,12 +18,15 @@ export class Checkpoints {
     this.#suffix = suffix;
   }
 
-  /** What the steps have finished of one of its tracks; the first track's stands with the recording's own. */
+  /** Returns the checkpoints of one track; those of the first track are stored with the recording's own. */
   ofTrack(index: number): Checkpoints {
     return new Checkpoints(this.#store, this.#recordingId, index === 0 ? "" : `.${index}`);
   }
 
-  /** A part's payload, or null when it was not finished. A payload that does not fit its schema counts as not finished. */
+  /**
+   * Returns a part's payload, or null if the part is not finished. A payload that does not match its schema counts as
+   * not finished.
+   */
   read<T extends TSchema>(step: string, part: number, schema: T): Static<T> | null {
     const row = this.#store
       .select({ payload: tables.checkpoints.payload })
@@ -35,7 +38,7 @@ export class Checkpoints {
     return Value.Check(schema, payload) ? payload : null;
   }
 
-  /** Numbers of the parts of a step that are finished. */
+  /** Returns the numbers of the finished parts of a step. */
   finished(step: string): Set<number> {
     const rows = this.#store
       .select({ part: tables.checkpoints.part })
@@ -46,7 +49,7 @@ export class Checkpoints {
     return new Set(rows.map((row) => row.part));
   }
 
-  /** How many parts are finished of all steps but these, on all tracks. */
+  /** Counts the finished parts of all steps except these, on all tracks. */
   countExcept(steps: readonly string[]): number {
     const { checkpoints } = tables;
     const row = this.#store
@@ -57,7 +60,7 @@ export class Checkpoints {
     return row?.parts ?? 0;
   }
 
-  /** Of a recording that has ended nothing is kept: what was under way may come to its end after that. */
+  /** Stores a finished part. Stores nothing for a recording that has ended: work in progress may finish after that. */
   write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
     const { recordings } = tables;
     const row = this.#store
@@ -79,7 +82,7 @@ export class Checkpoints {
     writeSoon(this.#store, () => insert.run());
   }
 
-  /** Forgets a step on all tracks, so that it is done again from its beginning. */
+  /** Discards the results of a step on all tracks, so that it runs again from the beginning. */
   clear(step: string): void {
     const remove = this.#store
       .delete(tables.checkpoints)

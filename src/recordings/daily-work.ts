@@ -1,12 +1,15 @@
 import { gte, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** What came in and what was done on a UTC day. */
+/** The recordings received and processed on one UTC day. */
 export type DailyWork = typeof tables.dailyWork.$inferSelect;
 
 type Work = Omit<DailyWork, "day">;
 
-/** Adds to the day's figures, in the transaction of what is counted. @param now milliseconds since the epoch */
+/**
+ * Adds to the day's totals, in the transaction of the counted event.
+ * @param now milliseconds since the epoch
+ */
 export function countWork(writer: Pick<Store, "insert">, now: number, work: Partial<Work>): void {
   const { dailyWork } = tables;
   writer
@@ -24,7 +27,10 @@ export function countWork(writer: Pick<Store, "insert">, now: number, work: Part
     .run();
 }
 
-/** The last days up to today, each of them, oldest first. @param now milliseconds since the epoch */
+/**
+ * Returns one entry for each of the last days up to today, oldest first.
+ * @param now milliseconds since the epoch
+ */
 export function readDailyWork(store: Store, now: number, days: number): DailyWork[] {
   const { dailyWork } = tables;
   const wanted = Array.from({ length: days }, (_, ago) => utcDay(now - ago * 86_400_000)).reverse();

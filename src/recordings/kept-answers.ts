@@ -1,27 +1,27 @@
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** Whose an Idempotency-Key is. */
+/** The owner of an Idempotency-Key. */
 export interface AnswerScope {
   readonly accountId: string;
-  /** Of the API key; null for none. */
+  /** Workspace of the API key; null for none. */
   readonly workspaceId: string | null;
   readonly key: string;
 }
 
-/** The first answer to a create. */
+/** The first answer to a create request. */
 export interface KeptAnswer {
-  /** SHA-256 over what the body held. */
+  /** SHA-256 of the request body's contents. */
   readonly fingerprint: string;
   readonly status: number;
-  /** Null when the recording was deleted since. */
+  /** Null if the recording was deleted since. */
   readonly body: string | null;
   readonly recordingId: string | null;
 }
 
 const keptMilliseconds = 24 * 3_600_000;
 
-/** First answers to creates with an Idempotency-Key, kept for 24 hours. */
+/** The first answers to create requests with an Idempotency-Key, stored for 24 hours. */
 export class KeptAnswers {
   readonly #store: Store;
 
@@ -45,7 +45,7 @@ export class KeptAnswers {
     );
   }
 
-  /** Keeps an answer; pass a transaction's writer to keep it together with what it tells of. */
+  /** Stores an answer; pass a transaction's writer to store it together with the change that it describes. */
   keep(
     scope: AnswerScope,
     answer: KeptAnswer,
@@ -64,7 +64,7 @@ export class KeptAnswers {
   }
 }
 
-/** Empties the answer that told of a recording; its key gives 404 from then on. */
+/** Clears the body of the answer that describes a recording; its key gives 404 from then on. */
 export function forgetAnswer(writer: Pick<Store, "update">, recordingId: string): void {
   const { keptAnswers } = tables;
   writer.update(keptAnswers).set({ body: null }).where(eq(keptAnswers.recordingId, recordingId)).run();

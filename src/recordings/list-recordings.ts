@@ -4,28 +4,28 @@ import type { Recording } from "./recording.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
 import { type Status, statusSchema } from "./states.ts";
 
-/** Which recordings a list shows. */
+/** The filter for a list of recordings. */
 export interface RecordingFilter {
-  /** Undefined: everyone's. */
+  /** Undefined: all accounts. */
   readonly accountId?: string | undefined;
-  /** Undefined: of all workspaces and of none. */
+  /** Undefined: all workspaces, and recordings without a workspace. */
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Status[] | undefined;
   /** Milliseconds since the epoch, both exclusive. */
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
-  /** Only those that were created before this one. */
+  /** Only recordings created before this one. */
   readonly beforeId?: string | undefined;
 }
 
 const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
 
-/** As `Recordings.list`. */
+/** Implements `Recordings.list`. */
 export function listRecordings(store: Store, filter: RecordingFilter, limit: number): Recording[] {
-  // Recordings of one state lie in the order of their ids in an index; those of several are put together of such lists.
+  // The index orders recordings of one state by id, so lists of several states are merged from one list each.
   const isOfAccount = filter.accountId !== undefined && filter.workspaceId === undefined;
   const states = filter.statuses ?? (isOfAccount ? [undefined] : allStatuses);
-  // In one transaction: what goes from one state to the next meanwhile would be in both lists, or in none.
+  // In one transaction: a recording that changes its state in between would be in both lists, or in none.
   return store.transaction((transaction) =>
     [...new Set(states)]
       .flatMap((status) => listInState(transaction, filter, status, limit))
@@ -34,7 +34,10 @@ export function listRecordings(store: Store, filter: RecordingFilter, limit: num
   );
 }
 
-/** @param status undefined: of every one */
+/**
+ * Lists the recordings in one state, newest first.
+ * @param status undefined for all states
+ */
 function listInState(
   store: Pick<Store, "select">,
   { accountId, workspaceId, createdAfter, createdBefore, beforeId }: Omit<RecordingFilter, "statuses">,
@@ -43,9 +46,10 @@ function listInState(
 ): Recording[] {
   const { recordings } = tables;
   const ids = idsCreatedBetween(createdAfter, createdBefore);
-  // The nearer of the two: of several bounds the index is searched by one.
+  // The lower of the two, because SQLite searches the index by only one of several bounds.
   const belowId = [ids.below, beforeId].filter((id) => id !== undefined).sort()[0];
-  // A workspace is one account's: its index finds fewer than the account's, which the plus keeps from being taken.
+  // A workspace belongs to one account, so its index is more selective than the account's. The plus sign keeps SQLite
+  // from using the account's index.
   const account = workspaceId === undefined ? sql`${recordings.accountId}` : sql`+${recordings.accountId}`;
   return store
     .select()

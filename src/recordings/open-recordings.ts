@@ -3,7 +3,7 @@ import { type Store, tables } from "../storage/index.ts";
 import type { Recording } from "./recording.ts";
 import { isOpen, type Status } from "./states.ts";
 
-/** So many one statement looks for. */
+/** Maximum number of ids in one statement. */
 const idsAtOnce = 500;
 
 /** The records of recordings that have not ended: `queued` and `processing`. */
@@ -14,7 +14,10 @@ export class OpenRecordings {
     this.#store = store;
   }
 
-  /** Of those ids that there are recordings of, whether these are queued or processing. */
+  /**
+   * Returns, for each of these ids whose recording exists and is not deleted, whether the recording is queued or
+   * processing.
+   */
   areOpen(ids: readonly string[]): Map<string, boolean> {
     const { recordings } = tables;
     const found = new Map<string, boolean>();
@@ -29,14 +32,14 @@ export class OpenRecordings {
     return found;
   }
 
-  /** How many there are, by state. */
+  /** Counts open recordings by state. */
   counts(): { queued: number; processing: number } {
     const inState = (status: Status) =>
       this.#store.select({ open: count() }).from(tables.recordings).where(eq(tables.recordings.status, status)).get();
     return { queued: inState("queued")?.open ?? 0, processing: inState("processing")?.open ?? 0 };
   }
 
-  /** How many there are, by state and by the priority of their accounts. */
+  /** Counts open recordings by state and by the priority of their accounts. */
   countsByPriority(): { status: "queued" | "processing"; priority: number; count: number }[] {
     const { recordings, accounts } = tables;
     const inState = (status: "queued" | "processing") =>
@@ -52,8 +55,8 @@ export class OpenRecordings {
   }
 
   /**
-   * Since when the recording that waits longest is `queued`, in milliseconds since the epoch; null when none is. One that was
-   * decoded waits since it was requeued.
+   * Returns since when the longest-waiting recording is `queued`, in milliseconds since the epoch; null if none is. The
+   * waiting time of a decoded recording starts when it was requeued.
    */
   longestQueuedSince(): number | null {
     const { recordings } = tables;
@@ -62,7 +65,7 @@ export class OpenRecordings {
     return this.#store.select({ since }).from(recordings).where(eq(recordings.status, "queued")).get()?.since ?? null;
   }
 
-  /** How many an account has. */
+  /** Counts an account's open recordings. */
   countOf(accountId: string): number {
     const row = this.#store
       .select({ open: count() })
@@ -74,7 +77,7 @@ export class OpenRecordings {
     return row?.open ?? 0;
   }
 
-  /** All of them, by state, oldest first. */
+  /** Returns all open recordings, by state, oldest first. */
   list(): { processing: Recording[]; queued: Recording[] } {
     const inState = (status: Status) =>
       this.#store
@@ -86,7 +89,7 @@ export class OpenRecordings {
     return { processing: inState("processing"), queued: inState("queued") };
   }
 
-  /** The speech models that they were created for. */
+  /** Returns the speech models that open recordings were created for. */
   models(): string[] {
     const { recordings } = tables;
     const rows = this.#store

@@ -2,7 +2,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** What is known of each segment of a transcript without its text, at the place of its index. */
+/** The speakers and text lengths of a transcript's segments; the position in each array is the segment's index. */
 export interface Outline {
   readonly startMilliseconds: number[];
   readonly endMilliseconds: number[];
@@ -14,7 +14,7 @@ export interface Outline {
 
 const rowsAtOnce = 2000;
 
-/** Reads it some rows at a time, since transcripts of days have tens of thousands. */
+/** Reads an outline in batches, since transcripts of days have tens of thousands of segments. */
 export async function readOutline(store: Store, recordingId: string): Promise<Outline> {
   const { segments } = tables;
   const outline: Outline = { startMilliseconds: [], endMilliseconds: [], speakers: [], characters: [] };

@@ -1,19 +1,28 @@
-/** An id for a recording that is created now, a UUID v7: ids sort by creation. @param now milliseconds since the epoch */
+/**
+ * Creates an id for a recording that is created now, a UUID v7: ids sort by creation.
+ * @param now milliseconds since the epoch
+ */
 export function newRecordingId(now: number): string {
   return Bun.randomUUIDv7("hex", now);
 }
 
 const recordingId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a name is such an id. */
+/** Reports whether a name is such an id. */
 export function isRecordingId(name: string): boolean {
   return recordingId.test(name);
 }
 
-/** Within this a recording is entered that was given its id; an id is made moments before, unless the clock is set meanwhile. */
+/**
+ * Maximum time between the creation of an id and of its record. Normally it is moments; the tolerance covers a change
+ * of the clock in between.
+ */
 const entryMilliseconds = 86_400_000;
 
-/** What the ids of recordings lie between that were created between two times; a bound that is not asked for is left out. */
+/**
+ * Returns bounds that include the ids of all recordings created between two times. A bound is omitted if its time is,
+ * and is widened by the tolerance above.
+ */
 export function idsCreatedBetween(
   after: number | undefined,
   before: number | undefined,
@@ -24,7 +33,10 @@ export function idsCreatedBetween(
   };
 }
 
-/** Not after any id of that millisecond or a later one: the 48 bits of a UUID v7's time (RFC 9562, 5.7), and nothing more. */
+/**
+ * Returns a prefix that sorts before every id of a millisecond or a later one. It contains only the 48 time bits of a
+ * UUID v7 (RFC 9562, 5.7).
+ */
 function firstIdAt(milliseconds: number): string {
   const digits = Math.min(Math.max(0, milliseconds), 2 ** 48 - 1)
     .toString(16)

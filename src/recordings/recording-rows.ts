@@ -6,13 +6,13 @@ import { type PackedSegment, removeSegments, type Segment, writeSegments } from 
 
 type Writer = Pick<Store, "select" | "insert" | "delete" | "all" | "run">;
 
-/** Rows that are removed in one go: some milliseconds' work. */
+/** Number of rows removed at once, which takes some milliseconds. */
 const rowsAtOnce = 100;
 
 /**
- * What belongs to the recordings beside their records: the segments, and the checkpoints of the work on them. Those of days
- * are thousands, which take seconds to write or to remove, in which nothing else could be done in this process: so it is
- * done some at a time.
+ * The rows that belong to recordings in addition to their records: segments and checkpoints. A recording of days has
+ * thousands, which take seconds to write or remove and would block this process. They are therefore written and removed
+ * in batches.
  */
 export class RecordingRows {
   readonly #store: Store;
@@ -22,8 +22,8 @@ export class RecordingRows {
   }
 
   /**
-   * Stores some of the segments of a recording that is to be completed. They are nobody's to see before it is. False when it
-   * is not being processed.
+   * Stores a batch of segments of a recording that is about to be completed. They stay invisible until then. Returns
+   * false if the recording is not being processed.
    */
   addSegments(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     return this.#written((transaction) => {
@@ -33,7 +33,10 @@ export class RecordingRows {
     });
   }
 
-  /** Removes up to so many segments of a recording that is not completed. @returns whether there may be more */
+  /**
+   * Removes up to `most` segments of a recording that is not completed.
+   * @returns whether there may be more
+   */
   removeSegments(id: string, most: number): boolean {
     return this.#written((transaction) => {
       if (statusOf(transaction, id) === "completed") return false;
@@ -42,8 +45,8 @@ export class RecordingRows {
   }
 
   /**
-   * Removes up to so many rows of what the work on a recording has left that has ended: checkpoints, and before them the
-   * segments of one that did not complete. So one that has no checkpoints has nothing left.
+   * Removes up to `most` rows of work on a recording that has ended: first the segments of one that did not complete,
+   * then checkpoints. A recording without checkpoints therefore has no such rows left.
    * @returns whether there may be more
    */
   removeWork(id: string, most: number): boolean {
@@ -53,8 +56,8 @@ export class RecordingRows {
   }
 
   /**
-   * Ids of recordings that have ended, and of whose work something is left: whoever ended them was killed in that moment, or
-   * was an earlier version.
+   * Returns the ids of recordings that have ended but still have rows of work. The process that ended them was killed
+   * at that moment, or was an earlier version.
    */
   endedWithWork(): string[] {
     const { recordings, checkpoints } = tables;
@@ -68,8 +71,8 @@ export class RecordingRows {
   }
 
   /**
-   * Removes the texts and then the records of recordings that were deleted; all else has its turn in between. After that
-   * nothing of them is in the database's files.
+   * Removes the texts and then the records of deleted recordings, in batches between which other work runs. After that,
+   * the database's files contain nothing of them.
    */
   async removeDeleted(...ids: readonly string[]): Promise<void> {
     for (const id of ids) {
@@ -79,7 +82,7 @@ export class RecordingRows {
     if (ids.length > 0) await cutLog(this.#store);
   }
 
-  /** The same for all whose removal was cut off. */
+  /** Does the same for all recordings whose removal was interrupted. */
   async removeAllDeleted(): Promise<void> {
     const { recordings } = tables;
     const deleted = this.#store
@@ -90,9 +93,10 @@ export class RecordingRows {
     await this.removeDeleted(...deleted.map(({ id }) => id));
   }
 
-  /** Nothing of it is told to anybody before a write that waits for the disk. */
+  /** Runs a write without waiting for the disk. No client learns of it before a later write that does wait. */
   #written(write: (transaction: Writer) => boolean): boolean {
-    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
+    // it fail.
     return writeSoon(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
   }
 

@@ -14,28 +14,28 @@ export interface NewRecording {
   readonly accountId: string;
   readonly workspaceId: string | null;
   readonly pinnedLanguage: string | null;
-  /** Id or absolute path of the speech model that is in use. */
+  /** Id or absolute path of the current speech model. */
   readonly speechModel: string;
   readonly sourceName: string | null;
   /** Null for an upload. */
   readonly sourceUrl: string | null;
-  /** Null for a link: it has not been fetched. */
+  /** Null for a link that has not been fetched yet. */
   readonly sizeBytes: number | null;
 }
 
-/** What a statement in the same transaction writes with. */
+/** The part of the store that a statement in the same transaction uses. */
 export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
 
 /**
- * The records of all recordings. Their states change only through the named transitions here; each is one statement that
- * is guarded by the state it starts from, so that of two that race one wins and the other is told.
+ * The records of all recordings. Their states change only through the named transitions here. Each is one statement
+ * guarded by its starting state: of two concurrent transitions one succeeds, and the other is reported as failed.
  */
 export class Recordings {
   readonly #store: Store;
   readonly #now: () => number;
-  /** What belongs to the recordings beside their records. */
+  /** The rows that belong to recordings in addition to their records. */
   readonly rows: RecordingRows;
-  /** Those that have not ended. */
+  /** Recordings that have not ended. */
   readonly open: OpenRecordings;
 
   /** @param now milliseconds since the epoch */
@@ -50,7 +50,7 @@ export class Recordings {
     return this.#store.select().from(tables.recordings).where(isThere(id)).get() ?? null;
   }
 
-  /** Ids of all of an account's recordings. */
+  /** Returns the ids of all of an account's recordings. */
   idsOf(accountId: string): string[] {
     const rows = this.#store
       .select({ id: tables.recordings.id })
@@ -60,14 +60,17 @@ export class Recordings {
     return rows.map((row) => row.id);
   }
 
-  /** Up to `limit` recordings, newest first: the order of their ids, so that pages stay as they are while others arrive. */
+  /**
+   * Returns up to `limit` recordings, newest first. They are in the order of their ids, so pages do not shift when
+   * others arrive.
+   */
   list(filter: RecordingFilter, limit: number): Recording[] {
     return listRecordings(this.#store, filter, limit);
   }
 
   /**
-   * Enters a recording, `queued`, with its account's vocabulary as it is now. Durable when this returns.
-   * @param also what belongs to the same act, in the same transaction
+   * Creates a record as `queued`, with the account's current vocabulary. It is durable when this returns.
+   * @param also runs further statements in the same transaction
    */
   create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
     const now = this.#now();
@@ -87,14 +90,15 @@ export class Recordings {
       also(transaction, recording);
       return recording;
     };
-    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
+    // it fail.
     return this.#store.transaction(enter, { behavior: "immediate" });
   }
 
   /**
-   * Deletes a recording that has ended: from now on nobody sees it. Its text and its record are removed by
-   * `rows.removeDeleted`, after this or by the next server; its files are the caller's to remove.
-   * @returns false when it is open, held or not there
+   * Deletes a recording that has ended, which makes it invisible at once. `rows.removeDeleted` removes its text and
+   * record, after this or in the next server; the caller removes its files.
+   * @returns false if it is open, held or does not exist
    */
   delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
@@ -113,7 +117,7 @@ export class Recordings {
     });
   }
 
-  /** Keeps a recording from being deleted, or lets go of it. False when that is how it was. */
+  /** Protects a recording from deletion, or ends the protection. Returns false if nothing changed. */
   setHold(id: string, held: boolean, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
     return this.#store.transaction((transaction) => {
@@ -128,7 +132,10 @@ export class Recordings {
     });
   }
 
-  /** `queued` → `processing`. Null when it is not queued (any more). One that a dead server left behind is claimed again. */
+  /**
+   * `queued` → `processing`. Returns null if the recording is not (or no longer) queued. A recording that a crashed
+   * server left behind can be claimed again.
+   */
   claim(id: string): Recording | null {
     return (
       this.#store
@@ -150,8 +157,9 @@ export class Recordings {
   }
 
   /**
-   * `processing` → `queued`: the recording waits for a slot. One that is `queued` already, because its link was fetched, stays so.
-   * @returns null when it has ended
+   * `processing` → `queued`: the recording waits for a slot. A recording that is already `queued`, because its link was
+   * fetched, stays so.
+   * @returns null if it has ended
    */
   requeue(id: string): Recording | null {
     const { recordings } = tables;
@@ -165,13 +173,16 @@ export class Recordings {
     );
   }
 
-  /** Says how far a recording is; `percent` never goes down. A link is fetched while its recording is still `queued`. */
+  /**
+   * Stores the progress of a recording; `percent` never decreases. A link is fetched while its recording is still
+   * `queued`.
+   */
   progress(id: string, step: Step, percent: number | null): void {
     const recording = this.get(id);
     const status = step === "fetch" ? "queued" : "processing";
     if (recording?.status !== status) return;
     const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
-    // A long recording has thousands of parts.
+    // Skips needless writes: a long recording has thousands of parts.
     if (recording.step === step && recording.percent === reached) return;
     const update = this.#store
       .update(tables.recordings)
@@ -180,7 +191,10 @@ export class Recordings {
     writeSoon(this.#store, () => update.run());
   }
 
-  /** Enters the size of a link's recording that was fetched; its next step has not begun. False when it has ended. */
+  /**
+   * Stores the size of a recording that was fetched from a link; its next step has not begun. Returns false if the
+   * recording has ended.
+   */
   fetched(id: string, sizeBytes: number): boolean {
     const { recordings } = tables;
     const isOpen = and(eq(recordings.id, id), inArray(recordings.status, ["queued", "processing"]));
@@ -188,7 +202,7 @@ export class Recordings {
     return update.returning({ id: recordings.id }).get() !== undefined;
   }
 
-  /** What a step found out about the recording. */
+  /** Stores properties of the recording that a step has determined. */
   describe(
     id: string,
     facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
@@ -199,7 +213,7 @@ export class Recordings {
     const now = this.#now();
     const describe = (transaction: Writer) => {
       if (durationSeconds !== undefined) {
-        // A step that is done again finds the same length again.
+        // A repeated step finds the same duration again.
         const first = transaction
           .update(recordings)
           .set({ durationSeconds })
@@ -217,7 +231,10 @@ export class Recordings {
     writeSoon(this.#store, () => this.#store.transaction(describe));
   }
 
-  /** `processing` → `completed`, with the last of its segments, in one transaction. False when it is not being processed. */
+  /**
+   * `processing` → `completed`, with the last of its segments, in one transaction. Returns false if the recording is
+   * not being processed.
+   */
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     const { recordings } = tables;
     const now = this.#now();
@@ -236,8 +253,8 @@ export class Recordings {
   }
 
   /**
-   * `queued` or `processing` → `failed`. False when it had ended already. Where nobody speaks there is no language, whatever
-   * was heard in the sound, unless one was pinned.
+   * `queued` or `processing` → `failed`. Returns false if the recording had already ended. Without speech, the language
+   * is cleared unless it was pinned, whatever was detected in the audio.
    */
   fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
     const now = this.#now();

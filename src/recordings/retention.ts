@@ -8,19 +8,20 @@ import type { Recordings } from "./recordings.ts";
 import { isOpen } from "./states.ts";
 
 export interface RetentionRules {
-  /** Days that the recording itself is kept after its end. */
+  /** Days for which the recording's audio is stored after its end. */
   readonly audioDays: number;
-  /** Days that the record and its text are kept; 0: for ever. */
+  /** Days for which the record and its text are stored; 0 for ever. */
   readonly completedDays: number;
 }
 
 const day = 86_400_000;
-/** Records that are looked at in one go: a few milliseconds' work. */
+/** Number of records checked before yielding to the event loop, which takes a few milliseconds. */
 const looksAtOnce = 50;
 
 /**
- * Removes what has been kept long enough, and the files of recordings that are gone: who removed those may have been stopped.
- * A recording under an operator's hold stays whole. Call it in the process that enters recordings, or while none does.
+ * Removes recordings whose retention period is over, and files of recordings without a record; an interrupted removal
+ * may have left them. A recording under an operator's hold is not touched. Run this in the process that creates
+ * recordings, or while no process creates any.
  */
 export async function applyRetention(
   recordings: Recordings,
@@ -31,7 +32,7 @@ export async function applyRetention(
   for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
     if (count % looksAtOnce === 0) await othersTurn();
     const recording = recordings.get(id);
-    // Another name than an id is that of a file which is being fetched.
+    // A file whose name is not an id is a download in progress.
     const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
     if (goes) await dataDirectory.removeRecordingAside(id);
   }

@@ -6,11 +6,11 @@ export interface Word {
   readonly text: string;
   readonly startSeconds: number;
   readonly endSeconds: number;
-  /** 0 to 1, as the model saw it. */
+  /** Probability from 0 to 1 as the model reports it. */
   readonly probability: number;
 }
 
-/** Where in a transcript a segment is, and whose; `startSeconds < endSeconds`. */
+/** The position of a segment in a transcript and its speaker; `startSeconds < endSeconds`. */
 export interface SegmentSpan {
   readonly index: number;
   readonly startSeconds: number;
@@ -19,13 +19,13 @@ export interface SegmentSpan {
   readonly speaker: number;
 }
 
-/** What one speaker said in one go, the text trimmed and never empty. */
+/** A span of one speaker's speech; the text is trimmed and never empty. */
 export interface Segment extends SegmentSpan {
   readonly text: string;
   readonly words: readonly Word[];
 }
 
-/** A segment whose words are as they are kept: a tenth of the memory. */
+/** A segment with its words in the stored form, which takes a tenth of the memory. */
 export interface PackedSegment extends SegmentSpan {
   readonly text: string;
   /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
@@ -36,7 +36,7 @@ type Writer = Pick<Store, "insert">;
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 
-/** A segment with its words as they are kept. */
+/** Converts a segment's words into the stored form. */
 export function packSegment(segment: Segment | PackedSegment): PackedSegment {
   const { words } = segment;
   if (typeof words === "string") return { ...segment, words };
@@ -72,7 +72,10 @@ export function writeSegments(
   }
 }
 
-/** Removes up to so many of a recording's segments. @returns how many */
+/**
+ * Removes up to `most` of a recording's segments.
+ * @returns how many were removed
+ */
 export function removeSegments(writer: Pick<Store, "delete" | "select">, recordingId: string, most: number): number {
   const { segments } = tables;
   const some = writer
@@ -87,15 +90,13 @@ export function removeSegments(writer: Pick<Store, "delete" | "select">, recordi
     .all().length;
 }
 
-/** A segment as it is served. */
+/** A segment in the form that the API serves. */
 export type StoredSegment = Pick<
   typeof tables.segments.$inferSelect,
   "index" | "startMilliseconds" | "endMilliseconds" | "speaker" | "text"
 >;
 
-/**
- * Up to `limit` segments of a recording from `fromIndex` on, in order.
- */
+/** Returns up to `limit` segments of a recording from `fromIndex` on, in order. */
 export function readSegments(store: Store, recordingId: string, fromIndex: number, limit: number): StoredSegment[] {
   return store
     .select({
@@ -112,7 +113,7 @@ export function readSegments(store: Store, recordingId: string, fromIndex: numbe
     .all();
 }
 
-/** A segment with its words, as exports read it. */
+/** A segment with its words, in the form that exports use. */
 export interface WholeSegment extends StoredSegment {
   /** Text, start and end in milliseconds, probability. */
   readonly words: [string, number, number, number][];
@@ -120,7 +121,7 @@ export interface WholeSegment extends StoredSegment {
 
 const wholeRowsPerRead = 500;
 
-/** Up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
+/** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
 export function readSomeWholeSegments(
   store: Store,
   recordingId: string,
@@ -137,7 +138,7 @@ export function readSomeWholeSegments(
     .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as WholeSegment["words"] }));
 }
 
-/** All segments of a recording with their words, in order; read as they are asked for. */
+/** Yields all segments of a recording with their words, in order; reads them on demand. */
 export function* readWholeSegments(store: Store, recordingId: string): Generator<WholeSegment> {
   for (let fromIndex = 0; ; fromIndex += wholeRowsPerRead) {
     const segments = readSomeWholeSegments(store, recordingId, fromIndex, wholeRowsPerRead);
@@ -146,7 +147,7 @@ export function* readWholeSegments(store: Store, recordingId: string): Generator
   }
 }
 
-/** The speakers of a recording, in order of first appearance. */
+/** Returns the speakers of a recording, in order of first appearance. */
 export function speakersOf(store: Store, recordingId: string): number[] {
   return store
     .selectDistinct({ speaker: tables.segments.speaker })
@@ -157,12 +158,12 @@ export function speakersOf(store: Store, recordingId: string): number[] {
     .map((row) => row.speaker);
 }
 
-/** The speaker whose public name that is: `A` is 0, `Z` is 25, `AA` is 26. */
+/** Returns the speaker with this public name: `A` is 0, `Z` is 25, `AA` is 26. */
 export function speakerIndex(label: string): number {
   return [...label].reduce((index, letter) => (index + 1) * 26 + letter.charCodeAt(0) - 65, -1);
 }
 
-/** `A` … `Z`, `AA` …: a speaker's public name. */
+/** Returns a speaker's public name: `A` … `Z`, `AA` … */
 export function speakerLabel(speaker: number): string {
   let label = "";
   for (let rest = speaker; rest >= 0; rest = Math.floor(rest / 26) - 1) {

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/** What speakers of a recording were renamed to, by their indexes. */
+/** Returns the names that users gave to a recording's speakers, by speaker index. */
 export function readSpeakerNames(store: Store, recordingId: string): Map<number, string> {
   const { speakerNames } = tables;
   const rows = store.select().from(speakerNames).where(eq(speakerNames.recordingId, recordingId)).all();
@@ -9,8 +9,8 @@ export function readSpeakerNames(store: Store, recordingId: string): Map<number,
 }
 
 /**
- * Renames speakers; an empty name takes the renaming back. The transcript that the API serves stays as it is.
- * @returns false when the recording is gone
+ * Renames speakers; an empty name removes the custom name. The transcript that the API serves does not change.
+ * @returns false if the recording no longer exists
  */
 export function renameSpeakers(store: Store, recordingId: string, names: ReadonlyMap<number, string>): boolean {
   const { recordings, speakerNames } = tables;
@@ -28,6 +28,7 @@ export function renameSpeakers(store: Store, recordingId: string, names: Readonl
     }
     return true;
   };
-  // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+  // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
+  // it fail.
   return store.transaction(rename, { behavior: "immediate" });
 }

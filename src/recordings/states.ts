@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** The whole public vocabulary of a recording's state. `completed` and `failed` never change again. */
+/** All public states of a recording. `completed` and `failed` never change again. */
 export const statusSchema = Type.Union([
   Type.Literal("queued"),
   Type.Literal("processing"),
@@ -9,12 +9,12 @@ export const statusSchema = Type.Union([
 ]);
 export type Status = Static<typeof statusSchema>;
 
-/** Whether a recording has not reached its end. */
+/** Reports whether a recording has not ended. */
 export function isOpen(status: Status): boolean {
   return status === "queued" || status === "processing";
 }
 
-/** What a client reads as `progress.step`. */
+/** The values of `progress.step` in the API. */
 export const stepSchema = Type.Union([
   Type.Literal("fetch"),
   Type.Literal("decode"),
@@ -33,7 +33,7 @@ export const failureReasonSchema = Type.Union([
 ]);
 export type FailureReason = Static<typeof failureReasonSchema>;
 
-/** The causes that may stand behind `internal`, for the operator: in the log and the CLI, never in the API. */
+/** The causes of an `internal` failure, for the operator: in the log and the CLI, never in the API. */
 const internalCauses = [
   "ffmpeg_unusable",
   "ffmpeg_crashed",
@@ -66,20 +66,20 @@ const internalCauses = [
 export type InternalCause = (typeof internalCauses)[number];
 
 /**
- * Returns whether a failure is the service's fault, so that the recording's charge is refunded. A recording that is too long
- * is not, nor is a link that was too slow or gave no recording.
+ * Reports whether a failure is the service's fault, so that the recording's charge is refunded. A recording that is too
+ * long is not the service's fault, nor is a failed download of a link.
  */
 export function isServiceFault(failure: Failure): boolean {
   if (failure.reason !== "internal") return false;
   return failure.cause !== "recording_too_long" && !failure.cause.startsWith("fetch_");
 }
 
-/** Why a recording failed: what the client is told, and what the operator is. */
+/** The failure of a recording: the reason, which clients see, and the cause, which operators see. */
 export type Failure =
   | { readonly reason: Exclude<FailureReason, "internal"> }
   | { readonly reason: "internal"; readonly cause: InternalCause };
 
-/** Every kind of failure there is; `cause` is empty but for `internal`. */
+/** All kinds of failure; `cause` is empty except for `internal`. */
 export const failureKinds: readonly { readonly reason: FailureReason; readonly cause: InternalCause | "" }[] = [
   ...(["no_speech", "too_short", "quota_exceeded"] as const).map((reason) => ({ reason, cause: "" as const })),
   ...internalCauses.map((cause) => ({ reason: "internal" as const, cause })),

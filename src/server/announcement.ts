@@ -3,11 +3,11 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { announceServer, type RunningServer } from "./running-server.ts";
 
-/** What a server says of itself in its data directory, said again until it could be written. */
+/** The server state file in the data directory. A write that failed is repeated until it succeeds. */
 export class Announcement {
   readonly #directory: DataPaths;
   readonly #log: Logger;
-  /** What could not be written; null when all was. */
+  /** The state that could not be written; null if the file is current. */
   #unsaid: RunningServer | null = null;
 
   constructor(directory: DataPaths, log: Logger) {
@@ -15,7 +15,10 @@ export class Announcement {
     this.#log = log;
   }
 
-  /** On a full disk commands on this machine don't know the server, or its new certificate, till it is said again. */
+  /**
+   * Writes the state file. If the disk is full, commands on this machine do not find the server, or its new
+   * certificate, until a retry succeeds.
+   */
   say(server: RunningServer): void {
     try {
       announceServer(this.#directory, server);
@@ -27,7 +30,7 @@ export class Announcement {
     }
   }
 
-  /** Says what could not be said before. */
+  /** Retries the last write if it failed. */
   sayAgain(): void {
     if (this.#unsaid !== null) this.say(this.#unsaid);
   }

@@ -25,46 +25,50 @@ import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
 import { takeData } from "./take-data.ts";
 import { WorkerModels } from "./worker-models.ts";
 
-/** What a server says of itself while it runs. */
+/** The status of a running server. */
 export interface Standing {
-  /** What keeps it from taking work, in plain words; null when nothing does. */
+  /** The reason why it accepts no work, in plain words; null if it accepts work. */
   readonly trouble: string | null;
   readonly queued: number;
   readonly processing: number;
 }
 
-/** A running server: everything there is, put together. */
+/** A running server with all its components. */
 export interface Appliance {
   /** e.g. `http://127.0.0.1:8787` */
   readonly origin: string;
-  /** How it stands. Throws when the database can't be read. */
+  /**
+   * Returns the server's status.
+   * @throws if the database cannot be read
+   */
   standing(): Standing;
   /**
-   * Goes on with other settings: those that can be changed count from now on, for requests and recordings that are under
-   * way where they next ask. What can't be changed without a restart stays as it is, and the log says so.
-   * @throws {SettingsError} and leaves all as it was
+   * Applies other settings. Some can change at run time and take effect at once; requests and recordings in progress
+   * use them the next time they read them. Settings that need a restart stay unchanged, and the log reports them.
+   * @throws {SettingsError} and changes nothing
    */
   reload(settings: Settings): void;
-  /** Takes no more work, parks what runs at its next checkpoint, and gives everything back. */
+  /** Accepts no more work, parks recordings in progress at their next checkpoint, and releases all resources. */
   stop(): Promise<void>;
 }
 
 const minute = 60_000;
-/** How soon a server that could not be announced is announced again. */
+/** Interval after which a failed write of the server state file is retried. */
 const sayAgainMilliseconds = 10_000;
 
 /**
- * Starts it all: takes the data directory, opens the database, starts the engine's worker, takes up what an earlier
- * server left, and listens.
- * @throws {DataDirectoryInUseError} @throws {MigrationError} @throws {SettingsError} for a list of hosts that is none
- * @throws {StartError} for a model that can't be read, or an address that is taken
+ * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
+ * earlier server, and listens.
+ * @throws {DataDirectoryInUseError} @throws {MigrationError}
+ * @throws {SettingsError} for an invalid list of hosts
+ * @throws {StartError} for a model that cannot be read, or an address that is in use
  */
 export async function startAppliance(settings: Settings, log: Logger): Promise<Appliance> {
   const now = Date.now;
-  // What the settings say wrong is said before anything is taken or started.
+  // Errors in the settings are reported before any resource is acquired.
   const running = new RunningSettings(settings);
   const certificate = serverCertificate(settings.server, log, now);
-  // What is taken and started is given back last to first: when the server stops, and when it can't start.
+  // Resources are released in reverse order, both when the server stops and when it fails to start.
   await using taken = new AsyncDisposableStack();
   const data = await takeData(settings, taken, log);
   const { dataDirectory, files, store } = data;
@@ -113,7 +117,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     slots: settings.queue.slots,
     fetch: (id, signal) => fetchLink(services, id, signal).then(noteEnd(id)),
     process(id, signal) {
-      // The worker is there by the time that it is needed.
+      // Starts the worker now, so that it is ready when it is needed.
       engine.wake();
       return processRecording(services, id, signal).then(noteEnd(id));
     },
@@ -160,7 +164,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     log,
   });
   taken.defer(() => endServer(server));
-  // Some of its answers have no end of their own: they would hold up the server's.
+  // Closed before the server, because some of the console's responses never end and would delay the server's stop.
   taken.defer(() => console.close());
 
   const origin = originOf({ ...settings.server, port: server.port });
@@ -178,7 +182,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     server.useCredentials(certificate.current);
     announce();
   };
-  // Not a chore: should the port be lost over it, the process has to end.
+  // Not a chore, because chores catch errors: if the port is lost here, the process must exit.
   const renewing = setInterval(renewCertificate, minute);
   taken.defer(() => clearInterval(renewing));
   taken.defer(() => chores.stop());
@@ -200,7 +204,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
       if (readiness.isStopping) return;
       const { settings, changed, needRestart } = running.reload(next);
       log.level = settings.log.level;
-      // By itself: should the port be lost over it, the process ends, and is not one that serves nobody.
+      // Runs outside the reload: if the port is lost, the process exits instead of staying up without serving anybody.
       setImmediate(renewCertificate);
       queue.slots = settings.queue.slots;
       console.follow();
@@ -209,7 +213,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     },
     async stop() {
       readiness.stop();
-      // Who asks meanwhile is answered: how far a recording is, or that no other is taken.
+      // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
       await queue.stop();
       await held.disposeAsync();
       log.info({ event: "server.stopped" });

@@ -1,11 +1,11 @@
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 
-/** What a server does again and again beside its work. One that fails is logged, and tried again at its next time. */
+/** The periodic tasks of a server. A failure is logged, and the task runs again at its next time. */
 export class Chores {
   readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Names of those that go on. */
+  /** Names of the tasks in progress. */
   readonly #begun = new Set<string>();
   #isStopped = false;
 
@@ -13,12 +13,15 @@ export class Chores {
     this.#log = log;
   }
 
-  /** @param name in the log, where it fails: a full disk or one that became read-only must not end the server */
+  /**
+   * Runs a task periodically. A failure, for example on a full or read-only disk, must not end the server.
+   * @param name name of the task in the log
+   */
   every(milliseconds: number, name: string, chore: () => void | Promise<void>): void {
     this.#timers.push(setInterval(() => this.run(name, chore), milliseconds));
   }
 
-  /** Does it now, unless it is at it still. */
+  /** Runs a task now, unless it is still in progress. */
   run(name: string, chore: () => void | Promise<void>): void {
     if (this.#begun.has(name)) return;
     const failed = (error: unknown) => {
@@ -29,7 +32,7 @@ export class Chores {
       const rest = chore();
       if (rest === undefined) return;
       this.#begun.add(name);
-      // One that is still at it when the server stops meets a closed database.
+      // A task that is still in progress when the server stops finds the database closed.
       void rest.catch((error: unknown) => this.#isStopped || failed(error)).finally(() => this.#begun.delete(name));
     } catch (error) {
       failed(error);

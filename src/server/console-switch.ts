@@ -2,28 +2,28 @@ import type { Console, WorkerStanding } from "../console/index.ts";
 import type { Engine } from "../engine/index.ts";
 import type { Beside } from "../http/index.ts";
 
-/** The console of a server, which is there while the settings say so; a reload may change them. */
+/** The console of a server. It exists while the settings enable it, which a reload may change. */
 export class ConsoleSwitch {
   readonly #isEnabled: () => boolean;
   readonly #make: () => Console;
   #console: Console | null = null;
-  /** An earlier one that has not finished its work in the background yet; the next would begin the same work. */
+  /** A previous console whose background work has not finished yet; a new one would start the same work. */
   #closing: Promise<void> | null = null;
   #isClosed = false;
 
-  /** @param make makes one that goes on with what an earlier one has left */
+  /** @param make creates a console, which resumes the work of the previous one */
   constructor(isEnabled: () => boolean, make: () => Console) {
     this.#isEnabled = isEnabled;
     this.#make = make;
   }
 
-  /** Opens or closes it, as the settings say now. */
+  /** Opens or closes the console, as the current settings demand. */
   follow(): void {
     if (this.#isClosed || !this.#isEnabled()) this.#shut();
     else if (this.#closing === null) this.#console ??= this.#make();
   }
 
-  /** Answers the console's paths; without a console they are like any other path that is not there. */
+  /** Handles the console's paths; without a console they do not exist. */
   readonly beside: Beside = (path) => {
     const console = this.#console;
     return console?.has(path) === true ? (request) => console.handle(request) : null;
@@ -58,7 +58,7 @@ const states: Readonly<Record<ReturnType<Engine["status"]>["state"], WorkerStand
   closed: "down",
 };
 
-/** How the workers stand, as the console tells it. */
+/** Returns the status of the workers for the console. */
 export function workerStanding(engine: Pick<Engine, "status">): WorkerStanding {
   const { state, workers } = engine.status();
   return {

@@ -8,17 +8,17 @@ import { Metrics } from "../telemetry/index.ts";
 export interface MeasuredParts {
   readonly recordings: Recordings;
   readonly disk: Pick<DiskUsage, "read">;
-  /** Not there yet while the server is put together; nothing is read before it listens. */
+  /** Called only after the server listens; the engine does not exist earlier. */
   readonly engine: () => Pick<Engine, "status">;
   readonly modelInUse: () => string;
-  /** When the certificate that is shown ends, in seconds since the epoch; null without TLS. */
+  /** Returns when the current certificate expires, in seconds since the epoch; null without TLS. */
   readonly certificateEndsAt: () => number | null;
-  /** What recordings wait for that could not be gone on with, one entry for each. */
+  /** Returns the trouble that each stalled recording waits for. */
   readonly stalled: () => readonly MachineTroubleKind[];
   readonly now: () => number;
 }
 
-/** The metrics of a server, over the parts that know what is asked when they are read. */
+/** Creates the metrics of a server; their values are read from its components on demand. */
 export function createMetrics(parts: MeasuredParts): Metrics {
   const { recordings, disk, engine, now } = parts;
   return new Metrics({

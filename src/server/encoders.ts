@@ -8,13 +8,13 @@ import { messageOf } from "../text/index.ts";
 
 export interface EncodersOptions {
   readonly files: Pick<ProgramFiles, "nativeDirectory" | "onnxBinding">;
-  /** Where the verdicts of the self-tests are kept; encoders lie in a directory beside it. */
+  /** Path of the stored self-test results; encoders are in a directory next to it. */
   readonly verdictsPath: string;
   readonly room: Pick<DiskRoom, "lack">;
   readonly log: Logger;
-  /** Milliseconds since any fixed moment. */
+  /** Returns milliseconds since any fixed moment. */
   readonly now?: () => number;
-  /** What is known of encoders and how they are tried; the real ones by default. */
+  /** Functions that look up and self-test encoders; the real ones by default. */
   readonly means?: {
     readonly known: typeof knownEncoder;
     readonly try: typeof tryEncoder;
@@ -22,38 +22,42 @@ export interface EncodersOptions {
   };
 }
 
-/** What is computed on: the CPU variant of whisper.cpp, and the whisper model's path. */
+/** The CPU variant of whisper.cpp and the path of the whisper model that an encoder is used with. */
 export interface EncoderUse {
   readonly cpuLibrary: string;
   readonly whisperModel: string;
 }
 
 /**
- * Making and trying an encoder of base takes all cores five seconds, which it has saved again after five windows. With larger
- * models both grow alike.
+ * Seconds of speech in one recording that justify the self-test of an unknown encoder. For the model base, creation and
+ * self-test occupy all cores for five seconds. The encoder saves as much time in five windows. With larger models, both
+ * grow in proportion.
  */
 const speechWorthTrial = 180;
-/** So much speech in several recordings that are too short each is worth a trial, too. */
+/** Total seconds of speech in shorter recordings that also justify a self-test. */
 const speechWorthTrialTogether = 3600;
-/** Nearly all weights of a distilled model are its encoder's; those of 16 bits in the model's file may be of 32 in the encoder's. */
+/**
+ * Maximum size of an encoder relative to its model's file. Nearly all weights of a distilled model belong to the
+ * encoder, and 16-bit weights in the model's file may have 32 bits in the encoder's.
+ */
 const shareOfModel = 2;
 
-/** For so long the verdict that the model's own encoder is the better one is taken for granted. */
+/** How long the cached result that the model's own encoder is better stays valid. */
 const ownHoldsMilliseconds = 86_400_000;
 
-/** Where ONNX forms of whisper models' encoders are kept, which belongs to a file of verdicts. */
+/** Returns the directory of the encoders' ONNX forms that belongs to a file of self-test results. */
 export function encodersBeside(verdictsPath: string): string {
   return join(dirname(verdictsPath), "encoders");
 }
 
-/** The ONNX forms of whisper models' encoders: made, tried and found. */
+/** The ONNX forms of whisper models' encoders: creates, self-tests and finds them. */
 export class Encoders {
   readonly #options: EncodersOptions;
   readonly #means: NonNullable<EncodersOptions["means"]>;
   readonly #closed = new AbortController();
-  /** What is known of each use, or is being found out; undefined: nothing is known. */
+  /** Self-test result for each use, possibly still pending; undefined if there is none. */
   readonly #found = new Map<string, Promise<string | null | undefined>>();
-  /** When it was found that the model's own encoder is the better one, in milliseconds, by use. */
+  /** Time of the result that the model's own encoder is better, in milliseconds, by use. */
   readonly #ownSince = new Map<string, number>();
   #untriedSeconds = 0;
   #hasFailed = false;
@@ -64,8 +68,9 @@ export class Encoders {
   }
 
   /**
-   * The path of a model's encoder, null where the model's own is the better one here. An encoder of which nothing is known is
-   * tried once there is enough speech to be worth it; a trial that fails is not repeated before another hour of speech.
+   * Returns the path of a model's encoder, or null if the model's own encoder is better here. Without a result, runs
+   * the self-test once there is enough speech to justify it. A self-test that failed to run is not repeated before
+   * another hour of speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
@@ -79,19 +84,19 @@ export class Encoders {
     this.#untriedSeconds += spokenSeconds;
     const worth = this.#hasFailed ? speechWorthTrialTogether : speechWorthTrial;
     if (spokenSeconds < worth && this.#untriedSeconds < speechWorthTrialTogether) return null;
-    // another recording may have come first
+    // Another recording may have started the self-test already.
     const before = this.#found.get(key);
     const trial = before === looking || before === undefined ? this.#try(use) : before;
     this.#found.set(key, trial);
     return (await trial) ?? null;
   }
 
-  /** Ends a trial; there is no other. */
+  /** Aborts a running self-test; no other starts. */
   close(): void {
     this.#closed.abort();
   }
 
-  /** Forgets after a day that the model's own is the better one, so that the verdict is looked up again. */
+  /** Discards the result that the model's own encoder is better after a day, so that it is looked up again. */
   #forgetOwn(key: string): void {
     const since = this.#ownSince.get(key);
     if (since === undefined || this.#now() - since < ownHoldsMilliseconds) return;
@@ -103,12 +108,15 @@ export class Encoders {
     return (this.#options.now ?? performance.now.bind(performance))();
   }
 
-  /** Where it can't be told, it is as if nothing were known. */
+  /** Looks up the stored result; an error counts as no result. */
   #known(use: EncoderUse): Promise<string | null | undefined> {
     return this.#means.known(this.#choiceOf(use)).catch(() => undefined);
   }
 
-  /** @returns undefined where nothing was found out */
+  /**
+   * Runs the self-test.
+   * @returns undefined if it failed to run
+   */
   async #try(use: EncoderUse): Promise<string | null | undefined> {
     const { log, room } = this.#options;
     this.#untriedSeconds = 0;
@@ -135,7 +143,10 @@ export class Encoders {
   }
 }
 
-/** Another file may come to lie in a model's place; what is known of the first one's encoder says nothing of it. */
+/**
+ * Returns the key of a use. It identifies the model's file, because another file may replace it and needs a new
+ * self-test.
+ */
 function keyOf({ cpuLibrary, whisperModel }: EncoderUse): string {
   const file = statSync(whisperModel, { throwIfNoEntry: false });
   return JSON.stringify([cpuLibrary, whisperModel, file?.size, file?.mtimeMs]);

@@ -2,35 +2,38 @@ import type { WorkerDeath } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { mayBeDriversCrash, reasonOfEnd } from "./worker-end.ts";
 
-/** As many as recordings that are worked on by default: between two operations of one recording the GPU would be idle. */
+/**
+ * Operations per GPU at once: the default number of recordings in progress. A single recording would leave the GPU idle
+ * between two operations.
+ */
 const lanesOnGpu = 5;
 const fewerLanesOnGpu = 2;
 
 /**
- * Gives up GPUs that fail at work, step by step, for as long as the program runs. Where memory may have been short, a GPU is
- * given fewer operations at once; otherwise, and if it fails again, the next backend that drives it is used, or the other
- * GPUs. GPUs go by their labels, which also name the backend.
+ * Fallback for GPUs that fail at work, step by step, until the program exits. If memory may have been short, the GPU
+ * gets fewer operations at once. Otherwise, and after another failure, the next backend for it is used, or the other
+ * GPUs. GPUs are identified by their labels, which include the backend.
  */
 export class GpuRetreat {
   readonly #log: Logger;
   readonly #without = new Set<string>();
   readonly #withFewerLanes = new Set<string>();
-  /** For each GPU that was blamed: for each time, the operations that may have been the culprit in its place. */
+  /** For each blamed GPU and each of its failures: the operations that may have caused the failure instead. */
   readonly #suspects = new Map<string, (readonly number[])[]>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** Whether a GPU may still be used. */
+  /** Reports whether a GPU may still be used. */
   readonly allows = (gpu: string): boolean => !this.#without.has(gpu);
 
-  /** How many operations a GPU is given at once. */
+  /** Returns how many operations a GPU gets at once. */
   lanesOf(gpu: string): number {
     return this.#withFewerLanes.has(gpu) ? fewerLanesOnGpu : lanesOnGpu;
   }
 
-  /** Learns how a worker ended. */
+  /** Handles the end of a worker. */
   after(death: WorkerDeath): void {
     const { gpu, gpuFailure, stalled, at = { speech: [], others: [] } } = death;
     const crashed = mayBeDriversCrash(death);
@@ -38,7 +41,7 @@ export class GpuRetreat {
     const operations = [...at.speech, ...at.others];
     const isOfOthers = at.speech.length === 0 && at.others.length > 0;
     if (gpuFailure === undefined && (gpu === undefined || isOfOthers)) {
-      // That was no GPU's fault.
+      // Not a GPU's fault.
       if (operations.length === 1) this.#acquitOf(operations);
       return;
     }
@@ -46,7 +49,7 @@ export class GpuRetreat {
     const reason = reasonOfEnd(death);
     const suspects = gpuFailure === undefined ? operations : [];
     this.#suspects.set(gpu, [...(this.#suspects.get(gpu) ?? []), suspects]);
-    // CUDA's backend ends the process when memory is short.
+    // CUDA's backend terminates the process if memory is short.
     if ((gpuFailure?.outOfMemory === true || crashed) && !this.#withFewerLanes.has(gpu)) {
       this.#withFewerLanes.add(gpu);
       this.#log.error({ event: "engine.gpu_gets_less", gpu, lanes: fewerLanesOnGpu, reason });
@@ -56,7 +59,10 @@ export class GpuRetreat {
     this.#log.error({ event: "engine.gpu_left_out", gpu, reason, until: "the next start of the server" });
   }
 
-  /** An operation has ended a worker by itself, so it may also have caused each end that a GPU was blamed for. */
+  /**
+   * Restores GPUs that are no longer suspect. An operation ended a worker by itself, so it may also have caused each
+   * failure that a GPU was blamed for.
+   */
   #acquitOf([culprit]: readonly number[]): void {
     for (const [gpu, ends] of this.#suspects) {
       if (culprit === undefined || !ends.every((suspects) => suspects.includes(culprit))) continue;

@@ -10,7 +10,7 @@ export interface KeptParts {
   readonly now: () => number;
 }
 
-/** What a server removes once an hour because it is not kept any longer, by the names in the log. */
+/** Returns the hourly tasks that remove data whose retention period is over, by their names in the log. */
 export function hourlyChores({
   recordings,
   dataDirectory,

@@ -15,7 +15,7 @@ type Parts = Pick<
   readonly waitsForMachine: boolean;
 };
 
-/** What recordings are processed with, as the settings say at the time. */
+/** Returns the services that process recordings; settings are read when they are used. */
 export function pipelineServices({ running, files, room, ...parts }: Parts): PipelineServices {
   const limits = () => running.values.limits;
   return {
@@ -28,7 +28,8 @@ export function pipelineServices({ running, files, room, ...parts }: Parts): Pip
       stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
       claimRoom(announcedBytes) {
-        // What is announced takes nothing from others before it arrives.
+        // Checks that the announced size fits, but reserves nothing until bytes arrive, so that other recordings can
+        // use the space.
         room.claim(announcedBytes, "intake")[Symbol.dispose]();
         return room.claim(0, "intake");
       },

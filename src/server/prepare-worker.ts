@@ -11,24 +11,25 @@ import { SpeakerGpu } from "./speaker-gpu.ts";
 import { withSpeechSample } from "./speech-sample.ts";
 
 export interface PrepareWorkerOptions {
-  /** What a worker loads. */
+  /** The files that a worker loads. */
   readonly files: ProgramFiles;
-  /** Paths of the whisper models that it must be able to run, the one to begin with first. */
+  /** Returns paths of the whisper models that it must be able to run; the first one is loaded first. */
   readonly whisperModels: () => readonly [string, ...string[]];
   readonly threads: number;
-  /** What whisper computes on, see the setting. */
+  /** The device that whisper uses, see the setting. */
   readonly device: Settings["engine"]["device"];
-  /** Path of CUDA's backend, see the setting; empty: there is none. */
+  /** Path of CUDA's backend, see the setting; empty if there is none. */
   readonly cudaLibrary: string;
-  /** Where the verdicts of self-tests are kept. */
+  /** Path of the stored self-test results. */
   readonly verdictsPath: string;
   readonly log: Logger;
 }
 
 /**
- * Says what the workers shall load: the parts of the program, the best CPU variant that passes its self-test, and for each
- * worker one of the GPUs that pass theirs; where none does, one worker computes on the CPU. A variant by which a worker met an
- * illegal instruction is left out from then on, and a GPU that fails at work is left out until the program ends.
+ * Returns a function that determines what the workers load. It chooses the program files, the best CPU variant that
+ * passes its self-test, and one GPU for each worker from those that pass theirs. Without a GPU, one worker uses the
+ * CPU. A CPU variant that caused an illegal instruction is excluded from then on. A GPU that fails at work is excluded
+ * until the program exits.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
@@ -36,7 +37,7 @@ export function workerPreparation(
   const { files, threads, verdictsPath, log, device, cudaLibrary, whisperModels } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
-  /** What the last worker was started with, and may have died of. */
+  /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
   const retreat = new GpuRetreat(log);
   const speakerGpu = new SpeakerGpu({ files, verdictsPath, log });
@@ -53,7 +54,7 @@ export function workerPreparation(
     }
     const { leftOut, cpuLibrary } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
       if (others.length === 0 || signal.aborted) throw error;
-      // A model that only a few recordings still need must not keep the others from theirs.
+      // An unusable model that only a few recordings still need must not block the others.
       log.error({ event: "engine.models_unusable", detail: messageOf(error) });
       return chooseCpuLibraryFor(choice, [whisperModel]);
     });
@@ -75,13 +76,16 @@ export function workerPreparation(
       ...{ ...start, gpu, lanes: retreat.lanesOf(gpu.label) },
       speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
     }));
-    // The first worker does everything that whisper has no part in.
+    // The first worker runs all operations that do not involve whisper.
     const speakersOnGpu = device === "cpu" ? [] : [...(await speakerGpu.parts(first?.gpu.label, signal))];
     return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
   };
 }
 
-/** @throws Error that says which of the parts that a worker loads is missing */
+/**
+ * Checks that all files that a worker loads exist.
+ * @throws Error that names the missing file
+ */
 function requireParts(files: ProgramFiles, whisperModel: string): void {
   const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, "whisper.node")];
   for (const path of [...own, whisperModel]) {

@@ -6,12 +6,18 @@ interface Places {
   readonly storage: Pick<Settings["storage"], "data_dir" | "runtime_dir">;
 }
 
-/** The parts that are not TypeScript, ready to be used, where the settings say that they may be unpacked. */
+/**
+ * Returns the program files that are not TypeScript, ready for use. A single-file program unpacks them into the
+ * directory that the settings name.
+ */
 export function programFilesFor(settings: Places): Promise<ProgramFiles> {
   return programFiles(runtimeDirectoryOf(settings));
 }
 
-/** Where a program in one file unpacks its parts; absolute, since ffmpeg is started in another directory than this one. */
+/**
+ * Returns the directory into which a single-file program unpacks its files. It is absolute, because ffmpeg is started
+ * in another directory.
+ */
 export function runtimeDirectoryOf({ storage }: Places): string {
   return resolve(storage.runtime_dir || join(storage.data_dir, "runtime"));
 }

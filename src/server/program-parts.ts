@@ -5,16 +5,22 @@ import type { Settings } from "../config/index.ts";
 import { type ProgramFiles, presentProgramFiles, programFiles } from "../program/index.ts";
 import { runtimeDirectoryOf } from "./program-files-for.ts";
 
-/** The parts of the program for as long as they are looked at. */
+/** The program files, available until they are closed. */
 export interface ProgramParts {
-  /** Why they can't be had, else where they are. */
+  /** The paths of the files, or the error that makes them unavailable. */
   readonly files: ProgramFiles | Error;
-  /** Whether a server finds them there already; else they were unpacked to be looked at, and go at the end. */
+  /**
+   * Whether the files are already where a server expects them. Otherwise they were unpacked temporarily, and are
+   * removed at the end.
+   */
   readonly arePresent: boolean;
   close(): void;
 }
 
-/** The parts where a server would find them; where they are not there yet, unpacked into a temporary directory. */
+/**
+ * Returns the program files where a server expects them. If they are missing there, unpacks them into a temporary
+ * directory.
+ */
 export async function openProgramParts(settings: Settings): Promise<ProgramParts> {
   let temporary: string | null = null;
   const close = () => {

@@ -8,19 +8,22 @@ import type { DataPaths } from "../storage/index.ts";
 
 const runningSchema = Type.Object({
   pid: Type.Integer(),
-  /** Of the program that runs, which may be another than the one that asks. */
+  /** Version of the running program, which may differ from the caller's. */
   version: Type.String(),
   origin: Type.String(),
-  /** The speech model that its settings name, which wins over a chosen one; empty: none. */
+  /** Speech model named in its settings, which takes precedence over a chosen one; empty if none. */
   modelSetting: Type.String(),
-  /** The certificate that it shows, PEM; null where it speaks plain HTTP. */
+  /** Its current certificate, PEM; null if it uses plain HTTP. */
   certificate: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** What a server says of itself while it runs, in a file of its data directory. */
+/** The server state file in the data directory of a running server. */
 export type RunningServer = Static<typeof runningSchema>;
 
-/** How long a server may take to answer: one that does not run is known at once, and a busy machine makes others late. */
+/**
+ * Time limit for a server's response. A server that is not running is detected at once; a busy machine makes others
+ * slow.
+ */
 const patienceMilliseconds = 10_000;
 
 const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
@@ -36,8 +39,8 @@ export function withdrawServer(directory: DataPaths): void {
 }
 
 /**
- * The server of a data directory, when one answers; null when none runs.
- * @param isTrusted whether the word of a user, by number, is taken on where the server is
+ * Returns the server of a data directory if it responds; null if none is running.
+ * @param isTrusted whether a state file written by this user, by number, is trusted
  */
 export async function findRunningServer(
   directory: DataPaths,
@@ -57,7 +60,7 @@ export async function findRunningServer(
   return answer?.ok === true ? parsed : null;
 }
 
-/** Part of what `fetch` takes. Bun's types leave out that a certificate may be believed without its authority. */
+/** Part of the options of `fetch`. Bun's types omit the option to trust a certificate without its authority. */
 export interface ServerTrust {
   readonly tls?: BunFetchRequestInitTLS & { readonly allowPartialTrustChain: boolean };
 }
@@ -72,21 +75,25 @@ function readNote(path: string): { readonly text: string; readonly userId: numbe
 }
 
 /**
- * What `fetch` must be told to reach a running server: to believe the very certificate that the server noted in its data
- * directory, whoever signed it, and not to look for this machine's loopback address among its names.
+ * Returns the options with which `fetch` reaches a running server. They trust exactly the certificate in the server
+ * state file, whoever signed it. They skip the host name check, because the certificate need not name the loopback
+ * address.
  */
 export function trustOf({ certificate }: RunningServer): ServerTrust {
   if (certificate === null) return {};
   return { tls: { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined } };
 }
 
-/** Where the API is: at an origin, or where the settings say that a server listens. */
+/** Returns the base URL of the API, from an origin or from the settings of a server. */
 export function baseUrlOf(server: string | Settings): string {
   const origin = typeof server === "string" ? server : originOf(server.server);
   return origin.replace(/\/+$/, "") + basePath;
 }
 
-/** An address that reaches a server listening there; one that listens everywhere is reached by loopback. */
+/**
+ * Returns an origin that reaches a server with these settings; one that listens on all addresses is reached by
+ * loopback.
+ */
 export function originOf({ host, port, tls_certificate }: Settings["server"]): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `${tls_certificate === "" ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

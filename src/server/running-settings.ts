@@ -3,19 +3,22 @@ import { type HostNames, parseHostNames, parseTrustedProxies, type TrustedProxie
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { settingFaults } from "./setting-faults.ts";
 
-/** What settings say in texts of their own, understood. */
+/** The settings that have a text format of their own, in parsed form. */
 interface Understood {
   readonly allow: AllowList;
   readonly proxies: TrustedProxies;
   readonly hosts: HostNames;
 }
 
-/** The settings that a server runs with at present. Who needs one asks for it each time, so that a reload counts at once. */
+/**
+ * The current settings of a server. Callers read a setting each time they need it, so that a reload takes effect at
+ * once.
+ */
 export class RunningSettings {
   #values: Settings;
   #understood: Understood;
 
-  /** @throws {SettingsError} for a text that says nothing, e.g. a network that is none */
+  /** @throws {SettingsError} for a text that cannot be parsed, such as an invalid network */
   constructor(values: Settings) {
     this.#values = values;
     this.#understood = understand(values);
@@ -25,22 +28,25 @@ export class RunningSettings {
     return this.#values;
   }
 
-  /** Where links may lead to although it is not public. */
+  /** Non-public addresses that links may point to. */
   get allow(): AllowList {
     return this.#understood.allow;
   }
 
-  /** Who is believed when it says for whom it asks. */
+  /** Proxies that are trusted to report the client on whose behalf they send a request. */
   get proxies(): TrustedProxies {
     return this.#understood.proxies;
   }
 
-  /** Names that requests may be sent to. */
+  /** Host names that requests may be sent to. */
   get hosts(): HostNames {
     return this.#understood.hosts;
   }
 
-  /** Takes over what a running server can take over. @throws {SettingsError} and leaves all as it was */
+  /**
+   * Applies the settings that a running server can change.
+   * @throws {SettingsError} and changes nothing
+   */
   reload(next: Settings): ReloadedSettings {
     const reloaded = reloadSettings(this.#values, next);
     this.#understood = understand(reloaded.settings);

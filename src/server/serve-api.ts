@@ -20,7 +20,7 @@ import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
 import type { TakenData } from "./take-data.ts";
 
-/** The parts that take recordings in. */
+/** The components that accept recordings. */
 interface CreatingParts extends TakenData {
   readonly running: RunningSettings;
   readonly recordings: Recordings;
@@ -28,25 +28,25 @@ interface CreatingParts extends TakenData {
   readonly usage: Usage;
   readonly room: DiskRoom;
   readonly readiness: ServerReadiness;
-  /** The speech model that new recordings get, and what it accepts. */
+  /** Returns the speech model that new recordings get, and the languages that it supports. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly metrics: Metrics;
   readonly now: () => number;
 }
 
 export interface ServedParts extends CreatingParts {
-  /** Where to listen. */
+  /** The address to listen on. */
   readonly address: Pick<Settings["server"], "host" | "port">;
   readonly certificate: ServerCertificate | null;
   readonly creator: TranscriptionCreator;
   readonly exports: ExportAnswers;
-  /** What is served beside the API. */
+  /** Handler for the paths outside the API. */
   readonly beside: Beside;
   readonly lastUse: LastUse;
   readonly log: Logger;
 }
 
-/** What takes recordings in, for both the API and the console. */
+/** Returns the creator of transcriptions, for both the API and the console. */
 export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
   const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
   return new TranscriptionCreator({
@@ -64,7 +64,10 @@ export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator
 
 const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id) => getWorkspace(store, id));
 
-/** Serves the HTTP API. @throws {StartError} where it can't listen */
+/**
+ * Serves the HTTP API.
+ * @throws {StartError} if it cannot listen
+ */
 export function serveApi(parts: ServedParts): HttpServer {
   const { store, recordings, dataDirectory, creator, exports, beside, metrics, log, now, running } = parts;
   const { readiness, modelInUse, certificate } = parts;
@@ -89,10 +92,13 @@ export function serveApi(parts: ServedParts): HttpServer {
   );
 }
 
-/** How long answers under way may take when the server stops. A slow client must not hold it up: systemd gives 30 s in all. */
+/**
+ * Time limit for responses in progress when the server stops. A slow client must not delay the stop: in total, systemd
+ * allows 30 s.
+ */
 const lastAnswersMilliseconds = 10_000;
 
-/** Takes no more connections, and cuts those whose answers are not out in time. */
+/** Accepts no more connections, and closes those whose responses are not finished in time. */
 export async function endServer(server: HttpServer): Promise<void> {
   const timer = setTimeout(() => void server.stop(true), lastAnswersMilliseconds);
   await server.stop();

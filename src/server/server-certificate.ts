@@ -5,17 +5,17 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
 
-/** The certificate that the server shows, as its files hold it now or, while they are no good, as they held it last. */
+/** The server's certificate: the current contents of its files or, while these are invalid, the last valid contents. */
 export class ServerCertificate {
   readonly #certificatePath: string;
   readonly #keyPath: string;
   readonly #log: Logger;
   readonly #now: () => number;
   #current: Credentials;
-  /** What the files held when they were last looked at, good or not. */
+  /** Contents of the files at the last check, valid or not. */
   #seen: string;
 
-  /** @throws {StartError} when TLS can't be spoken with the files */
+  /** @throws {StartError} if the files do not allow TLS */
   constructor(certificatePath: string, keyPath: string, log: Logger, now: () => number) {
     this.#certificatePath = certificatePath;
     this.#keyPath = keyPath;
@@ -34,15 +34,15 @@ export class ServerCertificate {
     return this.#current;
   }
 
-  /** Milliseconds since the epoch. */
+  /** Expiry time in milliseconds since the epoch. */
   get endsAt(): number {
     return Date.parse(this.#current.leaf.validTo);
   }
 
   /**
-   * Looks at the files again. Both are written one after the other when a certificate is renewed, so a pair that does not
-   * fit is said once, and the old one is shown until it does.
-   * @returns whether there is another certificate to show
+   * Reads the files again. A renewal writes them one after the other, so they may not match for a moment. A mismatch is
+   * logged once, and the old certificate stays in use until the files match.
+   * @returns whether there is a new certificate
    */
   reload(): boolean {
     const seen = this.#look();
@@ -75,8 +75,8 @@ export class ServerCertificate {
 }
 
 /**
- * The server's certificate; null where the settings name none.
- * @throws {StartError}
+ * Returns the server's certificate; null if the settings name none.
+ * @throws {StartError} if the files do not allow TLS
  */
 export function serverCertificate(
   { tls_certificate: certificate, tls_key: key }: Settings["server"],

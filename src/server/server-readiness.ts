@@ -9,7 +9,7 @@ export interface ReadinessParts {
   readonly trial: Pick<Trial, "known" | "trouble">;
 }
 
-/** Whether a server can take work, and what keeps it from it. */
+/** The readiness of a server: whether it accepts work, and if not, why. */
 export class ServerReadiness {
   readonly #parts: ReadinessParts;
   #isStopping = false;
@@ -22,17 +22,17 @@ export class ServerReadiness {
     return this.#isStopping;
   }
 
-  /** It takes no more work from now on. */
+  /** Marks the server as stopping: it accepts no more work. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** What keeps it from taking work, in plain words, as far as is known; null when nothing does. */
+  /** Returns the known reason why it accepts no work, in plain words; null if it accepts work. */
   known(): string | null {
     return this.#before(() => this.#parts.trial.known());
   }
 
-  /** The same, with the worker tried where that was long ago. */
+  /** Returns the same, but probes the worker if its last probe was long ago. */
   trouble(): string | null | Promise<string | null> {
     return this.#before(() => this.#parts.trial.trouble());
   }
@@ -43,7 +43,10 @@ export class ServerReadiness {
   }
 }
 
-/** What keeps recordings from being gone on with. One that needs more room than there is holds up nobody else. */
+/**
+ * Returns the reason why recordings are stalled. A recording that needs more disk space than there is does not count,
+ * because it blocks no other.
+ */
 function stallOf(stalled: readonly MachineTroubleKind[]): string | null {
   const held = stalled.filter((kind) => kind !== "no_room");
   if (held.length === 0) return null;

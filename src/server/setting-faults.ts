@@ -3,7 +3,10 @@ import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
 import { parseAllowList } from "../media/index.ts";
 import { messageOf } from "../text/index.ts";
 
-/** What is wrong with settings that their types allow: texts that say nothing, and one that needs another. */
+/**
+ * Returns the faults in settings that their types allow: texts that cannot be parsed, and a setting that needs another
+ * one.
+ */
 export function settingFaults({ fetch, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [

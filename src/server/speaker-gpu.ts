@@ -7,28 +7,32 @@ import { mayBeDriversCrash, reasonOfEnd } from "./worker-end.ts";
 
 export interface SpeakerGpuOptions {
   readonly files: ProgramFiles;
-  /** Where the verdicts of self-tests are kept. */
+  /** Path of the stored self-test results. */
   readonly verdictsPath: string;
   readonly log: Logger;
-  /** Finds out which of the models a GPU computes better than the CPU; the self-test by default. */
+  /** Determines which of the models a GPU computes better than the CPU; the self-test by default. */
   readonly choose?: typeof chooseSpeakerGpu;
 }
 
 /**
- * Which of the models that tell speakers apart a GPU computes. They gain less by it than whisper does: when the GPU fails, and
- * that may be due to them, the CPU computes them for as long as the program runs.
+ * The speaker diarization models that a GPU computes. They gain less from a GPU than whisper does. After a GPU failure
+ * that they may have caused, the CPU computes them until the program exits.
  */
 export class SpeakerGpu {
   readonly #options: SpeakerGpuOptions;
   #onGpu: readonly SpeakerPart[] | null = null;
-  /** The GPU of the worker that computes them; undefined: that worker is for none. */
+  /** The GPU of the worker that computes them; undefined if that worker has no GPU. */
   #worker: string | undefined;
 
   constructor(options: SpeakerGpuOptions) {
     this.#options = options;
   }
 
-  /** Finds it out the first time. @param worker the GPU of the worker that is to compute them @throws the signal's reason */
+  /**
+   * Returns the models that the GPU computes; determines them on the first call.
+   * @param worker the GPU of the worker that computes them
+   * @throws the signal's reason
+   */
   async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
     this.#worker = worker;
     if (this.#onGpu !== null) return this.#onGpu;
@@ -44,7 +48,10 @@ export class SpeakerGpu {
     return onGpu;
   }
 
-  /** Learns how a worker ended. @returns whether these models are blamed for it, and nothing else */
+  /**
+   * Handles the end of a worker.
+   * @returns whether only these models are blamed for it
+   */
   after(death: WorkerDeath): boolean {
     const { gpu, gpuFailure, stalled, at } = death;
     if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;

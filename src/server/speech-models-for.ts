@@ -5,7 +5,7 @@ import { type Language, readModelLanguages, validateModelFile } from "../speech/
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
 import { orStartError } from "./start-error.ts";
 
-/** The speech models of a data directory, as the settings say. */
+/** Returns the speech models of a data directory, according to the settings. */
 export function speechModelsFor(
   settings: Pick<Settings, "engine">,
   {
@@ -23,8 +23,8 @@ export function speechModelsFor(
 }
 
 /**
- * The speech model that new recordings get, and what it accepts, to be asked for as it is at the time.
- * @throws {StartError} when there is none now that can be read
+ * Returns a function that gives the current speech model for new recordings and its languages.
+ * @throws {StartError} if there is no readable model now
  */
 export function usableSpeechModel(
   { engine }: Pick<Settings, "engine">,
@@ -37,16 +37,16 @@ export function usableSpeechModel(
   const from = engine.whisper_model === "" ? "the model in use (transcribe models use)" : "engine.whisper_model";
   orStartError(from, () => {
     speech.requireCurrent();
-    // Said here of the model; the worker's self-tests would say it of each variant of the CPU backend.
+    // Checked here once; the worker's self-tests would report it for each variant of the CPU backend.
     validateModelFile(speech.current().path);
   });
   return inUse;
 }
 
 /**
- * The speech model that new recordings get, found out without changing anything. A database that can't say which was chosen,
- * of an earlier version or damaged, counts as a new one.
- * @param database one that is open to be read; null where there is none
+ * Returns the speech model that new recordings get, without changing anything. A database that cannot name the chosen
+ * model, because it is damaged or of an earlier version, is treated as a new one.
+ * @param database a database open for reading; null if there is none
  */
 export function currentSpeechModel(
   settings: Pick<Settings, "engine">,
@@ -62,7 +62,7 @@ export function currentSpeechModel(
   try {
     if (database !== null) return speechModelsFor(settings, { ...places, store: database }).current();
   } catch {
-    // What is wrong with it, its own checks say.
+    // The database's own checks report the fault.
   }
   return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") }).current();
 }

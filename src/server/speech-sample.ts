@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { decodeRecording } from "../media/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 
-/** The recording that the program carries is of eleven seconds. */
+/** Maximum duration in seconds; the bundled recording has eleven seconds. */
 const maxSeconds = 60;
 
-/** Decodes the recording that the program carries, for as long as it is in use: 16 kHz mono signed 16-bit samples. */
+/** Decodes the bundled recording to 16 kHz mono signed 16-bit samples, for the duration of `use`. */
 export async function withSpeechSample<T>(
   files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">,
   use: (pcmPath: string) => Promise<T>,

@@ -1,11 +1,14 @@
 import { messageOf } from "../text/index.ts";
 
-/** The server can't start; the message says why and is the operator's to mend. */
+/** An error that prevents the start of the server; the message gives a reason that the operator can fix. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** What a part refuses at the start: a message that says where, without a stack. @throws {StartError} */
+/**
+ * Calls a function and converts its error into a `StartError` whose message names the faulty part.
+ * @throws {StartError}
+ */
 export function orStartError<T>(what: string, make: () => T): T {
   try {
     return make();

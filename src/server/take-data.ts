@@ -4,7 +4,7 @@ import { DataDirectory, openDatabase, type Store } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { programFilesFor } from "./program-files-for.ts";
 
-/** What a server works on: no other has it meanwhile. */
+/** The data that a server uses; no other server uses it at the same time. */
 export interface TakenData {
   readonly dataDirectory: DataDirectory;
   readonly files: ProgramFiles;
@@ -12,14 +12,15 @@ export interface TakenData {
 }
 
 /**
- * Takes the data directory and opens the database in it.
- * @param taken gives both back
+ * Locks the data directory and opens the database in it.
+ * @param taken stack that releases both
  * @throws {DataDirectoryInUseError} @throws {MigrationError}
  */
 export async function takeData(settings: Settings, taken: AsyncDisposableStack, log: Logger): Promise<TakenData> {
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   taken.defer(dataDirectory.lock());
-  // They are unpacked into it, and what is wrong with it is said as such.
+  // After the lock, because the files are unpacked into the data directory; errors of the directory are thus reported
+  // as such.
   const files = await programFilesFor(settings);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),

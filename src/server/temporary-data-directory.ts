@@ -6,14 +6,14 @@ import { StartError } from "./start-error.ts";
 
 const prefix = "transcribe-run-";
 
-/** Time in which one that was just made has its lock. */
+/** Age below which a directory is never removed, because a new one may not be locked yet. */
 const newMilliseconds = 60_000;
 
 /**
- * A data directory for one command, gone when it is disposed of. Those that killed commands left in the same place are
- * removed first: they are ours, and their lock is free.
+ * Creates a data directory for one command; disposing removes it. First removes those that killed commands left in the
+ * same place, which are those of the same user whose lock is free.
  * @param parent e.g. the system's directory for temporary files
- * @throws {StartError} where it can't be made
+ * @throws {StartError} if it cannot be created
  */
 export function temporaryDataDirectory(parent: string, now: number): { directory: DataDirectory } & Disposable {
   let path: string | null = null;

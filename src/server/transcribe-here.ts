@@ -9,39 +9,45 @@ import { newRecordingId, type Recording, readSegments } from "../recordings/inde
 import type { Language } from "../speech/index.ts";
 import { StartError } from "./start-error.ts";
 
-/** One recording to be transcribed here. */
+/** A recording to transcribe without a server. */
 export interface LocalTranscription {
   readonly file: string;
-  /** ISO code; undefined: found out. */
+  /** ISO code; undefined to detect it. */
   readonly language: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (step: string, percent: number | null) => void;
 }
 
-/** What became of it. */
+/** The result of a local transcription. */
 export interface LocalTranscript {
   readonly recording: Recording;
-  /** Empty unless it is completed. */
+  /** The segments; empty unless the recording is completed. */
   readonly segments: SegmentResource[];
-  /** The transcript as a file. @throws ExportError */
+  /**
+   * Returns the transcript in a file format.
+   * @throws ExportError
+   */
   export(format: ExportFormat): Promise<Uint8Array>;
 }
 
-/** What a workshop works with. */
+/** The services of a workshop. */
 export interface WorkshopParts {
   readonly services: PipelineServices;
   readonly engine: Engine;
   readonly ffmpegPath: string;
   readonly modelId: string;
-  /** What the model knows. */
+  /** Languages that the model supports. */
   readonly languages: readonly Language[];
-  /** Whose the recordings are. */
+  /** The account that owns the recordings. */
   readonly accountId: string;
 }
 
 const lookMilliseconds = 200;
 
-/** Enters a recording, works it off and reads what came of it. @throws as {@link Workshop.transcribe} */
+/**
+ * Creates a recording, processes it and returns the result.
+ * @throws as {@link Workshop.transcribe}
+ */
 export async function transcribeHere(
   parts: WorkshopParts,
   transcription: LocalTranscription,
@@ -50,13 +56,13 @@ export async function transcribeHere(
   const { file, signal, onProgress } = transcription;
   const pinnedLanguage = pinned(parts.languages, transcription.language);
   onProgress("open", null);
-  // ffmpeg is started elsewhere than here.
+  // ffmpeg is started in another directory, so the path must be absolute.
   const path = resolve(file);
   const probed = await probeRecording(parts.ffmpegPath, path, signal);
   if (!probed.ok) throw new StartError(`${file}: ${probed.reason}`);
   await untilReady(parts.engine, signal);
   const id = newRecordingId(now());
-  // The recording stays where it is; what is removed in the end is the link.
+  // A symbolic link: only the link is removed in the end, not the recording.
   symlinkSync(path, dataDirectory.uploadPath(id));
   recordings.create({
     ...{
@@ -92,7 +98,10 @@ export async function transcribeHere(
   };
 }
 
-/** @throws {StartError} for a code that the model does not know */
+/**
+ * Returns the code of the requested language; null if none is requested.
+ * @throws {StartError} for a code that the model does not support
+ */
 function pinned(languages: readonly Language[], code: string | undefined): string | null {
   if (code === undefined) return null;
   const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
@@ -100,7 +109,7 @@ function pinned(languages: readonly Language[], code: string | undefined): strin
   throw new StartError(`the model knows no language ${code}; it knows ${languages.map((each) => each.code).join(" ")}`);
 }
 
-/** A worker starts in a second or two; one that fails again and again never will. */
+/** Waits until the worker is ready. A worker starts in a second or two; one that fails repeatedly never starts. */
 async function untilReady(engine: Engine, signal: AbortSignal): Promise<void> {
   for (let ready = false; !ready; ) {
     signal.throwIfAborted();

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The user's directory for what can be made again (XDG base directories), made if need be.
- * @returns null for a user without a home that can be written to
+ * Returns the user's cache directory (XDG base directories), and creates it if needed.
+ * @returns null for a user without a writable home
  */
 export function userCache({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | null {
   const path = join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "transcribe");

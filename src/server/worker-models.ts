@@ -18,8 +18,8 @@ export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisper
 }
 
 /**
- * The engine, and which whisper models its worker holds: the one in use, and those that open recordings were created for.
- * A model that the worker has not been chosen for is tried in processes of its own before it goes to work there.
+ * The engine and the whisper models that its worker holds: the current one, and those that open recordings were created
+ * for. A new model is self-tested in separate processes before the worker uses it.
  */
 export class WorkerModels implements RecordingModels {
   readonly engine: Engine;
@@ -75,20 +75,20 @@ export class WorkerModels implements RecordingModels {
       if (cpuLibrary !== this.#cpuLibrary) this.engine.renewWorkers();
     } catch (error) {
       signal.throwIfAborted();
-      // The worker may manage all the same; if it dies of it, the recording fails and the others go on.
+      // The worker may still manage; if it crashes, the recording fails and the others continue.
       log.error({ event: "engine.models_unusable", detail: messageOf(error) });
     }
   }
 
   async encoderOf({ path }: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
     await this.#untilReady(signal);
-    // A GPU's own is faster by far.
+    // On a GPU, the model's own encoder is much faster.
     if (this.#hasGpu) return null;
     const use = { cpuLibrary: this.#cpuLibrary, whisperModel: path };
     return orAborted(this.#encoders.find(use, spokenSeconds), signal);
   }
 
-  /** Ends the engine, and what is tried for it. */
+  /** Closes the engine and aborts its self-tests. */
   async close(): Promise<void> {
     this.#encoders.close();
     await this.engine.close();
@@ -110,7 +110,10 @@ export class WorkerModels implements RecordingModels {
   }
 }
 
-/** Waits no longer than the signal lets. @throws its reason */
+/**
+ * Waits for a promise until the signal aborts.
+ * @throws the signal's reason
+ */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

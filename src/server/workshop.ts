@@ -18,19 +18,24 @@ import { type LocalTranscript, type LocalTranscription, transcribeHere } from ".
 import { userCache } from "./user-cache.ts";
 import { WorkerModels } from "./worker-models.ts";
 
-/** The pipeline and its worker without a server; what it keeps while it works is gone when it is disposed of. */
+/** The pipeline and its worker without a server; disposing removes its temporary data. */
 export interface Workshop extends AsyncDisposable {
-  /** @throws {StartError} for what is no recording, or a worker that can't start @throws the signal's reason */
+  /**
+   * Transcribes a recording.
+   * @throws {StartError} for a file that is not a recording, or a worker that cannot start
+   * @throws the signal's reason
+   */
   transcribe(transcription: LocalTranscription): Promise<LocalTranscript>;
 }
 
 /**
  * Opens a workshop in the system's directory for temporary files.
- * @throws {SettingsError} @throws {StartError} for a model that can't be read
+ * @throws {SettingsError}
+ * @throws {StartError} for a model that cannot be read
  */
 export async function openWorkshop(settings: Settings, log: Logger): Promise<Workshop> {
   const now = Date.now;
-  // One's own recordings, on one's own machine: there is nobody whose share they could take.
+  // No quota: users process their own recordings on their own machine and take no capacity from others.
   const unmetered = { ...settings.limits, audio_minutes_per_day: Number.MAX_SAFE_INTEGER };
   const running = new RunningSettings({ ...settings, limits: unmetered });
   await using stack = new AsyncDisposableStack();
@@ -55,7 +60,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     ...{ certificateEndsAt: () => null, stalled: () => [] },
   });
   const models = new WorkerModels({
-    // Nobody reads how this command stands.
+    // Nobody reads the metrics of this command.
     ...{ onWork: () => {}, onWorkerDeath: () => {} },
     idleMilliseconds: () => 0,
     ...{ files, speech, recordings, log, room: new DiskRoom(cache, () => 0) },
@@ -69,7 +74,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const usage = new Usage(store);
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
-    // Who waits before a terminal is told at once.
+    // A user who waits at a terminal gets an error at once instead of a retry.
     ...{ room: new DiskRoom(dataDirectory.root, () => 0), waitsForMachine: false },
   });
   const account = createAccount(store, "run", { actor: "run", now: now() });
@@ -82,8 +87,8 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
 }
 
 /**
- * Keeps root from loading a model of a data directory that another user may change: this command works for its caller, so it
- * does not become that user.
+ * Prevents root from loading a model of a data directory that another user may change. This command works for its
+ * caller, so it does not switch to that user.
  */
 function requireOwnModel({ id, path }: SpeechModel): void {
   if (process.geteuid?.() !== 0) return;

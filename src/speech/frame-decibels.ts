@@ -1,4 +1,7 @@
-/** How loud each frame of so many samples is, in decibels relative to full scale; digital silence has -120. */
+/**
+ * Returns the level of each frame of `frameSamples` samples in decibels relative to full scale; digital silence is
+ * -120.
+ */
 export function frameDecibels(samples: Float32Array, frameSamples: number): Float64Array {
   return Float64Array.from({ length: Math.floor(samples.length / frameSamples) }, (_, frame) => {
     let power = 0;

@@ -1,16 +1,16 @@
 import type { GpuFailure } from "../engine/index.ts";
 import { messageOf } from "../text/index.ts";
 
-/** What ggml's backends say where memory is short: Vulkan's and CUDA's words for it, and those of the allocator above both. */
+/** Messages of ggml's backends when memory is short: those of Vulkan, CUDA and the allocator above both. */
 const ofMemory =
   /out ?of ?(?:device|host)? ?memory|(?:failed|unable) to (?:re)?allocate|allocation .*failed|alloc.* failed/i;
 
-/** Something that failed on the GPU, and may be done elsewhere. */
+/** An error of the GPU; the operation may succeed on another device. */
 export class GpuError extends Error {
   override readonly name = "GpuError";
   readonly failure: GpuFailure;
 
-  /** @param part what it was to compute: the models that tell speakers apart, or else whisper */
+  /** @param part `speakers` when the GPU was computing speaker diarization; otherwise it was computing whisper */
   constructor(cause: unknown, part?: "speakers") {
     const message = messageOf(cause);
     super(message, { cause });

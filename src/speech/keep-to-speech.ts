@@ -2,20 +2,20 @@ import { type Chunk, type Span, SpeechClock, shifted } from "../timeline/index.t
 import { findSilences } from "./recognizer/whisper/index.ts";
 
 /**
- * Speech that was found reaches on in the sound that it lies in, but no further than this: of the phrases of the built
- * dialogues and of German readings half were found within 0.1 s of their start, but some 0.5 s late.
+ * Maximum by which a detected speech span is extended within the sound around it. Half of the phrases of the built
+ * dialogues and of German readings were detected within 0.1 s of their start, some 0.5 s late.
  */
 const marginSeconds = 0.5;
 
-/** No word is shorter, unless there is more than one for so much speech. */
+/** Minimum duration of a word, unless there are too many words for the available speech. */
 const shortestSeconds = 0.02;
 
 /**
- * Moves words out of the silences between the speech of a chunk, which are up to 2 s long: where no pause can be heard for
- * noise, alignment lets words begin and end in them. Words stay in order and apart, and none gets longer but those of
- * less than 20 ms.
- * @param words in order and apart, in seconds from the recording's start, as the chunk's and its speech
- * @param samples the chunk's, 16 kHz mono
+ * Moves words out of the silences between a chunk's speech spans, which are up to 2 s long. In noise no pause can be
+ * detected, and alignment then lets words start and end in these silences. Words stay in order and disjoint. Only words
+ * shorter than 20 ms become longer.
+ * @param words in order and disjoint, in seconds from the recording's start, like the chunk and its speech
+ * @param samples of the chunk, 16 kHz mono
  */
 export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {
   const silences = findSilences(samples).map((silence) => shifted(silence, chunk.startSeconds));
@@ -23,7 +23,7 @@ export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, 
   const shortest = Math.min(shortestSeconds, clock.totalSeconds / words.length);
   let reached = 0;
   return words.map((word, index) => {
-    // What is left for this word when those after it have their least.
+    // Latest end of this word that leaves each later word its minimum duration.
     const latest = clock.totalSeconds - (words.length - 1 - index) * shortest;
     const startSeconds = Math.min(Math.max(reached, clock.at(word.startSeconds)), latest - shortest);
     const endSeconds = Math.max(startSeconds + shortest, Math.min(clock.at(word.endSeconds), latest));

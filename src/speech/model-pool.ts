@@ -2,14 +2,14 @@ import type { EncoderOptions, WhisperModel, WhisperState } from "./recognizer/wh
 
 interface LoadedModel {
   readonly model: WhisperModel;
-  /** Working memories, about 200 MB each for base: made when needed, then used again, each with the encoder of that path. */
+  /** Unused states (working memory, about 200 MB each for base), kept for reuse, each with the path of its encoder. */
   readonly idle: { readonly state: WhisperState; readonly encoder: string | undefined }[];
   users: number;
-  /** It goes when its last user does. */
+  /** Whether the model is freed as soon as its last user has finished. */
   unwanted: boolean;
 }
 
-/** The whisper models of this process, by path: loaded when first needed, freed when they are told to be needed no more. */
+/** The whisper models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. */
 export class ModelPool {
   readonly #open: (path: string) => WhisperModel;
   readonly #loaded = new Map<string, LoadedModel>();
@@ -18,15 +18,18 @@ export class ModelPool {
     this.#open = open;
   }
 
-  /** Loads a model; where there is no room for it, those that nobody works with make some. @throws Error that says what is wrong with it */
+  /**
+   * Loads a model; when memory is short, frees unused models first.
+   * @throws {Error} that says what is wrong with the model
+   */
   load(path: string): void {
     this.#get(path);
   }
 
   /**
-   * Runs a job with a working memory of the model.
-   * @param encoder encodes in place of the model's own; where it can't, the model's own does
-   * @throws the signal's reason when it is aborted before the job begins
+   * Runs a job with a state (working memory) of the model.
+   * @param encoder replaces the model's own encoder; when it cannot be used, the model's own encoder is the fallback
+   * @throws the signal's reason when it is aborted before the job starts
    */
   async use<T>(
     path: string,
@@ -54,7 +57,7 @@ export class ModelPool {
     }
   }
 
-  /** Frees all other models, those at work as soon as they are done. */
+  /** Frees all other models; those in use are freed as soon as their jobs finish. */
   keepOnly(paths: readonly string[]): void {
     for (const [path, loaded] of this.#loaded) {
       loaded.unwanted = !paths.includes(path);
@@ -75,7 +78,7 @@ export class ModelPool {
     const index = loaded.idle.findIndex((idle) => idle.encoder === encoder?.path);
     const [known] = index === -1 ? [] : loaded.idle.splice(index, 1);
     if (known !== undefined) return known.state;
-    // one that encodes in another way would only take memory
+    // A state with another encoder would only take memory.
     for (const { state } of loaded.idle.splice(0)) state.dispose();
     try {
       return this.#makingRoom(path, () => loaded.model.createState(encoder));
@@ -85,7 +88,9 @@ export class ModelPool {
     }
   }
 
-  /** What fails for want of memory may fit once the other models are gone; they are loaded again when needed. */
+  /**
+   * Retries a failed allocation after it has freed all other unused models, which are loaded again at their next use.
+   */
   #makingRoom<T>(path: string, make: () => T): T {
     try {
       return make();

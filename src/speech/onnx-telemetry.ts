@@ -1,9 +1,10 @@
 import { dlopen, FFIType } from "bun:ffi";
 
 /**
- * Keeps ONNX Runtime from reporting to its makers: since 1.30 the packages for Linux do, and note an id of the machine in the
- * user's cache directory, unless this variable is set before their library begins. It has to be set with libc, which is
- * where the library looks; `process.env` is a copy. Whoever opens the first session of a process calls this before.
+ * Disables ONNX Runtime's telemetry. Since 1.30 its Linux packages report to their makers and store a machine id in the
+ * user's cache directory. They do not if this variable is set before the library starts. The variable has to be set
+ * with libc, where the library reads it; `process.env` is a copy. Must be called before a process opens its first
+ * session.
  */
 export function silenceOnnxTelemetry(): void {
   if (process.platform !== "linux") return;

@@ -2,10 +2,10 @@ import { type Chunk, type Span, SpeechClock, shifted } from "../timeline/index.t
 import { keepToSpeech } from "./keep-to-speech.ts";
 
 /**
- * Words that whisper heard in a chunk, where they were said in the recording.
- * @param words in order, in seconds from the beginning of what was heard
- * @param pieces the chunk's that were heard
- * @param samples the pieces', joined, 16 kHz mono
+ * Maps the words of a chunk's transcript to their times in the recording.
+ * @param words in order, in seconds from the start of the joined fragments
+ * @param pieces the fragments of the chunk that whisper got
+ * @param samples of the joined fragments, 16 kHz mono
  */
 export function placeWords<W extends Span>(
   words: readonly W[],
@@ -18,7 +18,7 @@ export function placeWords<W extends Span>(
   return keepToSpeech(inRecording, chunk, samples);
 }
 
-/** Words are kept to speech as it was heard, then put where it is in the recording. */
+/** Keeps words to speech on the joined fragments' time line, then maps them to the recording. */
 function inPieces<W extends Span>(
   words: readonly W[],
   chunk: Chunk,

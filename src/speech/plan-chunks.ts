@@ -3,9 +3,9 @@ import { packChunks } from "./diarization/index.ts";
 
 /**
  * Packs a recording's speech into chunks for whisper.
- * @param regions in order and apart
- * @param joinsTurns whether a chunk may go on after a long silence, of which whisper then hears the ends: on one side of a
- *   call somebody else speaks in it, and chunks that ended there would be many and short
+ * @param regions in order and disjoint
+ * @param joinsTurns whether a chunk may continue after a long silence, of which whisper then gets only both ends. On
+ *   one side of a call the other person speaks in such silences; chunks that ended there would be many and short.
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {
   const chunks = joinsTurns ? packJoined(regions, totalSeconds) : packChunks(regions, totalSeconds);

@@ -1,9 +1,9 @@
-/** A message of protocol buffers, written field by field: https://protobuf.dev/programming-guides/encoding/. */
+/** Writer for a protocol buffers message, field by field: https://protobuf.dev/programming-guides/encoding/. */
 export class Message {
   readonly #bytes: number[] = [];
   readonly #parts: Uint8Array[] = [];
 
-  /** Whole numbers from 0 to 2^53, and booleans. */
+  /** Writes an integer from 0 to 2^53, or a boolean as 0 or 1. */
   number(field: number, value: number): this {
     this.#tag(field, 0);
     this.#varint(value);

@@ -2,7 +2,7 @@ import { GpuError } from "./gpu-error.ts";
 import type { ModelPool } from "./model-pool.ts";
 import type { EncoderOptions, WhisperState } from "./recognizer/whisper/index.ts";
 
-/** The whisper models at work, where what the GPU fails with is told apart from all else. */
+/** Runs jobs on whisper models and separates failures of the GPU from all other errors. */
 export class Speech {
   readonly #models: ModelPool;
   readonly #usesGpu: boolean;
@@ -12,7 +12,7 @@ export class Speech {
     this.#usesGpu = usesGpu;
   }
 
-  /** Loads the model to begin with. @throws {GpuError} where a GPU is used: what is wrong with the file shows on the CPU too */
+  /** Loads the first model. @throws {GpuError} when a GPU is used: a damaged file fails on the CPU again */
   begin(path: string): void {
     try {
       this.#models.load(path);
@@ -22,9 +22,9 @@ export class Speech {
   }
 
   /**
-   * Runs a job with a working memory of the model, which is loaded before if need be.
-   * @param encoder encodes in place of the model's own, but of a GPU's, which is faster by far
-   * @throws {GpuError} what the GPU failed with
+   * Runs a job with a state (working memory) of the model, which is loaded first if needed.
+   * @param encoder replaces the model's own encoder on the CPU; ignored on a GPU, whose own encoder is far faster
+   * @throws {GpuError} when the GPU fails
    */
   async use<T>(
     path: string,
@@ -38,12 +38,12 @@ export class Speech {
     try {
       return await this.#models.use(path, signal, job);
     } catch (error) {
-      // What is asked wrongly fails on the CPU too.
+      // Invalid arguments fail on the CPU too.
       throw signal.aborted || error instanceof RangeError ? error : new GpuError(error);
     }
   }
 
-  /** The file may be at fault as well, and says nothing of the GPU then. */
+  /** Loads a model. Only a lack of memory counts as a GPU failure here, because the file may be damaged instead. */
   #load(path: string): void {
     try {
       this.#models.load(path);

@@ -1,13 +1,14 @@
 import { isCompiled } from "../program/index.ts";
 import { GpuError } from "./gpu-error.ts";
 
-/** Called before each operation of a worker begins. @param device what the operation is done on */
+/** A function that is called before each operation of a worker. @param device the device that runs the operation */
 export type FaultPoint = (operation: string, params: unknown, device: string) => void;
 
 /**
- * A fault that tests ask for by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: a worker that is given this operation on a recording
- * of so many samples sends itself the signal. With `GPU` in place of the signal, the GPU fails where the operation is done on one.
- * Only a program that runs from source has it, not the one in a single file.
+ * Returns a fault for tests, given by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`. A worker that receives this
+ * operation on a recording of SAMPLES samples sends itself the signal. With `GPU` in place of the signal, the operation
+ * fails with a GPU error where it runs on a GPU. A compiled program ignores the variable; only a program that runs from
+ * source has the fault.
  */
 export function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
   const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];

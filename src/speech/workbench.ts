@@ -27,19 +27,19 @@ import {
 } from "./recognizer/whisper/index.ts";
 import { Speech } from "./speech.ts";
 
-/** The loaded models and what can be done with them, shared by all recordings. */
+/** The loaded models and the operations on them, shared by all recordings. */
 export interface Workbench extends WorkerDevices {
   readonly cpuVariant: string;
-  /** All that there is to compute on, for the log. */
+  /** All available devices, for the log. */
   readonly devices: string[];
-  /** The present memory of the GPU that whisper computes on; null: it computes on none. */
+  /** Returns the current memory of the GPU that whisper computes on; null when whisper computes on the CPU. */
   gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Frees all other whisper models, those at work as soon as they are done. */
+  /** Frees all other whisper models; those in use are freed as soon as their jobs finish. */
   keepModels(paths: readonly string[]): void;
 }
 
-/** Loads native code and models into this process. Throws an Error that says what is missing. */
+/** Loads native code and models into this process. @throws {Error} that says what is missing */
 export async function openWorkbench(start: Start): Promise<Workbench> {
   const whisper = loadWhisper({
     nativeDirectory: start.nativeDirectory,
@@ -91,9 +91,9 @@ type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal)
 interface Equipment {
   readonly diarization: DiarizationModels;
   readonly speech: Speech;
-  /** Threads of one of whisper's operations. */
+  /** Threads of each operation that runs whisper. */
   readonly threads: number;
-  /** How an operation's encoder is used. */
+  /** Returns the encoder options for the path of an operation's encoder. */
   readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;
 }
 
@@ -108,7 +108,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
     },
     async detectLanguage({ pcm, chunk, model, encoder }, signal) {
-      // Just what is read to transcribe it: that window is encoded once.
+      // Reads the same samples as transcription, so that their window is encoded only once.
       const samples = await readPieces(pcm, heardPieces(chunk));
       const detect = (state: WhisperState) => state.detectLanguage(samples, threads);
       const { probabilities } = await speech.use(model, signal, detect, encoderAt(encoder));
@@ -148,7 +148,8 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       await segment(diarization, new Float32Array(WINDOW_SAMPLES));
       if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);
-      // The whole window, as recordings are read: what a smaller audio context leaves in the state changed their words.
+      // Uses the whole window, as for recordings: data that a smaller audio context left in the state changed their
+      // words.
       const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0 };
       await speech.use(model, signal, (state) => state.transcribe(silence, how));
       return {};

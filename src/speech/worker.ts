@@ -16,17 +16,18 @@ import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /**
- * The worker's side: takes messages from the server until it goes away. What fails in one operation is answered; what
- * fails in native code ends this process, and the server starts another.
+ * Runs the worker: processes messages from the server until the server exits. An error of an operation is sent back. A
+ * crash in native code ends this process, and the server starts another.
  */
 export function runWorker(): void {
-  // A worker without a server is of no use. The closed channel tells at once; the kernel's signal reaches a worker, too,
-  // whose event loop is held up by a computation.
+  // A worker without a server is useless. The closed channel is noticed at once; the kernel's signal also reaches a
+  // worker whose event loop is blocked by a computation.
   process.on("disconnect", () => process.exit(0));
   dieWithParent();
   dieBeforeParent();
   yieldProcessor();
-  // A terminal and some service managers tell the whole group. The server ends its worker, once what runs is stored.
+  // A terminal and some service managers signal the whole process group. The worker ignores it: the server kills the
+  // worker once the running work is stored.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
@@ -54,7 +55,7 @@ export function runWorker(): void {
       faultPoint(operation, params, deviceOf(operation, workbench).device);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
     } catch (error) {
-      // The server ends this process, and has it done elsewhere.
+      // The server kills this process and retries the operation elsewhere.
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       const code =
         error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
@@ -74,7 +75,7 @@ export function runWorker(): void {
   });
 }
 
-/** GPUs are shared with other programs, so what is free changes by itself. */
+/** Interval of the memory reports. GPUs are shared with other programs, so the free memory changes by itself. */
 const gpuMemoryMilliseconds = 15_000;
 
 function tellGpuMemory(workbench: Workbench): void {
@@ -92,8 +93,9 @@ function send(message: FromWorker): void {
 }
 
 /**
- * Short of memory, the kernel ends the process with the highest score (proc(5), oom_score_adj): that shall be this one,
- * which is started again at the cost of a chunk, and not the server. Where it can't be said, the sizes decide.
+ * Makes the kernel kill this process before the server when memory is short. The kernel kills the process with the
+ * highest score (proc(5), oom_score_adj). A killed worker only costs the chunk in progress. When the score cannot be
+ * set, the memory sizes of the processes decide.
  */
 function dieBeforeParent(): void {
   try {

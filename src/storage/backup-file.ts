@@ -4,16 +4,19 @@ import { BackupError } from "./copy-database.ts";
 const COPY_BYTES = 1 << 20;
 
 /**
- * A backup that is open to be read: an archive, or a copy of a database, whose log is opened too where there is one. It is
- * read by its descriptors alone, so that a process may open it with rights that it then gives up.
+ * A backup that is open for reading: an archive, or a copy of a database together with its write-ahead log, if any. It
+ * is read only through its descriptors, so a process may open it with rights that the process drops afterwards.
  */
 export class BackupFile implements Disposable {
   readonly path: string;
   readonly descriptor: number;
-  /** SQLite's log of writes that are not in the database's file yet; a backup of ours has none. */
+  /**
+   * Descriptor of SQLite's write-ahead log, with writes that are not in the database file yet; null if there is none,
+   * as in our own backups.
+   */
   readonly #log: number | null;
 
-  /** @throws {BackupError} where there is no file that can be read */
+  /** @throws {BackupError} when there is no file or it cannot be read */
   constructor(path: string) {
     this.path = path;
     this.descriptor = openFile(path);
@@ -25,7 +28,7 @@ export class BackupFile implements Disposable {
     }
   }
 
-  /** Returns whether it is an archive; what else it may be shows when it is read. */
+  /** Returns whether the backup is an archive. Any other format is recognized only when the file is read. */
   isArchive(): boolean {
     const head = Buffer.alloc(257 + 5);
     readSync(this.descriptor, head, 0, head.length, 0);
@@ -33,8 +36,8 @@ export class BackupFile implements Disposable {
   }
 
   /**
-   * Copies a database that is no archive, as one file and its log.
-   * @throws {BackupError} for one that changes meanwhile
+   * Copies a database that is not an archive, as a database file and its write-ahead log.
+   * @throws {BackupError} when a file changes during the copy
    */
   copyDatabaseTo(path: string): void {
     const files = [

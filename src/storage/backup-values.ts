@@ -1,27 +1,30 @@
 import type { Database } from "bun:sqlite";
 import { BackupError } from "./copy-database.ts";
 
-/** A column of a backup's database, and SQL for what a value in it has to be. */
+/** A column of a backup's database with an SQL condition for its values. */
 interface ColumnRule {
   readonly column: `${string}.${string}`;
-  /** True for a good value; `?` stands for the column. */
+  /** SQL expression that is true for a valid value; `?` stands for the column. */
   readonly rule: string;
 }
 
 const hexDigits = (count: number) => "[0-9a-f]".repeat(count);
 const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
-/** As modelIdSchema of models/ has it: no path can be made of it that leads elsewhere. */
+/** The same rule as modelIdSchema in models/: a path made of the id cannot lead elsewhere. */
 const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(?) <= 80)";
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
 const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_type(?) = '${kind}' END`;
 
 /**
- * Longest vocabulary that is stored, in characters, which is far more than one that the server takes: it is handed to native
- * code.
+ * Maximum length of a stored vocabulary in characters, which is passed to native code. The server itself accepts only
+ * much shorter ones.
  */
 const MAX_VOCABULARY_CHARACTERS = 20_000;
 
-/** The milliseconds that a date can have (ECMAScript's time range): others would fail every answer that shows them. */
+/**
+ * SQL condition for a valid time in milliseconds (ECMAScript's time range). Any other value would make every response
+ * that shows it fail.
+ */
 const time = "(? BETWEEN -8640000000000000 AND 8640000000000000)";
 const times: readonly ColumnRule["column"][] = [
   "accounts.created_at",
@@ -41,8 +44,8 @@ const times: readonly ColumnRule["column"][] = [
 ];
 
 /**
- * What becomes a path, a link that is fetched, an argument of native code or a date, or is parsed. All else of a backup's
- * values is numbers, whose type the tables keep, and texts that are compared or shown.
+ * Rules for values that become a path, a fetched link, an argument of native code or a date, or that are parsed. All
+ * other values are numbers, whose type the tables enforce, and texts that are only compared or shown.
  */
 const rules: readonly ColumnRule[] = [
   { column: "accounts.id", rule: uuid },
@@ -68,21 +71,21 @@ const rules: readonly ColumnRule[] = [
   { column: "segments.words", rule: json("array") },
   { column: "audit_log.details", rule: "json_valid(?)" },
   ...times.map((column) => ({ column, rule: time })),
-  // Other costs of argon2id could keep the server's memory and processor busy with one attempt to sign in.
+  // Other cost parameters of argon2id could keep the server's memory and processor busy with one sign-in attempt.
   { column: "console_password.hash", rule: "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <= 200)" },
 ];
 
 /**
- * Requires that the values of a backup's database are such as this program writes: a backup may come from anybody. The
- * tables are known to be ours. A column that may be empty may be so here, too.
- * @throws {BackupError} that names the column
+ * Requires that a backup's database holds only values that this program could have written: a backup may come from
+ * anybody. The caller has already checked that the tables are ours. NULL is valid in any column that allows it.
+ * @throws {BackupError} when a value is invalid, with its column, or when a row refers to a missing row
  */
 export function requireOwnValues(database: Database): void {
   for (const { column, rule } of rules) {
     const [table = "", name = ""] = column.split(".");
     if (!hasColumn(database, table, name)) continue;
     const isGood = rule.replaceAll("?", `"${name}"`);
-    // GLOB and length() end at a NUL, which a text may have in it; instr() does not.
+    // GLOB and length() stop at a NUL character inside a text; instr() does not.
     const isBad = `"${name}" IS NOT NULL AND NOT coalesce((${isGood}) AND instr("${name}", char(0)) = 0, 0)`;
     if (database.query(`SELECT 1 FROM ${table} WHERE ${isBad} LIMIT 1`).get() === null) continue;
     throw new BackupError(`the backup has a ${column} that transcribe does not write: it was changed by others`);
@@ -92,7 +95,7 @@ export function requireOwnValues(database: Database): void {
   }
 }
 
-/** A backup of an early version lacks some. */
+/** Returns whether a column exists: a backup of an early version lacks some. */
 function hasColumn(database: Database, table: string, column: string): boolean {
   return database.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column) !== null;
 }

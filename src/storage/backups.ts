@@ -1,19 +1,21 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** How many of the copies that upgrades made are kept. */
+/** Maximum number of upgrade backups that are kept. */
 const kept = 3;
 
 const upgradeBackup = /^transcribe-.+-\d{8}T\d{9}Z\.db$/;
 
-/** Where copies of a database lie unless said otherwise. */
+/** Returns the default directory for copies of a database. */
 export function backupDirectory(databasePath: string): string {
   return join(dirname(databasePath), "backups");
 }
 
 /**
- * A new name for a copy, in the directory for them: `backups/transcribe-0.1.0-20261121T135055123Z.db`.
- * @param kind `transcribe`: made by an upgrade, removed by itself after a while; `replaced`: by a restore; `backup`: by command
+ * Creates the directory for copies if it is missing and returns the path of a new copy in it, e.g.
+ * `backups/transcribe-0.1.0-20261121T135055123Z.db`.
+ * @param kind `transcribe`: made by an upgrade and pruned automatically; `replaced`: by a restore; `backup`: by a
+ * command
  * @param now milliseconds since the epoch
  */
 export function newBackupPath(
@@ -29,7 +31,7 @@ export function newBackupPath(
   return join(directory, `${kind}-${version}-${time}.${ending}`);
 }
 
-/** The copies that upgrades made, newest first. */
+/** Returns the paths of the copies that upgrades made, newest first. */
 export function upgradeBackups(directory: string): string[] {
   const timeOf = (path: string) => path.slice(path.lastIndexOf("-"));
   return filesIn(directory)
@@ -38,9 +40,9 @@ export function upgradeBackups(directory: string): string[] {
 }
 
 /**
- * Removes the copies that upgrades made, but for the last few, and what was left of copies that a crash interrupted.
+ * Removes all but the newest copies that upgrades made, and leftovers of copies that a crash interrupted.
  * @param now milliseconds since the epoch
- * @param days how long the last few are kept
+ * @param days maximum age of the copies that are kept
  */
 export function pruneUpgradeBackups(directory: string, now: number, days = Number.POSITIVE_INFINITY): void {
   const isOlder = (path: string, ageDays: number) => {
@@ -55,7 +57,7 @@ export function pruneUpgradeBackups(directory: string, now: number, days = Numbe
   }
 }
 
-/** Paths of what lies in a directory; none where there is none. */
+/** Returns the paths of a directory's entries; an empty list when the directory cannot be read. */
 function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory).map((name) => join(directory, name));

@@ -2,7 +2,7 @@ import { isAdministrator, passagesTo, strangerAt } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
-/** Ids of groups that a user shall be in beside the user's own: a service's, which its unit gives it. */
+/** Returns the ids of a user's extra groups, such as those that a service's unit gives to its user. */
 export type FurtherGroups = (userId: number) => readonly number[];
 
 /** The user and the group that a data directory belongs to. */
@@ -12,11 +12,11 @@ interface Owner {
 }
 
 /**
- * Makes root the owner of a data directory for the rest of this process, with all its threads and children. Whatever the
- * command then opens, makes or loads, it does so with the rights of that user, so that no link, model or database of the
- * user leads root anywhere. A directory that does not exist yet belongs to the owner of the directory that it will lie in.
- * Does nothing for other users than root, and for a directory of root.
- * @throws {DataDirectoryError} where root may not become the owner, or strangers could exchange the directory
+ * Makes root the owner of a data directory for the rest of this process, including all its threads and children. The
+ * command then opens, creates and loads everything with that user's rights. So no link, model or database of the user
+ * leads root anywhere. A directory that does not exist yet belongs to the owner of its nearest existing ancestor. Does
+ * nothing when the user is not root, or when root owns the directory.
+ * @throws {DataDirectoryError} when root may not become the owner, or when strangers could replace the directory
  */
 export function becomeOwner(root: string, furtherGroups: FurtherGroups = () => []): void {
   const owner = ownerToBecome(root);
@@ -33,8 +33,9 @@ export function becomeOwner(root: string, furtherGroups: FurtherGroups = () => [
 
 /**
  * Becomes the owner of a data directory and opens a file that the caller named on the command line. The file is opened
- * with the caller's rights, before those are given up; but with the owner's where the owner could put another in its place.
- * @param open gets whether it still has rights that the process is about to give up
+ * with the caller's rights, before the process drops them. If the owner could replace the file, it is opened with the
+ * owner's rights instead.
+ * @param open receives whether the process still has rights that it is about to drop
  */
 export function becomeOwnerWith<T extends Disposable | null>(
   root: string,
@@ -57,7 +58,7 @@ export function becomeOwnerWith<T extends Disposable | null>(
   }
 }
 
-/** @returns null where the process stays what it is */
+/** Returns the owner that the process must become; null when it keeps its user. */
 function ownerToBecome(root: string): Owner | null {
   if (process.geteuid?.() !== 0) return null;
   const way = passagesTo(root);
@@ -85,8 +86,8 @@ function noRight(root: string, { userId, groupId }: Owner, cause: unknown): Data
 }
 
 /**
- * The groups that the owner is in on this machine, and those of its service; a user without a name is in none but the
- * directory's. The C library tells them only by taking them, so this process has them for a moment.
+ * Returns the owner's groups on this machine and those of its service. A user without a name has only the directory's
+ * group. The C library reports a user's groups only by setting them, so this process has them for a moment.
  */
 function groupsOf({ userId, groupId }: Owner, furtherGroups: FurtherGroups): number[] {
   const before = process.getgroups?.() ?? [];
@@ -100,7 +101,7 @@ function groupsOf({ userId, groupId }: Owner, furtherGroups: FurtherGroups): num
 
 function takeGroups(userId: number, groupId: number): void {
   try {
-    // Bun has it as Node does, and its types leave it out.
+    // Bun supports initgroups as Node does, but its types omit it.
     if (!("initgroups" in process) || typeof process.initgroups !== "function") throw new Error("no initgroups");
     process.initgroups(userId, groupId);
   } catch (error) {

@@ -5,23 +5,24 @@ import { messageOf, size } from "../text/index.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
-/** A database could not be copied, or not be put in place of another; what there was is as it was. */
+/** A database could not be copied, or could not replace another one; the existing data is unchanged. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
 /**
- * Writes a consistent copy of a database as one file, while others may read and write it. The copy holds no free pages, so
- * nothing that was deleted; it is its owner's alone, and appears under its name whole and synced, or not at all.
- * @param finish what is to be done to the copy before it gets its name
- * @throws {BackupError} for a disk that is full or not writable, a target that exists, a source that is no database
+ * Writes a consistent copy of a database to one file, while other connections may read and write the database. The copy
+ * has no free pages and therefore no deleted data. Only its owner can access it. It appears under its name complete and
+ * synced, or not at all.
+ * @param finish changes the copy before the copy gets its name
+ * @throws {BackupError} when the disk is full or not writable, the target exists, or the source is not a database
  */
 export function copyDatabase(from: string, to: string, finish: (copy: Database) => void = () => {}): void {
   if (statSync(to, { throwIfNoEntry: false }) !== undefined) throw new BackupError(`there is a file ${to} already`);
   const partial = `${to}.partial`;
   try {
     rmSync(partial, { force: true });
-    // SQLite fills a file that is there and empty, and leaves its mode as it is.
+    // VACUUM INTO accepts an existing empty file and keeps its mode.
     closeSync(openSync(partial, "wx", 0o600));
     vacuumInto(from, partial);
     const copy = new Database(partial, { readwrite: true });

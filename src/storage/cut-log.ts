@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "./database.ts";
 
-/** How long those who read the log are waited for. */
+/** Maximum number of attempts while other connections read the log. */
 const mostTries = 100;
 const tryMilliseconds = 100;
 
 /**
- * Empties the database's log of earlier writes, which still holds what was overwritten in the database itself. Those who
- * read in it, a backup for one, are waited for ten seconds at most, and not in SQLite, which would hold up the process.
+ * Empties the database's write-ahead log, which still holds data that was overwritten in the database itself. Waits at
+ * most ten seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
+ * block the process.
  */
 export async function cutLog({ $client: client }: Store): Promise<void> {
   const waits = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;

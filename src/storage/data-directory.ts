@@ -5,33 +5,34 @@ import { messageOf } from "../text/index.ts";
 import { DataPaths, requireRecordingId } from "./data-paths.ts";
 import { lockFile } from "./lock-file.ts";
 
-/** The data directory can't be used; the message says why and what to do. */
+/** The data directory cannot be used; the message gives the reason and what to do. */
 export class DataDirectoryError extends Error {
   override readonly name: string = "DataDirectoryError";
 }
 
-/** Another server has the data directory; two would work off the same recordings. */
+/** Another server uses the data directory; two servers would process the same recordings. */
 export class DataDirectoryInUseError extends DataDirectoryError {
   override readonly name = "DataDirectoryInUseError";
 }
 
 /**
- * Where everything lies on disk:
+ * Layout of the data directory:
  * ```
- * transcribe.db     the truth
- * server.lock       held by the running server
- * incoming/         uploads on their way in; what a crash left here is nobody's
+ * transcribe.db     the database, the only authoritative state
+ * server.lock       lock file that the running server holds
+ * incoming/         incomplete uploads; files that a crash left here belong to no recording
  * uploads/ID        the recording as it was sent
- * listening/ID/     what a browser plays of it; made of the upload, and gone with it
- * models/           models that were installed beside those of the program
- * work/ID/          PCM and step files; gone when the record is terminal
+ * listening/ID/     playback copy for a browser; made from the upload and removed with it
+ * models/           installed models, in addition to those of the program
+ * state/            data that the server stores for its own use
+ * work/ID/          PCM and step files; removed when the record is terminal
  * backups/          copies of the database: those that upgrades made, and others
  * ```
  */
 export class DataDirectory extends DataPaths {
   /**
-   * Makes what is missing, readable by its owner alone. Root becomes the owner first: see becomeOwner.
-   * @throws {DataDirectoryError} where this user can't
+   * Creates missing directories, accessible only to their owner. Root must become the owner first: see becomeOwner.
+   * @throws {DataDirectoryError} when this user cannot use the directory
    */
   constructor(root: string) {
     super(root);
@@ -51,22 +52,25 @@ export class DataDirectory extends DataPaths {
     return join(this.work, requireRecordingId(recordingId));
   }
 
-  /** Removes the step files of a recording that reached its end. */
+  /** Removes the step files of a completed or failed recording. */
   removeWork(recordingId: string): void {
     rmSync(this.workDirectory(recordingId), { recursive: true, force: true });
   }
 
-  /** The same where others wait meanwhile: the files of days are thousands, one of them gigabytes. */
+  /**
+   * Does the same as removeWork without blocking the event loop. A recording of several days has thousands of files,
+   * and one of them has gigabytes.
+   */
   async removeWorkAside(recordingId: string): Promise<void> {
     await rm(this.workDirectory(recordingId), { recursive: true, force: true });
   }
 
-  /** Where the copy of a recording lies that is to be listened to: whole, or not there. */
+  /** Returns the directory of a recording's playback copy, which is either complete or absent. */
   listeningDirectory(recordingId: string): string {
     return join(this.listening, requireRecordingId(recordingId));
   }
 
-  /** Where that copy is being made. */
+  /** Returns the directory in which a playback copy is being made. */
   listeningDraft(recordingId: string): string {
     return join(this.listening, `${requireRecordingId(recordingId)}.part`);
   }
@@ -75,28 +79,28 @@ export class DataDirectory extends DataPaths {
   removeRecording(recordingId: string): void {
     this.removeWork(recordingId);
     rmSync(this.uploadPath(recordingId), { force: true });
-    // After the upload: whoever makes one meanwhile looks for that when the copy has its name.
+    // After the upload: code that makes a playback copy meanwhile checks for the upload once the copy has its name.
     this.removeListening(recordingId);
   }
 
-  /** The same where others wait meanwhile. */
+  /** Does the same as removeRecording without blocking the event loop. */
   async removeRecordingAside(recordingId: string): Promise<void> {
     await this.removeWorkAside(recordingId);
     await rm(this.uploadPath(recordingId), { force: true });
     await this.removeListeningAside(recordingId);
   }
 
-  /** Removes a recording's copy to listen to, and what is being made of one. */
+  /** Removes a recording's playback copy, including one that is being made. */
   removeListening(recordingId: string): void {
     for (const path of this.#listeningPlaces(recordingId)) rmSync(path, { recursive: true, force: true });
   }
 
-  /** The same where others wait meanwhile. */
+  /** Does the same as removeListening without blocking the event loop. */
   async removeListeningAside(recordingId: string): Promise<void> {
     for (const path of this.#listeningPlaces(recordingId)) await rm(path, { recursive: true, force: true });
   }
 
-  /** Removes what was made of the recordings of a database that another one replaced. */
+  /** Removes all files that were derived from the recordings of a database that another one replaced. */
   removeDerived(): void {
     for (const directory of [this.work, this.listening]) {
       for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
@@ -104,8 +108,8 @@ export class DataDirectory extends DataPaths {
   }
 
   /**
-   * Removes what a crash left behind. Call it with the lock held, before uploads are taken.
-   * @param areOpen says of those ids that there are records of whether these are queued or processing
+   * Removes files that a crash left behind. Call it with the lock held, before the server accepts uploads.
+   * @param areOpen returns, for each id that has a record, whether that recording is queued or processing
    */
   sweep(areOpen: (ids: readonly string[]) => ReadonlyMap<string, boolean>): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
@@ -124,9 +128,10 @@ export class DataDirectory extends DataPaths {
   }
 
   /**
-   * Takes the directory for this process, until that ends however it may.
-   * @returns a function that gives it back
-   * @throws {DataDirectoryInUseError} @throws {DataDirectoryError} where this user can't
+   * Locks the directory for this process, until the process exits for any reason.
+   * @returns a function that releases the lock
+   * @throws {DataDirectoryInUseError} when another process holds the lock
+   * @throws {DataDirectoryError} when this user cannot lock the directory
    */
   lock(): () => void {
     let giveBack: (() => void) | null;
@@ -158,7 +163,7 @@ export class DataDirectory extends DataPaths {
 
 /**
  * Refuses a directory whose owner could lead this user elsewhere.
- * @throws {Error} for root in another user's directory, and for a stranger's directory that is open to all
+ * @throws {Error} when root works in another user's directory, or when a stranger's directory is writable by all users
  */
 function requireOwn(root: string): void {
   const { uid, mode } = statSync(root);

@@ -1,19 +1,19 @@
 import { join, resolve } from "node:path";
 
-/** Where everything lies in a data directory, whether it is there or not; looking makes nothing. */
+/** Paths in a data directory, whether they exist or not; computing them creates nothing. */
 export class DataPaths {
   readonly root: string;
   readonly databasePath: string;
-  /** Held by the running server. */
+  /** Lock file that the running server holds. */
   readonly lockPath: string;
   readonly incoming: string;
   readonly uploads: string;
   readonly work: string;
-  /** Copies of recordings to listen to in a browser. */
+  /** Playback copies of recordings, for a browser. */
   readonly listening: string;
-  /** Models that were installed beside those of the program. */
+  /** Installed models, in addition to those of the program. */
   readonly models: string;
-  /** What the server notes for itself. */
+  /** Data that the server stores for its own use. */
   readonly state: string;
 
   constructor(root: string) {
@@ -28,12 +28,12 @@ export class DataPaths {
     this.state = join(this.root, "state");
   }
 
-  /** The recording as it was sent. @throws {RangeError} as requireRecordingId */
+  /** Returns the path of the recording as it was sent. @throws {RangeError} as requireRecordingId does */
   uploadPath(recordingId: string): string {
     return join(this.uploads, requireRecordingId(recordingId));
   }
 
-  /** The verdicts of the self-tests on this machine. */
+  /** Path of the cached results of the self-tests on this machine. */
   get verdicts(): string {
     return join(this.state, "devices.json");
   }
@@ -42,8 +42,8 @@ export class DataPaths {
 const recordingIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns an id that is about to become part of a path, wherever it came from.
- * @throws {RangeError} for what is no UUID, which could lead elsewhere
+ * Returns an id that becomes part of a path, after checking its form; the id may come from anywhere.
+ * @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere
  */
 export function requireRecordingId(id: string): string {
   if (!recordingIdForm.test(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");

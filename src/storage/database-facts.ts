@@ -4,20 +4,20 @@ import { messageOf } from "../text/index.ts";
 import { BackupError } from "./copy-database.ts";
 import { databaseState } from "./migrate.ts";
 
-/** What a database file holds, in figures. */
+/** Figures about the content of a database file. */
 export interface DatabaseFacts {
-  /** The version that last served it. */
+  /** Program version that last served the database. */
   readonly version: string;
   readonly bytes: number;
   readonly accounts: number;
   readonly recordings: number;
-  /** Those of them that have not ended. */
+  /** Number of recordings that are queued or processing. */
   readonly open: number;
 }
 
 /**
- * Reads what every version's database has.
- * @throws {BackupError} for a file that can't be read, or is no database of ours
+ * Reads only facts that databases of every version contain.
+ * @throws {BackupError} when the file cannot be read or is not a database of ours
  */
 export function databaseFacts(path: string): DatabaseFacts {
   try {

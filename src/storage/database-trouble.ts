@@ -1,8 +1,8 @@
 const byTheMachine = /^(SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM|BUSY)|EACCES|EROFS|ENOSPC|EDQUOT)/;
 
 /**
- * Why the database can't be read or written, where that is no fault of the program: a full or read-only disk, rights, or
- * another program that holds it. Null for any other error.
+ * Returns why the database cannot be read or written when the program is not the cause. Causes are a full or read-only
+ * disk, missing rights, or another program that holds the database. Returns null for any other error.
  */
 export function databaseTrouble(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;

@@ -13,20 +13,21 @@ import * as schema from "./schema.ts";
 
 export type Store = BunSQLiteDatabase<typeof schema> & { readonly $client: Database };
 
-/** A database was brought to this version's schema. */
+/** A completed upgrade of a database to this version's schema. */
 export interface Upgrade {
   readonly fromVersion: string;
   readonly toVersion: string;
-  /** The copy as it was before. */
+  /** Path of the copy that was made before the upgrade. */
   readonly backup: string;
 }
 
 /**
- * Opens the database and brings it to this version's schema; one that holds something is copied before. Commands may have
- * it open at the same time, a server of another version must not: call it with the data directory's lock held, or for a
- * directory of one's own.
+ * Opens the database and migrates it to this version's schema; a database that is not empty is copied first. Commands
+ * may have the database open at the same time, but a server of another version must not. Call it with the data
+ * directory's lock held, or for a directory that no other process uses.
  * @param path file, or `:memory:`
- * @throws {MigrationError} for a damaged or newer database, or when there is no room for the copy; nothing is changed then
+ * @throws {MigrationError} when the database is damaged or newer, or when the disk has no space for the copy; nothing
+ * is changed then
  */
 export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void = () => {}): Store {
   const client = connect(path);
@@ -46,13 +47,13 @@ export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void
 }
 
 /**
- * Opens the database for a command, which works beside a running server. It upgrades only when no server runs: one of an
- * earlier version would go on with tables that it doesn't know.
- * @throws {MigrationError}
+ * Opens the database for a command, which may run at the same time as a server. Upgrades the database only when no
+ * server runs: a server of an earlier version would continue with tables that it does not know.
+ * @throws {MigrationError} as openDatabase does, and when a server of an earlier version uses a database to be upgraded
  */
 export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: Upgrade) => void): Store {
   const path = directory.databasePath;
-  // A server that is being started has the lock for a moment before its upgrade is done.
+  // A starting server holds the lock for a moment before its upgrade is complete.
   for (let tries = 20; ; tries--) {
     const client = connect(path);
     try {
@@ -76,13 +77,13 @@ function connect(path: string): Database {
   try {
     makeFile(path);
     client = new Database(path, { create: true, strict: true });
-    // busy_timeout first: the statements after it may already meet another process's lock.
+    // busy_timeout first: the next statements may already meet another process's lock.
     client.run("PRAGMA busy_timeout = 10000");
     client.run("PRAGMA journal_mode = WAL");
-    // FULL: what a client was answered survives a power cut.
+    // FULL: data that a client got a response for survives a power cut.
     client.run("PRAGMA synchronous = FULL");
     client.run("PRAGMA foreign_keys = ON");
-    // What a client deleted shall not lie in free pages.
+    // Data that a client deleted must not remain in free pages.
     client.run("PRAGMA secure_delete = ON");
     return client;
   } catch (error) {
@@ -91,14 +92,14 @@ function connect(path: string): Database {
   }
 }
 
-/** An empty file is an empty database. What SQLite makes beside it gets its owner and rights. */
+/** Creates the database as an empty file. The files that SQLite creates for it get the same owner and mode. */
 function makeFile(path: string): void {
   if (path === ":memory:" || existsSync(path)) return;
   try {
-    // Not through a link that leads nowhere yet.
+    // Exclusive creation does not follow a link whose target does not exist yet.
     closeSync(openSync(path, "ax", 0o600));
   } catch (error) {
-    // Another made it meanwhile.
+    // Another process created it meanwhile.
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
     throw error;
   }
@@ -127,7 +128,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
   return backup;
 }
 
-/** The error with what to do next. */
+/** Returns the error with a message that tells what to do next; an unknown error is returned unchanged. */
 function explained(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {

@@ -2,33 +2,36 @@ import { type StatsFs, statfsSync } from "node:fs";
 import { size } from "../text/index.ts";
 import { MachineError } from "./machine-trouble.ts";
 
-/** Who wants room: a recording that comes in leaves the reserve alone; the work on those that are in lives on it. */
+/**
+ * Purpose of a reservation. `intake`, for new recordings, must leave the whole reserve free; `work`, for accepted
+ * recordings, may use most of the reserve.
+ */
 export type RoomUse = "intake" | "work";
 
-/** Room that is promised to one file or step until it is disposed of. */
+/** A reservation of disk space for one file or step, until it is disposed of. */
 export interface RoomClaim extends Disposable {
   /**
-   * Says that so many bytes were written: they are promised no more, the disk counts them itself.
-   * @throws {MachineError} past what was claimed, when there is no room for more
+   * Reports that bytes were written: they leave the reservation, because the disk itself counts them now.
+   * @throws {MachineError} when more than the reservation was written and the disk is full
    */
   written(bytes: number): void;
 }
 
-/** What work leaves of the reserve: the database writes what is done there. */
+/** Share of the reserve that work leaves free, so that the database can store completed work. */
 const workShare = 1 / 16;
-/** Files that must fit beside, where a file system holds a fixed number: those of a long recording's steps. */
+/** Minimum number of free inodes on a file system with a fixed number of them: enough for a long recording's steps. */
 const leastFiles = 200;
-/** How much may be written between two looks at the disk. */
+/** Bytes that may be written beyond a reservation between two checks of the disk. */
 const lookEveryBytes = 4 * 1024 * 1024;
 
-/** The room on the disk of a data directory: what is free, less what is promised to those who are about to write. */
+/** The available space on the disk of a data directory: free space minus all reservations. */
 export class DiskRoom {
   readonly #path: string;
   readonly #reserveBytes: () => number;
   readonly #look: (path: string) => StatsFs;
   #promised = 0;
 
-  /** @param reserveBytes what recordings that come in must leave free; asked each time */
+  /** @param reserveBytes returns the bytes that new recordings must leave free; called for each check */
   constructor(path: string, reserveBytes: () => number, look: (path: string) => StatsFs = (at) => statfsSync(at)) {
     this.#path = path;
     this.#reserveBytes = reserveBytes;
@@ -36,8 +39,8 @@ export class DiskRoom {
   }
 
   /**
-   * Why so many bytes more can't be written, in plain words; null when they can, or when the disk does not say.
-   * @param toBeFreed bytes that are taken to be gone from it
+   * Returns why a number of bytes cannot be written; null when they can, or when the disk does not report its space.
+   * @param toBeFreed bytes that are counted as already removed from the disk
    */
   lack(bytes: number, use: RoomUse, toBeFreed = 0): string | null {
     const disk = this.#disk();
@@ -51,22 +54,25 @@ export class DiskRoom {
     return `the disk is full: ${size(Math.max(0, free))} are free${kept}${wanted}`;
   }
 
-  /** Returns how much more a use may write, negative where its reserve is touched; infinite when the disk does not say. */
+  /**
+   * Returns how many bytes a use may still write: negative when its reserve is touched, infinite when the disk does not
+   * report its space.
+   */
   freeBytes(use: RoomUse): number {
     const disk = this.#disk();
     return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize - this.#promised - this.#reserve(use);
   }
 
   /**
-   * Promises room.
-   * @throws {MachineError} when there is not so much
+   * Reserves disk space.
+   * @throws {MachineError} when there is not enough
    */
   claim(bytes: number, use: RoomUse): RoomClaim {
     this.#require(bytes, use);
     return this.insist(bytes, use);
   }
 
-  /** Promises room whether there is so much or not. */
+  /** Reserves disk space even when there is not enough. */
   insist(bytes: number, use: RoomUse): RoomClaim {
     let left = bytes;
     let sinceLook = 0;
@@ -88,12 +94,13 @@ export class DiskRoom {
     };
   }
 
-  /** How much would fit on the disk if it held nothing else; infinite when it does not say. */
+  /** Returns how many bytes would fit on an otherwise empty disk; infinite when the disk does not report its size. */
   mostBytes(use: RoomUse): number {
     const disk = this.#disk();
     if (disk === null) return Number.POSITIVE_INFINITY;
     const total = disk.blocks * disk.bsize;
-    // A reserve that leaves next to nothing is a mistake in the settings, which can be mended.
+    // A reserve that leaves almost nothing is a mistake in the settings, which can be corrected: count 1/16 of the disk
+    // at most.
     return Math.floor(total - Math.min(this.#reserve(use), total * workShare));
   }
 

@@ -2,29 +2,31 @@ import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DataPaths } from "./data-paths.ts";
 
-/** What the disk of a data directory holds, in bytes. */
+/** Usage of a data directory's disk, in bytes. */
 export interface DiskFigures {
-  /** What is left for this user. */
+  /** Free space for this user. */
   readonly freeBytes: number;
   readonly sizeBytes: number;
-  /** The database with its log of writes. */
+  /** The database file and its write-ahead log. */
   readonly databaseBytes: number;
-  /** Files of each folder, by its name. */
+  /** Total size of the files in each folder, by folder name. */
   readonly folders: Readonly<Record<string, number>>;
 }
 
 const figuresMilliseconds = 5_000;
 const foldersMilliseconds = 60_000;
-/** Of the time at most one part in so many is spent on looking. */
+/** Minimum ratio of the pause after a measurement to the time that the measurement took. */
 const restShare = 50;
 
-/** The figures of a disk, looked up no more often than they are worth: a walk through many files takes its time. */
+/**
+ * Cached figures of a disk. Walking through many files is slow, so each figure is measured only after a minimum time.
+ */
 export class DiskUsage {
   readonly #paths: DataPaths;
   readonly #figures: Remembered<Omit<DiskFigures, "folders">>;
   readonly #folders: Remembered<DiskFigures["folders"]>;
 
-  /** @param now milliseconds of any clock that does not go back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(paths: DataPaths, now: () => number) {
     this.#paths = paths;
     this.#figures = new Remembered(figuresMilliseconds, now, () => this.#lookUp());
@@ -57,7 +59,7 @@ export class DiskUsage {
   }
 }
 
-/** An answer that is given again for a while; who asks meanwhile waits for the same one. */
+/** A result that is cached for a while; callers during a measurement wait for the same result. */
 class Remembered<T> {
   readonly #milliseconds: number;
   readonly #now: () => number;
@@ -84,13 +86,13 @@ class Remembered<T> {
     return this.#answer;
   }
 
-  /** @param taken by the last look, in milliseconds */
+  /** @param taken duration of the last measurement in milliseconds */
   #rest(taken: number): void {
     this.#until = Math.max(this.#until, this.#now() + restShare * taken);
   }
 }
 
-/** Files come and go while they are counted; one that is gone has no size. */
+/** Returns a file's size, or 0 for a file that was removed since it was listed. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => null))?.size ?? 0;
 }
@@ -98,7 +100,7 @@ async function sizeOf(path: string): Promise<number> {
 async function sizeOfFolder(path: string): Promise<number> {
   const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);
   let total = 0;
-  // One after the other: a hundred thousand at once would take the memory and the threads of the uploads.
+  // Sequentially: a hundred thousand calls at once would take the memory and threads that uploads need.
   for (const entry of entries) if (entry.isFile()) total += await sizeOf(join(entry.parentPath, entry.name));
   return total;
 }

@@ -2,11 +2,14 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DataPaths } from "./data-paths.ts";
 
-/** What a data directory may hold though nothing was recorded in it. */
+/** Entries that a data directory may contain although nothing was recorded in it. */
 const harmless = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
 const emptyFolders = new Set(["uploads", "work", "listening"]);
 
-/** The first thing in a data directory that a restore would have to replace, or that is none of ours; null when there is none. */
+/**
+ * Returns the first entry of a data directory that a restore would have to replace or that is not ours; null when there
+ * is none.
+ */
 export function inTheWayOfRestore(paths: DataPaths): string | null {
   if (!existsSync(paths.root)) return null;
   for (const name of readdirSync(paths.root)) {

@@ -2,11 +2,12 @@ import { Database } from "bun:sqlite";
 import { lstatSync } from "node:fs";
 
 /**
- * Takes a lock for this process. It is SQLite's own file lock, so the kernel gives it up with the process, however that ends.
- * @returns a function that gives it back; null where another has it
+ * Takes a lock for this process. It is SQLite's own file lock, so the kernel releases it when the process exits for any
+ * reason.
+ * @returns a function that releases the lock; null when another process holds it
  */
 export function lockFile(path: string): (() => void) | null {
-  // SQLite would make the file that a link leads to.
+  // SQLite would follow a link and create the file that it leads to.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw new Error(`${path} is a link`);
   const lock = new Database(path, { create: true });
   try {

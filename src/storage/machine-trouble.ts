@@ -1,4 +1,4 @@
-/** What keeps a machine from working for a while, by kind; an operator, or time, mends it. */
+/** Temporary problems of the machine, by kind; an operator or time resolves them. */
 export const machineTroubles = {
   no_room: "there is no room for its files now",
   disk_full: "the disk is full",
@@ -11,9 +11,12 @@ export type MachineTroubleKind = keyof typeof machineTroubles;
 
 export interface MachineTrouble {
   readonly kind: MachineTroubleKind;
-  /** The error's own words, for the log. */
+  /** The message of the original error, for the log. */
   readonly detail: string;
-  /** It was looked at where it was met, or met by the database; else somebody says so, or met it at one file. */
+  /**
+   * True for a MachineError, whose thrower checked the cause, and for an SQLite error. Otherwise another component
+   * reported the problem, or it may concern only one file.
+   */
   readonly isSure: boolean;
 }
 
@@ -26,7 +29,7 @@ const kinds: readonly [RegExp, MachineTroubleKind][] = [
   [/^SQLITE_BUSY/, "database_busy"],
 ];
 
-/** The machine's trouble, made sure of, as the cause of an error that says more; `code` is the system's, e.g. `EROFS`. */
+/** A confirmed problem of the machine, as the cause of a more specific error; `code` is the system's, e.g. `EROFS`. */
 export class MachineError extends Error {
   override readonly name = "MachineError";
   readonly code: string;
@@ -38,8 +41,8 @@ export class MachineError extends Error {
 }
 
 /**
- * The trouble of the machine behind an error or one of its causes: a full or read-only disk, too many open files. Null
- * where it is another error, that of the work itself.
+ * Returns the machine's problem behind an error or one of its causes, e.g. a full or read-only disk, or too many open
+ * files. Returns null for any other error, which concerns the operation itself.
  */
 export function machineTrouble(error: unknown): MachineTrouble | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {

@@ -14,7 +14,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Those of a released version are never changed: test/storage/released holds databases that they made. */
+/** All migrations in order. Released migrations never change: test/storage/released holds databases that they made. */
 const migrations: readonly Migration[] = [
   { name: "0001-first", sql: first },
   { name: "0002-models", sql: models },
@@ -25,26 +25,26 @@ const migrations: readonly Migration[] = [
   { name: "0007-console", sql: consoleTables },
 ];
 
-/** The first version; it did not write down which it was. */
+/** The first version, which did not store its version number in the database. */
 const unnamedVersion = "0.1.0";
 
-/** The database is not one that this version can open. */
+/** The database cannot be opened by this version. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
-/** The database was written by a version after this one. */
+/** The database was written by a newer version. */
 export class NewerDatabaseError extends MigrationError {}
 
-/** What a database says of the programs that wrote it. */
+/** The applied migrations of a database and the version that used it last. */
 export interface DatabaseState {
-  /** Names of the migrations that were applied, in order; none: it is empty. */
+  /** Applied migrations in order; empty for an empty database. */
   readonly applied: readonly { readonly name: string; readonly sha256: string }[];
-  /** The version that last served it. */
+  /** Program version that last served the database. */
   readonly version: string;
 }
 
-/** @throws an SQLite error for a file that is no database */
+/** Reads the applied migrations and the last version. @throws an SQLite error when the file is not a database */
 export function databaseState(database: Database): DatabaseState {
   const applied = hasTable(database, "migrations")
     ? database
@@ -57,19 +57,19 @@ export function databaseState(database: Database): DatabaseState {
   return { applied, version: versionOf(last?.version ?? (applied.length === 0 ? programVersion : unnamedVersion)) };
 }
 
-/** It becomes part of file names and messages, so nothing else passes for one: a backup may come from anybody. */
+/** Returns a version that is safe in file names and messages, else `unknown`: a backup may come from anybody. */
 function versionOf(text: string): string {
   return /^[0-9A-Za-z.+-]{1,64}$/.test(text) ? text : "unknown";
 }
 
-/** Our migrations as far as a database has them. */
+/** Returns our migrations up to the number that a database has applied. */
 export function migrationsUpTo({ applied }: DatabaseState): readonly Migration[] {
   return migrations.slice(0, applied.length);
 }
 
 /**
- * The migrations that a database lacks.
- * @throws {MigrationError} for a database of a newer version, or one whose applied migrations differ from ours
+ * Returns the migrations that a database lacks.
+ * @throws {MigrationError} when the database is of a newer version, or its applied migrations differ from ours
  */
 export function pendingMigrations(
   { applied, version }: DatabaseState,
@@ -92,10 +92,10 @@ export function pendingMigrations(
 }
 
 /**
- * Brings a database to this version's schema, all in one transaction, and writes down this version.
- * @param beforeUpgrade called with the database locked against writers, before one that holds something is changed
- * @returns the names of the migrations that were applied now
- * @throws {MigrationError}
+ * Migrates a database to this version's schema in one transaction and stores this version in it.
+ * @param beforeUpgrade called before a database that is not empty is changed, while it is locked against writers
+ * @returns the names of the migrations that this call applied
+ * @throws {MigrationError} as pendingMigrations does
  */
 export function migrate(
   database: Database,
@@ -128,7 +128,9 @@ export interface MigrateOptions {
   readonly beforeUpgrade?: (fromVersion: string) => void;
 }
 
-/** A table of rows: neither a view nor a virtual table, of which SQLite runs code when it is read. */
+/**
+ * Returns whether an ordinary table exists. Views and virtual tables do not count: SQLite runs code when they are read.
+ */
 function hasTable(database: Database, name: string): boolean {
   const found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?";
   return database.query(found).get(name) !== null;

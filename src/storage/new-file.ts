@@ -4,15 +4,15 @@ import { ownCommand } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
-/** Gives a file its name, or removes it. */
+/** Publishes a file under its final name, or removes it. */
 interface Publisher {
   publish(): Promise<void>;
   discard(): void;
 }
 
 /**
- * A file that is being written where the caller asked for it. It is its owner's alone, and appears under its name whole
- * and synced, or not at all; dispose of it, and what was not published is gone.
+ * A file that is written at a path of the caller's choice. By default only its owner can access it. It appears under
+ * its name complete and synced, or not at all. Disposing of it removes it unless it was published.
  */
 export class NewFile implements Disposable {
   readonly path: string;
@@ -21,14 +21,14 @@ export class NewFile implements Disposable {
   #isOpen = true;
 
   /**
-   * @param givesUpRights whether this process is about to give up the rights that it needs to give the file its name: then
-   * another one, which keeps them and does nothing else, is started to do so
-   * @throws the file system's error where no file can be made there
+   * @param givesUpRights whether this process is about to drop the rights that renaming the file needs. A child process
+   * then keeps them and does only the renaming.
+   * @throws the file system's error when the file cannot be created
    */
   constructor(path: string, { givesUpRights = false, mode = 0o600 }: { givesUpRights?: boolean; mode?: number } = {}) {
     this.path = resolve(path);
     const partial = `${this.path}.partial`;
-    // One that was killed while it was written.
+    // Left behind by a process that was killed while it wrote the file.
     rmSync(partial, { force: true });
     this.descriptor = openSync(partial, "wx", mode);
     try {
@@ -40,14 +40,14 @@ export class NewFile implements Disposable {
     }
   }
 
-  /** Writes all of it: a write may take only a part, near a full disk for one. */
+  /** Writes all bytes: a single write may be partial, for example near a full disk. */
   write(bytes: Uint8Array): void {
     for (let written = 0; written < bytes.byteLength; ) {
       written += writeSync(this.descriptor, bytes, written, bytes.byteLength - written);
     }
   }
 
-  /** Gives the file its name, in the place of what has that name. */
+  /** Renames the file to its final name and replaces an existing file. */
   async publish(): Promise<void> {
     fsyncSync(this.descriptor);
     this.#close();
@@ -80,7 +80,7 @@ function publisherHere(partial: string, target: string): Publisher {
   };
 }
 
-/** What the other process is told for the file to be given its name; anything else, and its end, has the file removed. */
+/** Input that makes the child process rename the file. Any other input, or its end, makes it remove the file. */
 const order = "publish\n";
 
 function startPublisher(partial: string, target: string): Publisher {
@@ -88,7 +88,7 @@ function startPublisher(partial: string, target: string): Publisher {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "ignore",
-    // An interrupt at the terminal is for this process; that one sees its end and removes the file.
+    // An interrupt at the terminal is for this process only. The child sees this process exit and removes the file.
     detached: true,
   });
   return {
@@ -102,7 +102,7 @@ function startPublisher(partial: string, target: string): Publisher {
   };
 }
 
-/** The other process's whole work: `PARTIAL TARGET`. Ends the process. */
+/** Runs the child process with the arguments `PARTIAL TARGET`, and exits. */
 export async function runPublish([partial = "", target = ""]: readonly string[]): Promise<never> {
   const told = await new Response(Bun.stdin.stream()).text();
   try {

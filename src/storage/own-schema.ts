@@ -3,9 +3,9 @@ import { BackupError } from "./copy-database.ts";
 import { databaseState, migrate, migrationsUpTo } from "./migrate.ts";
 
 /**
- * Sees that a database has the tables and indexes that our migrations make, to the letter, and nothing else. A trigger or a
- * view that somebody put in would work on in the server: one could bring a revoked key back.
- * @throws {BackupError}
+ * Requires that a database has exactly the tables and indexes that our migrations make. A foreign trigger or view would
+ * stay active in the server: a trigger could restore a revoked key.
+ * @throws {BackupError} when the schema differs
  */
 export function requireOwnSchema(database: Database): void {
   using ours = new Database(":memory:");
@@ -18,7 +18,10 @@ export function requireOwnSchema(database: Database): void {
   );
 }
 
-/** Without what SQLite makes for itself: the indexes of constraints, which have no SQL, sequences and statistics. */
+/**
+ * Returns the schema without the entries that SQLite creates: indexes of constraints, which have no SQL, sequences and
+ * statistics.
+ */
 function schemaOf(database: Database): string[] {
   return database
     .query<{ type: string; name: string; tbl_name: string; sql: string | null }, []>(

@@ -6,9 +6,9 @@ import type { Store } from "./database.ts";
 import * as schema from "./schema.ts";
 
 /**
- * Opens a database to look into it, whatever its version, and leaves no file behind: SQLite would make a log beside a
- * database that nobody uses, with this user as its owner. While a server runs, what is read is what it wrote last.
- * @throws what SQLite says where it can't be read
+ * Opens a database of any version for reading only and leaves no file behind. SQLite would otherwise create a log,
+ * owned by this user, next to an unused database. While a server runs, reads return its latest writes.
+ * @throws an SQLite error when the database cannot be read
  */
 export function readDatabase(path: string): Store {
   const inUse = existsSync(`${path}-wal`);

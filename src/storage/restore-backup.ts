@@ -10,19 +10,19 @@ import { restoreDatabase } from "./restore-database.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 export interface Restored {
-  /** Where the database that was there before lies now; null when there was none. */
+  /** Path of the previous database's copy; null when there was none. */
   readonly replaced: string | null;
-  /** Recordings that came with the backup. */
+  /** Number of recording files in the backup. */
   readonly uploads: number;
 }
 
 /**
- * Puts a backup in the place of what a data directory holds: one with its recordings, or a copy of the database alone. See
- * restoreDatabase. Recordings that are there by the same names are replaced, others stay until the next start sweeps them.
+ * Replaces the content of a data directory with a backup: an archive with recordings, or a copy of the database alone.
+ * See restoreDatabase. Recording files of the same name are replaced; others stay until the next start removes them.
  * @throws {BackupError} @throws {MigrationError} and changes nothing then
  */
 export function restoreBackup(directory: DataDirectory, backup: BackupFile, now: number): Restored {
-  // The next start sweeps this place, should we not get to the end.
+  // The next start removes this folder if the restore is interrupted.
   const folder = join(directory.incoming, "restore");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });

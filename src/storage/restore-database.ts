@@ -11,12 +11,13 @@ import { requireOwnSchema } from "./own-schema.ts";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
 /**
- * Puts a backup in the place of the database. A power cut leaves the one or the other, whole. Recordings that were in work
- * begin again from what was sent. Call it with the data directory's lock held.
- * @param file a copy of the backup that nobody else can change meanwhile
- * @param before what is put in its place first, once the backup is known to be good
- * @returns where the database that was there before lies now; null when there was none
- * @throws {BackupError} for a file that is missing, damaged or no database of ours, or a full disk; nothing is changed then
+ * Replaces the database with a backup. A power cut leaves either the old or the new database, complete. Recordings that
+ * were being processed restart from their uploads. Call it with the data directory's lock held.
+ * @param file a copy of the backup that nobody else can change during the call
+ * @param before runs after the backup is checked and before the database is replaced
+ * @returns the path of the previous database's copy; null when there was none
+ * @throws {BackupError} when the file is missing, damaged or not a database of ours, or the disk is full; nothing is
+ * changed then
  * @throws {MigrationError} for a backup of a newer version
  */
 export function restoreDatabase(
@@ -27,7 +28,7 @@ export function restoreDatabase(
 ): string | null {
   const { databasePath, root } = directory;
   checkBackup(file);
-  // The next start sweeps this place, should we not get to the end.
+  // The next start removes this file if the restore is interrupted.
   const incoming = join(directory.incoming, "transcribe.db");
   rmSync(incoming, { force: true });
   copyDatabase(file, incoming, forgetWork);
@@ -46,28 +47,29 @@ export function restoreDatabase(
   }
 }
 
-/** Removes what is not to come back with a backup. */
+/** Removes data that must not return with a backup. */
 function forgetWork(copy: Database): void {
-  // Checkpoints speak of files in work/ that are another database's.
+  // Checkpoints refer to files in work/ that belong to another database.
   copy.run("DELETE FROM checkpoints");
-  // Who was signed in then, or planted in the backup that he is, is not let in by it.
+  // Console sessions of that time, or sessions planted in the backup, must not give access.
   for (const table of ["console_links", "console_sessions"])
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
-  // Some of a recording that was about to be completed.
+  // Segments of recordings that were not completed yet.
   copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
-  // A path of another machine, or of a file that came with the backup, is no model here: the model in use takes its place.
+  // A path of another machine, or of a file that came with the backup, is not a model here: the current model replaces
+  // it.
   if (hasTable(copy, "chosen_models"))
     copy.run(
       "UPDATE recordings SET speech_model = NULL, speech_model_sha256 = NULL WHERE speech_model LIKE '/%' AND status IN ('queued', 'processing')",
     );
 }
 
-/** A backup of an early version lacks some. */
+/** Returns whether a table exists: a backup of an early version lacks some. */
 function hasTable(database: Database, name: string): boolean {
   return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
 }
 
-/** Looks at a backup that may come from anybody, before anything is done with it: https://sqlite.org/security.html */
+/** Checks a backup, which may come from anybody, before it is used: https://sqlite.org/security.html */
 function checkBackup(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new BackupError(`there is no file ${file}`);
   let backup: Database | null = null;
@@ -90,7 +92,10 @@ function checkBackup(file: string): void {
   }
 }
 
-/** Copies the database to the backups, and leaves nothing beside its one file that the next one could be mixed with. */
+/**
+ * Copies the database to the backups and moves its `-wal` and `-shm` files there, so that they cannot mix with the next
+ * database.
+ */
 function setAside(databasePath: string, now: number): string | null {
   if (statSync(databasePath, { throwIfNoEntry: false }) === undefined) return null;
   const target = newBackupPath(databasePath, "replaced", foldIn(databasePath), now);
@@ -108,7 +113,10 @@ function setAside(databasePath: string, now: number): string | null {
   return target;
 }
 
-/** Brings the write-ahead log into the database, where that can be read at all. @returns the version that last used it */
+/**
+ * Merges the write-ahead log into the database if it can be read.
+ * @returns the version that last used it, or `damaged`
+ */
 function foldIn(databasePath: string): string {
   try {
     using database = new Database(databasePath, { readwrite: true });

@@ -9,20 +9,20 @@ export const accounts = sqliteTable(
     id: text().primaryKey(),
     name: text().notNull(),
     standing: text({ enum: ["active", "guest", "restricted"] }).notNull(),
-    /** When the subscription ends; null: it never does. */
+    /** End of the subscription; null when it never ends. */
     subscribedUntil: integer(),
-    /** Recordings of an account with a higher number go first. */
+    /** Recordings of accounts with a higher number are processed first. */
     priority: integer().notNull(),
-    /** JSON: what this account may have in place of the settings' limits. */
+    /** JSON: limits of this account that replace those of the settings. */
     limits: text().notNull(),
-    /** Names and terms to expect in its recordings; null: none. */
+    /** Names and terms to expect in its recordings; null for none. */
     vocabulary: text(),
     createdAt: integer().notNull(),
   },
   (table) => [uniqueIndex("accounts_name").on(table.name)],
 );
 
-/** Column that ties a row to its account and takes it along when that is deleted. */
+/** Returns a column that refers to the row's account; the row is deleted with the account. */
 const accountReference = () =>
   text()
     .notNull()
@@ -44,7 +44,7 @@ export const apiKeys = sqliteTable(
   {
     id: text().primaryKey(),
     accountId: accountReference(),
-    /** The workspace the key is pinned to; null: none. */
+    /** The workspace to which the key is pinned; null for none. */
     workspaceId: text().references(() => workspaces.id),
     name: text().notNull(),
     /** First characters of the key, for people to recognise it by. */
@@ -57,7 +57,7 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     lastUsedAt: integer(),
-    /** The key that it was rotated into; it ends when the overlap does. */
+    /** Id of the key that replaces this one after a rotation; this key expires when the overlap ends. */
     replacedBy: text(),
   },
   (table) => [
@@ -74,7 +74,7 @@ export const recordings = sqliteTable(
     accountId: accountReference(),
     workspaceId: text().references(() => workspaces.id),
     status: text({ enum: ["queued", "processing", "completed", "failed"] }).notNull(),
-    /** What the client pinned, ISO 639; null lets the speech decide. */
+    /** Language that the client pinned, ISO 639; null for language detection. */
     pinnedLanguage: text(),
     /** Pinned or detected, ISO 639. */
     language: text(),
@@ -82,23 +82,23 @@ export const recordings = sqliteTable(
     sourceName: text(),
     /** The link that was sent, without its fragment; null for an upload. */
     sourceUrl: text(),
-    /** Bytes of the upload; null until a link was fetched. */
+    /** Size of the recording in bytes; null until a link was fetched. */
     sizeBytes: integer(),
     durationSeconds: real(),
     step: text({ enum: ["fetch", "decode", "detect", "transcribe", "diarize", "finalize"] }),
     percent: integer(),
     failureReason: text({ enum: ["no_speech", "too_short", "quota_exceeded", "internal"] }),
-    /** The true cause behind `internal`, for the operator alone. */
+    /** The actual cause behind `internal`, for the operator only. */
     failureCause: text(),
-    /** Since when an operator keeps it from being deleted. */
+    /** Start of an operator's hold, which prevents deletion. */
     heldAt: integer(),
-    /** The speech model that it was created for: an id, or an absolute path. Null: entered by an earlier version. */
+    /** Speech model of the recording: an id or an absolute path; null for a recording from an earlier version. */
     speechModel: text(),
-    /** Digest of that model's file; null until it is first used. */
+    /** SHA-256 of that model's file; null until its first use. */
     speechModelSha256: text(),
-    /** The account's vocabulary when it was created; all of it is transcribed with that. */
+    /** Vocabulary of the account at creation, which is used for the whole transcription. */
     vocabulary: text(),
-    /** Since when it is being removed; nobody sees it then. */
+    /** Start of its removal; nobody sees the recording from then on. */
     deletedAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -112,15 +112,15 @@ export const recordings = sqliteTable(
   ],
 );
 
-/** The first answer to a create that carried an Idempotency-Key. */
+/** The first response to a create that carried an Idempotency-Key. */
 export const keptAnswers = sqliteTable(
   "kept_answers",
   {
     accountId: accountReference(),
-    /** Of the API key; empty for none. */
+    /** Workspace of the API key; empty for none. */
     workspaceId: text().notNull(),
     key: text().notNull(),
-    /** SHA-256 over what the body held. */
+    /** SHA-256 of the request body's content. */
     fingerprint: text().notNull(),
     status: integer().notNull(),
     /** Emptied when the recording was deleted. */
@@ -135,7 +135,9 @@ export const keptAnswers = sqliteTable(
   ],
 );
 
-/** When an account's recordings were created, for its allowance per hour and day; rows older than a day are gone. */
+/**
+ * Times at which an account created recordings, for its hourly and daily allowance; rows older than a day are deleted.
+ */
 export const creates = sqliteTable(
   "creates",
   { accountId: accountReference(), createdAt: integer().notNull() },
@@ -145,7 +147,7 @@ export const creates = sqliteTable(
   ],
 );
 
-/** Audio an account was charged for, by UTC day. */
+/** Audio that an account was charged for, by UTC day. */
 export const audioUsage = sqliteTable(
   "audio_usage",
   { accountId: accountReference(), day: text().notNull(), recordingId: text().notNull(), seconds: real().notNull() },
@@ -155,7 +157,7 @@ export const audioUsage = sqliteTable(
   ],
 );
 
-/** What was changed by command, by whom and when. */
+/** Changes made by commands, with the user and the time. */
 export const auditLog = sqliteTable("audit_log", {
   id: integer().primaryKey(),
   at: integer().notNull(),
@@ -163,16 +165,16 @@ export const auditLog = sqliteTable("audit_log", {
   actor: text().notNull(),
   /** e.g. `keys.revoke` */
   action: text().notNull(),
-  /** Id of what was changed. */
+  /** Id of the changed object. */
   subject: text().notNull(),
   /** JSON; never a secret. */
   details: text().notNull(),
 });
 
-/** Which model new recordings get, by kind; none: the built-in one. */
+/** Model for new recordings, by kind; the built-in one when there is no row. */
 export const chosenModels = sqliteTable("chosen_models", {
   kind: text({ enum: ["speech"] }).primaryKey(),
-  /** Its id. */
+  /** Id of the model. */
   model: text().notNull(),
   chosenAt: integer().notNull(),
 });
@@ -182,15 +184,15 @@ const recordingReference = () =>
     .notNull()
     .references(() => recordings.id, { onDelete: "cascade" });
 
-/** What a step has finished of a recording, so that a restart goes on from there. Gone when the record is terminal. */
+/** Completed parts of a step, from which a restart resumes. Deleted when the recording is terminal. */
 export const checkpoints = sqliteTable(
   "checkpoints",
   {
     recordingId: recordingReference(),
     step: text().notNull(),
-    /** Zero-based part of the step: a block, a chunk. */
+    /** Zero-based index of a part of the step, e.g. a block or a chunk. */
     part: integer().notNull(),
-    /** JSON, by the step's own schema. */
+    /** JSON in the step's own schema. */
     payload: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.recordingId, table.step, table.part] })],
@@ -203,7 +205,7 @@ export const segments = sqliteTable(
     index: integer().notNull(),
     startMilliseconds: integer().notNull(),
     endMilliseconds: integer().notNull(),
-    /** Zero-based in order of first appearance; A, B, … outside. */
+    /** Zero-based, in order of first appearance; shown to clients as A, B, … */
     speaker: integer().notNull(),
     text: text().notNull(),
     /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
@@ -212,11 +214,11 @@ export const segments = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.index] })],
 );
 
-/** Links into the console that were not used yet. */
+/** Unused sign-in links of the console. */
 export const consoleLinks = sqliteTable("console_links", {
-  /** SHA-256 of its token, hex. */
+  /** SHA-256 of the link's token, hex. */
   hash: text().primaryKey(),
-  /** User of the operating system who made it. */
+  /** User of the operating system who made the link. */
   actor: text().notNull(),
   expiresAt: integer().notNull(),
 });
@@ -224,30 +226,30 @@ export const consoleLinks = sqliteTable("console_links", {
 export const consoleSessions = sqliteTable("console_sessions", {
   /** SHA-256 of the cookie's value, hex. */
   hash: text().primaryKey(),
-  /** Who entered: the user who made the link, or nobody by name where it was the password. */
+  /** Person who signed in: the user who made the link; no personal name after a password. */
   actor: text().notNull(),
   enteredBy: text({ enum: ["link", "password"] }).notNull(),
   enteredAt: integer().notNull(),
-  /** When it was last used, to within a minute. */
+  /** Time of last use, accurate to a minute. */
   seenAt: integer().notNull(),
 });
 
 /** The operator's password for the console: one row, or none. */
 export const consolePassword = sqliteTable("console_password", {
   id: integer().primaryKey(),
-  /** argon2id, in the form of its own. */
+  /** argon2id hash in its standard encoded form. */
   hash: text().notNull(),
   setAt: integer().notNull(),
 });
 
-/** What speakers were renamed to, for exports made in the console. */
+/** Names that replace speaker labels in exports made in the console. */
 export const speakerNames = sqliteTable(
   "speaker_names",
   { recordingId: recordingReference(), speaker: integer().notNull(), name: text().notNull() },
   (table) => [primaryKey({ columns: [table.recordingId, table.speaker] })],
 );
 
-/** What came in and what was done, by UTC day; it stays when recordings are deleted. */
+/** Received and finished work by UTC day; the rows stay when recordings are deleted. */
 export const dailyWork = sqliteTable("daily_work", {
   day: text().primaryKey(),
   receivedSeconds: real().notNull().default(0),
@@ -256,14 +258,14 @@ export const dailyWork = sqliteTable("daily_work", {
   failed: integer().notNull().default(0),
 });
 
-/** Recordings whose texts are in the full-text table `searchable_texts`, which only SQL speaks of. */
+/** Recordings whose texts are in the full-text table `searchable_texts`, which is accessed only through SQL. */
 export const searchableRecordings = sqliteTable(
   "searchable_recordings",
   {
-    /** Sorts by creation; the table's rows of a recording are number << 21 | index. */
+    /** Sorts by creation; row ids of a recording in `searchable_texts` are number << 21 | index. */
     number: integer().primaryKey(),
     recordingId: recordingReference(),
-    /** Whether all of it is in: the texts of days are taken in some at a time. */
+    /** Whether all texts are indexed: those of recordings of several days are indexed in batches. */
     isWhole: integer({ mode: "boolean" }).notNull(),
   },
   (table) => [uniqueIndex("searchable_recordings_recording").on(table.recordingId)],

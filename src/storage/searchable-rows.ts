@@ -3,9 +3,10 @@ import type { Store } from "./database.ts";
 import { searchableRecordings } from "./schema.ts";
 
 /**
- * Removes up to so many rows of a recording from the full-text index, the lowest first, and its entry with the last of them.
- * @param number what its rows go by
- * @returns whether there may be more
+ * Removes up to `most` rows of a recording from the full-text index, the lowest first, and its entry after the last
+ * row.
+ * @param number the recording's number in `searchable_recordings`, which forms the high bits of its row ids
+ * @returns whether rows may remain
  */
 export function removeSearchableRows(
   writer: Pick<Store, "delete" | "all" | "run">,

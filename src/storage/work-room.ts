@@ -3,21 +3,22 @@ import { MachineError } from "./machine-trouble.ts";
 
 interface Held {
   readonly claim: RoomClaim;
-  /** What lies on the disk of it. */
+  /** Bytes that are on the disk already. */
   written: number;
-  /** What its files may come to on the disk; all of it is free again when its recording ends. */
+  /** Expected total size of its files; all of it becomes free when the recording finishes. */
   bytes: number;
 }
 
 /**
- * Room for recordings' work files. All that a recording's will take is promised before the first of them is written, and
- * until it ends: were it asked for piece by piece, several could each have taken a part and wait for the others' for ever.
- * So whoever has room comes to an end, if nobody else fills the disk, and gives it to the next.
+ * Reservations of disk space for recordings' work files. A recording reserves the space of all its files before it
+ * writes the first one, and holds it until it finishes. If recordings reserved space in steps, several could each hold
+ * a part and wait for the others forever. So a recording with a reservation can finish, unless something else fills the
+ * disk, and its space goes to the next recording.
  */
 export class WorkRoom {
   readonly #disk: DiskRoom;
   readonly #held = new Map<string, Held>();
-  /** Who was refused, and how much it asked for, in the order in which they first asked. */
+  /** Refused recordings with the bytes that they requested, in the order of their first request. */
   readonly #line = new Map<string, number>();
 
   constructor(disk: DiskRoom) {
@@ -25,9 +26,9 @@ export class WorkRoom {
   }
 
   /**
-   * Promises a recording room in place of what it held.
-   * @throws {MachineError} when there is not so much, or when it is kept for one that asked before: it has only to wait for
-   * others to end, and would wait for ever if all that come later and need less went before it
+   * Reserves space for a recording, in place of its earlier reservation.
+   * @throws {MachineError} when there is not enough space, or when an earlier waiter needs it. An earlier waiter only
+   * waits for others to finish, and would wait forever if later, smaller requests went first.
    */
   promise(id: string, bytes: number): void {
     this.giveBack(id);
@@ -45,9 +46,9 @@ export class WorkRoom {
   }
 
   /**
-   * Promises a recording room, in place of what it held, whether there is so much or not: its sound is on the disk already,
-   * the rest is small, and that it ends frees all of it.
-   * @param onDisk bytes of its files that are there
+   * Reserves space for a recording, in place of its earlier reservation, even when there is not enough. Its decoded
+   * audio is on the disk already, the rest is small, and all of it becomes free when the recording finishes.
+   * @param onDisk bytes of its files that exist already
    */
   grant(id: string, bytes: number, onDisk: number): void {
     this.giveBack(id);
@@ -56,8 +57,8 @@ export class WorkRoom {
   }
 
   /**
-   * Says that a recording has written so many bytes.
-   * @throws {MachineError} past what it was promised, when there is no room for more
+   * Reports that a recording has written a number of bytes.
+   * @throws {MachineError} when more than the reservation was written and the disk is full
    */
   written(id: string, bytes: number): void {
     const held = this.#held.get(id);
@@ -67,29 +68,32 @@ export class WorkRoom {
     held.claim.written(bytes);
   }
 
-  /** The recording's work files are gone; it will ask again, and keeps its place in the line. */
+  /**
+   * Releases the reservation of a recording whose work files are removed. The recording will ask again and keeps its
+   * place in the queue.
+   */
   giveBack(id: string): void {
     this.#held.get(id)?.claim[Symbol.dispose]();
     this.#held.delete(id);
   }
 
-  /** The recording has ended. */
+  /** Releases the reservation of a finished recording and removes the recording from the queue. */
   ended(id: string): void {
     this.giveBack(id);
     this.#line.delete(id);
   }
 
-  /** Whether next to nothing can be written now. */
+  /** Returns whether almost nothing can be written now. */
   isShort(): boolean {
     return this.#disk.lack(0, "work") !== null;
   }
 
-  /** Whether the disk has so much room if all that can go from it goes. */
+  /** Returns whether a number of bytes would fit on the disk if everything removable were removed. */
   couldHold(bytes: number): boolean {
     return bytes <= this.#disk.mostBytes("work");
   }
 
-  /** What those asked for that asked before a recording, and for whom there would be room if only those who have some ended. */
+  /** Returns the total bytes requested by earlier waiters that would each fit once all current reservations end. */
   #askedBefore(id: string): number {
     const toBeFreed = [...this.#held.values()].reduce((sum, { bytes }) => sum + bytes, 0);
     let asked = 0;

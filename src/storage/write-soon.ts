@@ -2,17 +2,17 @@ import type { Database } from "bun:sqlite";
 import { open } from "node:fs/promises";
 import type { Store } from "./database.ts";
 
-/** Whether a database's log is being synced: `again` where more was written since that began. */
+/** Databases whose log is being synced; `again` when more was written since the sync began. */
 const syncing = new WeakMap<Database, "once" | "again">();
 
 /**
- * Writes what can be found out again: how far work is. A crash of this process loses nothing of it, a power cut the last
- * moments, since the disk is not waited for, which may take a second while a long recording is written beside. It is told
- * to sync, aside.
+ * Writes data that can be computed again, such as progress. A crash of this process loses none of it; a power cut may
+ * lose the last moments. The call does not wait for the disk, which may take a second while a long recording is being
+ * written. The log is synced in the background.
  */
 export function writeSoon<T>(store: Store, write: () => T): T {
   const { $client: client } = store;
-  // A transaction that is open already decides for what is in it.
+  // An open transaction determines the durability of its own writes.
   if (client.inTransaction) return write();
   client.run("PRAGMA synchronous = NORMAL");
   try {
@@ -37,7 +37,7 @@ async function syncLog(client: Database): Promise<void> {
       const log = await open(`${client.filename}-wal`, "r");
       await log.datasync().finally(() => log.close());
     } catch {
-      // What can't be synced is, with the next thing that a client is told.
+      // The next write with synchronous = FULL, before a client gets its response, syncs this data too.
     }
   } while (syncing.get(client) === "again");
   syncing.delete(client);

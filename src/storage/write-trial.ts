@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { machineTrouble } from "./machine-trouble.ts";
 
 const trialBytes = 1024 * 1024;
-/** What somebody who works on a recording has open at once. */
+/** Number of files that one worker on a recording has open at once. */
 const trialFiles = 16;
 
 /**
- * Whether files can be written to a directory now: a mebibyte of it is, and synced. Somebody's word that the disk is full,
- * or that too many files are open, can so be told from the truth.
- * @returns the system's error where it can't be written, null where it can
+ * Tests whether files can be written to a directory now, by opening 16 files and syncing one mebibyte. The test
+ * confirms or refutes a report that the disk is full or that too many files are open.
+ * @returns the system's error when the write fails, null when it succeeds
  */
 export async function writeTrial(directory: string): Promise<Error | null> {
   const path = join(directory, `.trial-${crypto.randomUUID()}`);

@@ -5,9 +5,10 @@ export type { Logger } from "pino";
 const keptBytes = 1024 * 1024;
 
 /**
- * A log of JSON lines on standard error: `event`, ids and durations; never a key, a file's name or spoken text.
- * Standard output stays free for what commands print. Lines that can't be written, e.g. to a full disk, are kept until they
- * can, as many as there is room for; those after them are lost, and the process goes on.
+ * Creates a logger that writes JSON lines to standard error. They hold `event`, ids and durations; never a key, a file
+ * name or spoken text. Standard output is reserved for the output of commands.
+ * Lines that can't be written, e.g. to a full disk, are buffered up to `keptBytes`. Lines beyond that are lost, and the
+ * process continues.
  */
 export function createLogger(level: string): Logger {
   const destination = pino.destination({ dest: 2, sync: true, maxLength: keptBytes });
@@ -18,7 +19,7 @@ export function createLogger(level: string): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // No line is meant to hold a key; an error's text or a client's request id might.
+      // No log call passes a key, but an error's text or a client's request id might contain one.
       hooks: { streamWrite: (line) => line.replace(/trs_\w{8,}/g, "trs_***") },
     },
     destination,

@@ -1,6 +1,6 @@
 const units = ["bytes", "KB", "MB", "GB", "TB", "PB"] as const;
 
-/** A size as people read it: 412 MB, 1.5 GB. */
+/** Formats a size for people: 412 MB, 1.5 GB. */
 export function size(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -11,7 +11,7 @@ export function size(bytes: number): string {
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** "1 file", "3 files". */
+/** Formats a number with its noun: "1 file", "3 files". */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }

@@ -1,10 +1,10 @@
 import { sentenceMark } from "./sentence-mark.ts";
 
-/** Ends of parts of a sentence. */
+/** Punctuation at the end of a clause. */
 const clauseMark = /[,;:،؛、，；：·–—-]["'”’»›)\]」』）】]*$/u;
 const opening = /^["'“‘„«‹([「『（【¿¡-]+/u;
 
-/** Titles and the like stand before a name or a number, and a sentence never ends with them. Written so, capitals and all. */
+/** Titles and other abbreviations that precede a name or a number, so they never end a sentence. Case-sensitive. */
 const beforeNames = new Set(
   (
     "Mr Mrs Ms Dr Prof Rev Gen Lt Sgt Capt Cpt Maj Cmdr Adm Gov Mt Ft vs approx Dept Nos pp resp cf " +
@@ -12,7 +12,7 @@ const beforeNames = new Set(
     "Sig Dott Avv Dhr Mevr bijv ул проф акад"
   ).split(" "),
 );
-/** These may as well end a sentence, or are words. */
+/** Abbreviations that may also end a sentence, and abbreviations that are words as well. */
 const atEitherPlace = new Set(
   (
     "St Sr Jr No no etc usw ecc enz Inc Ltd Co Corp Bros Max Min max min Mio Mrd Str Ave Blvd Av Col Sen Rep Pres Hon Fig " +
@@ -20,20 +20,23 @@ const atEitherPlace = new Set(
   ).split(" "),
 );
 
-/** What lies between two words of one speaker, for a reader: the lower in this list, the less they may be parted. */
+/**
+ * Kind of boundary between two words of one speaker. The later in this list, the less the words should be separated.
+ */
 export type Boundary = "sentence" | "perhaps" | "clause" | "open" | "bound";
 
 /**
- * What lies between a word and the next, by how they are written: the end of a sentence, perhaps one (after a number or an
- * abbreviation), the end of a clause, nothing, or something that holds them together.
- * @param next empty: nothing follows
+ * Determines the boundary between a word and the next one from their spelling:
+ * "sentence" at the end of a sentence; "perhaps" where a sentence may end, after a number or an abbreviation;
+ * "clause" at the end of a clause; "open" without punctuation; "bound" where the words belong together.
+ * @param next empty if no word follows
  */
 export function boundaryBetween(word: string, next: string): Boundary {
   const text = word.trim();
   const following = next.trim().replace(opening, "");
   const mark = sentenceMark(text);
   if (mark === undefined) {
-    // 10 000, or 3, 5 where the comma is a decimal one
+    // "10 000", or "3, 5" with a decimal comma
     if (/\d[.,]?$/u.test(text) && /^\d/u.test(following)) return "bound";
     return clauseMark.test(text) ? "clause" : "open";
   }
@@ -51,7 +54,7 @@ function afterFullStop(text: string, following: string, goesOn: boolean): Bounda
   if (/^\p{L}{1,2}(\.\p{L}{1,2})+$/u.test(stem)) return goesOn ? "bound" : "perhaps";
   // No. 5, St. Paul, usw.
   if (atEitherPlace.has(stem)) return goesOn || (/^no$/i.test(stem) && /^\d/u.test(following)) ? "bound" : "perhaps";
-  // the 3. of May, as many languages write it
+  // "the 3. of May", as many languages write ordinals
   if (/^\p{N}{1,2}$/u.test(stem)) return goesOn ? "bound" : "perhaps";
   return goesOn ? "clause" : "sentence";
 }

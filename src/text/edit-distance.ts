@@ -1,4 +1,7 @@
-/** Letters or words to be put in, left out, changed, or exchanged with their neighbour (Damerau-Levenshtein, restricted). */
+/**
+ * Computes the restricted Damerau-Levenshtein distance of two sequences of letters or words: the number of insertions,
+ * deletions, substitutions and swaps of neighbours.
+ */
 export function editDistance(a: ArrayLike<string>, b: ArrayLike<string>): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row++) {

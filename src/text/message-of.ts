@@ -1,4 +1,4 @@
-/** What an error says, without its kind and stack; anything else that was thrown, as text. */
+/** Returns an error's message without its name and stack, or any other thrown value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

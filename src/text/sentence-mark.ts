@@ -1,7 +1,10 @@
-/** Ends of sentences in the scripts that whisper writes, with closing quotes and brackets behind. */
+/** Sentence-ending marks of the scripts that whisper writes, followed by optional closing quotes and brackets. */
 const atEnd = /(?<mark>[.?!…。？！｡।॥؟۔։።፧។៕။།]+)["'”’»›)\]」』）】]*$/u;
 
-/** The marks that a text ends with as a sentence does: ".", "?!"; undefined where it doesn't. An abbreviation's is one too. */
+/**
+ * Returns the sentence-ending marks at the end of a text, e.g. "." or "?!"; undefined if there are none. The full stop
+ * of an abbreviation counts as well.
+ */
 export function sentenceMark(text: string): string | undefined {
   return atEnd.exec(text)?.groups?.mark;
 }

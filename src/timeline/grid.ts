@@ -1,25 +1,26 @@
 import { SAMPLE_RATE } from "./sample-rate.ts";
 
 /**
- * The one time grid of detection and diarization: everything is counted in model frames from the recording's start.
+ * Time grid of speech detection and speaker diarization: all positions are model frames from the recording's start.
  *
- * The segmentation model puts out a frame every 270 samples; windows start on whole frames, so that what overlapping
- * windows say about one moment falls on the same frame.
+ * The segmentation model outputs a frame every 270 samples. Windows start on whole frames, so that the results of
+ * overlapping windows for one moment fall on the same frame.
  */
 
 /** Samples from one frame of the segmentation model to the next (16.9 ms). */
 export const FRAME_SAMPLES = 270;
-/** Samples a frame looks at (the receptive field of the model's SincNet front). */
+/** Samples that one frame covers (the receptive field of the model's SincNet front end). */
 const FIELD_SAMPLES = 991;
-/** Samples of a segmentation window: the 5 s that the model was trained on; 10 s windows doubled the errors. */
+/** Samples of a segmentation window: 5 s, as in the model's training; 10 s windows doubled the errors. */
 export const WINDOW_SAMPLES = 80_000;
-/** Frames that the model gives for a window. */
+/** Frames that the model outputs for a window. */
 export const WINDOW_FRAMES = 293;
-/** Speakers that the model can tell apart in one window. */
+/** Maximum number of speakers that the model distinguishes in one window. */
 export const LOCAL_SPEAKERS = 3;
 /**
- * Frames from one window's start to the next (1.52 s). With the speakers given, steps of 1.01 s are no better, on the
- * built dialogues (6.6 against 6.7 % of errors) or on the AMI excerpts (25.3 against 23.9 %), and cost half as much again.
+ * Frames from one window's start to the next (1.52 s). With the speakers given, steps of 1.01 s are no better and
+ * cost half as much again. Errors were 6.6 against 6.7 % on the built dialogues, and 25.3 against 23.9 % on the AMI
+ * excerpts.
  */
 export const HOP_FRAMES = 90;
 /** Windows of a block, the unit of checkpointing: a block starts every 121.5 s. */
@@ -30,32 +31,35 @@ const HOP_SAMPLES = HOP_FRAMES * FRAME_SAMPLES;
 /** Seconds of recording from one block's start to the next. */
 export const BLOCK_SECONDS = (WINDOWS_PER_BLOCK * HOP_SAMPLES) / SAMPLE_RATE;
 
-/** Seconds from the recording's start to the beginning of what `frame` stands for, which is centred in its field. */
+/** Returns the seconds from the recording's start to the start of a frame's own samples, the middle of its field. */
 export function frameSeconds(frame: number): number {
   return frameSample(frame) / SAMPLE_RATE;
 }
 
-/** The first sample of what `frame` stands for. */
+/** Returns the first of a frame's own samples, which lie in the middle of its receptive field. */
 export function frameSample(frame: number): number {
   return frame * FRAME_SAMPLES + Math.floor((FIELD_SAMPLES - FRAME_SAMPLES) / 2);
 }
 
-/** The first sample of a window. */
+/** Returns the first sample of a window. */
 export function windowSample(window: number): number {
   return window * HOP_SAMPLES;
 }
 
-/** Windows needed so that every sample of a recording lies in one; the last one may reach beyond its end. */
+/** Returns the number of windows that cover every sample of a recording; the last one may extend beyond its end. */
 function windowCount(sampleCount: number): number {
   return Math.max(1, Math.ceil((sampleCount - WINDOW_SAMPLES) / HOP_SAMPLES) + 1);
 }
 
-/** Blocks that a recording of `sampleCount` samples has: at least one. */
+/** Returns the number of blocks of a recording with `sampleCount` samples; at least one. */
 export function blockCount(sampleCount: number): number {
   return Math.ceil(windowCount(sampleCount) / WINDOWS_PER_BLOCK);
 }
 
-/** The windows that start in a block: `[first, end)`. Throws a RangeError where the recording has no such block. */
+/**
+ * Returns the windows that start in a block: `[first, end)`.
+ * @throws {RangeError} when the recording has no such block
+ */
 export function blockWindows(sampleCount: number, block: number): { first: number; end: number } {
   if (!Number.isInteger(block) || block < 0 || block >= blockCount(sampleCount)) {
     throw new RangeError(`block ${block} of a recording with ${blockCount(sampleCount)} blocks`);

@@ -2,12 +2,15 @@ import { secondsOf } from "./seconds-of.ts";
 import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
-/** A longer silence between speech is heard for so long, half of it at either end: what was said before has come to rest. */
+/**
+ * Longest silence between speech that whisper gets. Of a longer one it gets this much, half at either end: that is
+ * enough for the speech before it to have ended.
+ */
 const longestSilenceSeconds = 2;
-/** Times are sums, so that a silence of just that length may seem longer. */
+/** Tolerance for rounding: times are sums, so a silence of exactly the longest length may come out slightly longer. */
 const roundingSeconds = 1e-6;
 
-/** The pieces of a chunk that whisper hears, in order and joined: all of it but the middle of long silences. */
+/** Returns the fragments of a chunk that are joined for whisper, in order: all but the middle of long silences. */
 export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[] {
   const pieces: Span[] = [];
   let from = startSeconds;
@@ -22,7 +25,7 @@ export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[]
   return [...pieces, { startSeconds: from, endSeconds }];
 }
 
-/** The part of a chunk from one moment of the recording to another. */
+/** Returns the part of a chunk between two moments of the recording. */
 export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Span): Chunk {
   const inside = speech.filter((region) => region.startSeconds < endSeconds && region.endSeconds > startSeconds);
   return {
@@ -34,13 +37,13 @@ export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Spa
   };
 }
 
-/** The moment at which half of what is heard of a chunk has been heard. */
+/** Returns the moment of the recording that halves the audio which whisper gets of a chunk. */
 export function middleOfChunk(chunk: Chunk): number {
   const clock = new SpeechClock(heardPieces(chunk), chunk);
   return clock.moment(clock.totalSeconds / 2);
 }
 
-/** How much of a chunk whisper hears. */
+/** Returns the seconds of audio that whisper gets of a chunk. */
 export function heardSeconds(chunk: Chunk): number {
   return heardPieces(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
 }

@@ -1,8 +1,8 @@
 import type { Span } from "./spans.ts";
 
 /**
- * Finds which of many spans reach into others, asked for one after the other: each is looked at only while it may, so that
- * a long recording costs no more by the hour than a short one.
+ * Finds the spans that overlap each of a sequence of query spans. Spans that can no longer overlap are dropped, so that
+ * the cost per hour does not grow with the recording's length.
  */
 export class Reaching<T extends Span> {
   readonly #spans: readonly T[];
@@ -14,7 +14,10 @@ export class Reaching<T extends Span> {
     this.#spans = spans;
   }
 
-  /** Those that have more than an edge in common with a span, in order. @param span begins no earlier than the one before */
+  /**
+   * Returns the spans that overlap a query span by more than an edge, in order.
+   * @param span starts no earlier than the span of the previous call
+   */
   into({ startSeconds, endSeconds }: Span): T[] {
     for (; ; this.#next++) {
       const next = this.#spans[this.#next];

@@ -1,6 +1,6 @@
 import type { Span } from "./spans.ts";
 
-/** How long a span lasts. */
+/** Returns the duration of a span. */
 export function secondsOf({ startSeconds, endSeconds }: Span): number {
   return endSeconds - startSeconds;
 }

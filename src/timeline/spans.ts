@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 /**
- * Parts of a recording as server and worker name them. Audio itself is never sent: both sides read the PCM file.
- * Times are seconds from the start of the recording.
+ * Schemas of a recording's parts, which server and worker exchange. Audio itself is never sent: both sides read the PCM
+ * file. Times are seconds from the start of the recording.
  */
 
 const seconds = Type.Number({ minimum: 0 });
@@ -10,7 +10,7 @@ const seconds = Type.Number({ minimum: 0 });
 /** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
 export const pcmFileSchema = Type.Object({
   path: Type.String({ minLength: 1 }),
-  /** Samples of the recording. Samples beyond the end are read as silence. */
+  /** Number of samples in the recording. Samples beyond the end are read as silence. */
   sampleCount: Type.Integer({ minimum: 0 }),
 });
 export type PcmFile = Static<typeof pcmFileSchema>;
@@ -18,7 +18,7 @@ export type PcmFile = Static<typeof pcmFileSchema>;
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
 
-/** A part of at most 30 s of speech, see heardPieces. It is transcribed in one operation. */
+/** A part of a recording with at most 30 s of speech, see heardPieces. It is transcribed in one operation. */
 export const chunkSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,
@@ -27,17 +27,17 @@ export const chunkSchema = Type.Object({
 });
 export type Chunk = Static<typeof chunkSchema>;
 
-/** A span in which one speaker speaks. */
+/** A speaker turn: a span in which one speaker speaks. */
 export const turnSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,
-  /** Counts from 0 in order of first appearance. */
+  /** Speaker number, from 0 in order of first appearance. */
   speaker: Type.Integer({ minimum: 0 }),
 });
 export type Turn = Static<typeof turnSchema>;
 
 export const wordSchema = Type.Object({
-  /** With its leading space in languages that separate words. */
+  /** Text of the word, with its leading space in languages that separate words by spaces. */
   text: Type.String(),
   startSeconds: seconds,
   endSeconds: seconds,

@@ -1,16 +1,16 @@
 import { secondsOf } from "./seconds-of.ts";
 import type { Span } from "./spans.ts";
 
-/** A clock that stands still while nobody speaks: it shows the seconds of speech so far. */
+/** A clock that counts only seconds of speech; it stands still in between. */
 export class SpeechClock {
-  /** Speech in order, apart, each stretch with what the clock shows at its start. */
+  /** Disjoint speech spans in order; `atSeconds` is the clock's value at the start of each. */
   private readonly speech: (Span & { atSeconds: number })[] = [];
-  /** All the speech there is. */
+  /** Total seconds of speech. */
   readonly totalSeconds: number;
 
   /**
-   * @param speech in order of its starts
-   * @param within what lies outside counts for nothing; where no speech lies in it, all of it counts
+   * @param speech in order of start times
+   * @param within speech outside this span is ignored; when no speech lies in it, the whole span counts as speech
    */
   constructor(speech: readonly Span[], within: Span) {
     let total = 0;
@@ -27,14 +27,14 @@ export class SpeechClock {
     this.totalSeconds = total;
   }
 
-  /** What the clock shows at a moment. */
+  /** Returns the clock's value at a moment of the recording. */
   at(seconds: number): number {
     const stretch = this.speech[countWhile(this.speech, ({ startSeconds }) => startSeconds <= seconds) - 1];
     if (stretch === undefined) return 0;
     return stretch.atSeconds + Math.min(seconds, stretch.endSeconds) - stretch.startSeconds;
   }
 
-  /** When the clock first shows so many seconds. */
+  /** Returns the first moment at which the clock has the value `seconds`. */
   moment(seconds: number): number {
     const after = countWhile(this.speech, ({ atSeconds }) => atSeconds < seconds);
     const stretch = this.speech[Math.max(0, after - 1)];
@@ -42,7 +42,9 @@ export class SpeechClock {
     return Math.min(stretch.endSeconds, stretch.startSeconds + seconds - stretch.atSeconds);
   }
 
-  /** When the clock shows a span of more than no time: where it lies in two stretches of speech, the greater part. */
+  /**
+   * Maps a non-empty span of clock time to the recording. When it lies in two speech spans, returns the longer part.
+   */
   when(span: Span): Span {
     let best = { startSeconds: 0, endSeconds: 0 };
     for (const { startSeconds, endSeconds, atSeconds } of this.speech) {
@@ -55,7 +57,10 @@ export class SpeechClock {
   }
 }
 
-/** How many there are before the first of which it is not true, and then of none; by halves, as a recording has many. */
+/**
+ * Returns the length of the prefix that satisfies a monotonic predicate; a binary search, as a recording has many
+ * spans.
+ */
 function countWhile<T>(all: readonly T[], isTrue: (one: T) => boolean): number {
   let from = 0;
   let to = all.length;

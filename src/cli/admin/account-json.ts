@@ -1,7 +1,7 @@
 import { type Account, parseAccountLimits } from "../../accounts/index.ts";
 import { date, optionalDate } from "../output.ts";
 
-/** An account as commands print it with --json. */
+/** Converts an account to the format that commands print with --json. */
 export function accountJson(account: Account) {
   return {
     id: account.id,

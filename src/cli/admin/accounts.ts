@@ -167,7 +167,7 @@ function subscriptionEnd(text: string): number | null {
   return text === "none" ? 0 : parseMoment(text, Date.now());
 }
 
-/** A number, or the settings' own. Not null: commander takes that for an option without a value. */
+/** A number, or "default" for the settings' limit. Not null, because commander takes it for an option without value. */
 type LimitValue = number | "default";
 
 function limitValue(text: string): LimitValue {

@@ -3,12 +3,12 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { CommandError } from "../command-error.ts";
 
-/** What is read of standard input where that is no terminal: its first line, without an end of more than this. */
+/** Maximum length of the input from which the password's line is taken if standard input is not a terminal. */
 const mostCharacters = 4096;
 
 /**
- * A new password: asked for twice on a terminal, which shows nothing of it; else the first line of standard input.
- * @throws {CommandError} where the two differ, or there is none
+ * Reads a new password. On a terminal, asks twice without echo; otherwise reads the first line of standard input.
+ * @throws {CommandError} when the two entries differ, or standard input has no password
  */
 export async function askPassword(): Promise<string> {
   if (!process.stdin.isTTY) {

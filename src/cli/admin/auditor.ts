@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
 import type { Auditor } from "../../accounts/index.ts";
 
-/** Looked up at the start: root becomes another user once it opens the database. */
+/** User that started the process. Read at startup, because root becomes another user before opening the database. */
 const operator = userInfo();
 
-/** Whoever runs this command, now. A user without a name on this machine goes by number. */
+/** Returns the user of this command and the current time. A user without a name on this machine is shown by uid. */
 export function auditor(): Auditor {
   const { username, uid } = operator;
   return { actor: username === "" || username === "unknown" ? `uid ${uid}` : username, now: Date.now() };

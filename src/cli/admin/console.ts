@@ -55,7 +55,7 @@ async function printLink(options: LinkOptions, command: Command): Promise<void> 
 function browserOrigin(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    // Not repeated: a password may stand in it.
+    // The message omits the URL, because it may contain a password.
     throw new CommandError("that is no server; write e.g. https://transcribe.example.org", exitCodes.usage);
   }
   return url.origin + url.pathname.replace(/\/+$/, "");

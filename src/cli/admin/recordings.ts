@@ -90,7 +90,7 @@ interface Change {
   readonly removeFiles: () => Promise<void>;
 }
 
-/** A command that changes one recording; `act` says what it did, or throws. */
+/** Returns a command that changes one recording; `act` returns a message about the change, or throws. */
 function change(name: string, description: string, act: (change: Change) => string | Promise<string>): Command {
   return addSettingsOptions(new Command(name), ["storage.data_dir"])
     .description(description)
@@ -123,7 +123,7 @@ function cancel({ store, recordings, recording: { id, status }, by }: Change): s
     audit(writer, by, "recordings.cancel", id, {});
   });
   if (!cancelled) throw new CommandError(`recording ${id} has ended: it is ${status}`);
-  // Some at a time: a server at work waits for the database as long as this writes.
+  // Removes rows in batches, because a running server waits for the database during each write.
   while (recordings.rows.removeWork(id, 100));
   return `recording ${id} is cancelled; a server that is at it stops within a second or two`;
 }

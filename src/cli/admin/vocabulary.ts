@@ -44,7 +44,7 @@ export function vocabularyCommand(): Command {
     });
 }
 
-/** What the command line asks for: undefined to show it, null to take it away. */
+/** Returns the requested vocabulary: undefined to show the current one, null to remove it. */
 function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions): string | null | undefined {
   const asked = [text !== undefined, file !== undefined, clear === true].filter((one) => one).length;
   if (asked > 1) throw new CommandError("give the text, --file or --clear, one of them", exitCodes.usage);
@@ -62,7 +62,7 @@ function readText(file: string): string {
   }
 }
 
-/** More than any vocabulary has; what lies behind it is not read, however long the file is. */
+/** Maximum number of bytes read from a file, larger than any vocabulary. A file of this size or more is an error. */
 const readAtMost = 64 * 1024;
 
 function readBytes(file: string): Buffer {
@@ -81,7 +81,7 @@ function readBytes(file: string): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/** @throws {CommandError} where whisper would not hear all of it */
+/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than whisper's prompt can hold */
 function requireHeard(vocabulary: string, modelPath: string): void {
   const tokens = countTokens(modelPath, vocabulary);
   if (tokens <= maxPromptTokens) return;

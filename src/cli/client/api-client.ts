@@ -14,19 +14,19 @@ import { noAnswer, parseJson, readAnswer, refusalOf } from "./read-answer.ts";
 import { SendWatch } from "./send-watch.ts";
 import type { UploadForm } from "./upload-form.ts";
 
-/** Where the API is, and what opens it. */
+/** The address of an API, with the key and the trusted certificates for its requests. */
 export interface Connection {
   /** e.g. `http://127.0.0.1:8787/api/public/v1` */
   readonly baseUrl: string;
   readonly key: string;
-  /** Whose certificates are believed, where not the well-known authorities'. */
+  /** Trusted certificates, if they are not those of the well-known certificate authorities. */
   readonly trust: ServerTrust;
 }
 
 export interface CreateRequest {
   readonly form: UploadForm;
   readonly idempotencyKey: string;
-  /** Told how much of the body was handed to the network, 0 to 1. */
+  /** Receives the share of the body that was passed to the network, 0 to 1. */
   readonly onSent: (fraction: number) => void;
 }
 
@@ -36,10 +36,10 @@ export type TranscriptionPage = Static<typeof transcriptionPageSchema>;
 const anything = Type.Unknown();
 
 const requestTimeout = 60_000;
-/** A PDF of a long recording is made when it is asked for, and others may be before it. */
+/** Timeout of exports in ms. A PDF is generated on request: it takes long for a long recording, and may be queued. */
 const exportTimeout = 300_000;
 
-// The schemas name these formats, which TypeBox knows only once they are registered.
+// The schemas refer to these formats, which must be registered with TypeBox.
 const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/,
@@ -48,7 +48,10 @@ for (const [name, shape] of Object.entries(formats)) {
   if (!FormatRegistry.Has(name)) FormatRegistry.Set(name, (text) => shape.test(text));
 }
 
-/** One request of the public API to a method: no retries, no waiting. All throw {ClientError}, or the signal's reason. */
+/**
+ * A client of the public API. Each method makes one request, without retries or pauses, and throws a {ClientError} or
+ * the signal's reason.
+ */
 export class ApiClient {
   readonly #connection: Connection;
 
@@ -56,7 +59,7 @@ export class ApiClient {
     this.#connection = connection;
   }
 
-  /** Whether the server answers and takes the key; it needs no scope. */
+  /** Checks that the server answers and accepts the key; the request needs no scope. */
   async greet(signal: AbortSignal): Promise<void> {
     await this.#json("/languages", Type.Object({ data: Type.Array(anything) }), {}, signal);
   }
@@ -78,12 +81,12 @@ export class ApiClient {
     return this.#json(`/transcriptions/${encodeURIComponent(id)}`, transcriptionSchema, {}, signal);
   }
 
-  /** One page, newest first. */
+  /** Returns one page of transcriptions, newest first. */
   list(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<TranscriptionPage> {
     return this.#json(`/transcriptions?${new URLSearchParams(query)}`, transcriptionPageSchema, {}, signal);
   }
 
-  /** One page of segments. @param cursor empty for the first */
+  /** Returns one page of segments. @param cursor empty for the first page */
   segments(id: string, cursor: string, signal: AbortSignal): Promise<{ data: SegmentResource[]; next_cursor: string }> {
     const query = new URLSearchParams({ limit: "1000", ...(cursor === "" ? {} : { cursor }) });
     return this.#json(`/transcriptions/${encodeURIComponent(id)}/segments?${query}`, segmentPageSchema, {}, signal);
@@ -115,7 +118,7 @@ export class ApiClient {
     );
   }
 
-  /** @param timeout milliseconds for the whole answer; null where the signal watches over it */
+  /** @param timeout milliseconds for the whole response; null when only the signal limits the time */
   async #request(path: string, init: RequestInit, signal: AbortSignal, timeout: number | null): Promise<Uint8Array> {
     const { baseUrl, key, trust } = this.#connection;
     const both = timeout === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
@@ -123,7 +126,7 @@ export class ApiClient {
       const response = await fetch(baseUrl + path, {
         ...init,
         headers: { ...(init.headers as Record<string, string>), Authorization: `Bearer ${key}` },
-        // A redirect would take the key and the recording to who knows where.
+        // A redirect could send the key and the recording to an unknown server.
         redirect: "manual",
         signal: both,
         timeout: false,

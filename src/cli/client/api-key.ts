@@ -3,15 +3,15 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { CommandError, exitCodes } from "../command-error.ts";
 
-/** Where the key of a user lies (XDG base directories). */
+/** Returns the path of the user's key file (XDG base directories). */
 function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_CONFIG_HOME || join(environment.HOME || homedir(), ".config"), "transcribe", "key");
 }
 
 /**
- * The API key: of a file that was named, else of the environment, else of the user's file. Never of the command line,
- * which everybody on the machine can read.
- * @throws {CommandError} where there is none, or others may read its file
+ * Finds the API key: in `keyFile` if it is given, else in the environment, else in the user's key file. The command
+ * line can't contain a key, because every user of the machine can read it.
+ * @throws {CommandError} when there is no key, or other users may read its file
  */
 export function findApiKey(keyFile: string | undefined, environment: NodeJS.ProcessEnv): string {
   const key = keyFile === undefined ? environment.TRANSCRIBE_API_KEY?.trim() : readKeyFile(keyFile);

@@ -13,21 +13,21 @@ import type { Persistence, RunOptions } from "./persistence.ts";
 import { readSegments } from "./read-segments.ts";
 import { isLink } from "./upload-form.ts";
 
-/** One recording to be sent. */
+/** A recording to be sent. */
 export interface Job {
-  /** A file's path, or a link. */
+  /** A file's path, or an http(s) URL. */
   readonly input: string;
-  /** Where its transcript goes as a file; null for none. */
+  /** Destination of the transcript as a file; null if no file is requested. */
   readonly output: Output | null;
 }
 
-/** What became of a job so far, in the form in which `submit --json` prints it. */
+/** Current result of a job, in the format that `submit --json` prints. */
 export interface Outcome {
   readonly input: string;
   transcription: TranscriptionResource | null;
-  /** With `--wait`, where no file was asked for. */
+  /** Segments of the transcript, with `--wait` if no file is requested. */
   segments: SegmentResource[] | null;
-  /** The file that was written. */
+  /** Path of the written file. */
   output: string | null;
   error: { readonly code: string; readonly message: string } | null;
 }
@@ -40,23 +40,26 @@ export interface BatchOptions {
   readonly wait: boolean;
   readonly everySeconds: number | undefined;
   readonly force: boolean;
-  /** Told of each recording that the server has. */
+  /** Called for each recording that the server has accepted. */
   readonly onCreated: (outcome: Outcome) => void;
 }
 
-/** Told on a terminal and off it: a wait so long that one should know of it. */
+/** Pauses for the rate limit from this length on are reported on stderr, even without a terminal. */
 const tellingMilliseconds = 60_000;
 
-/** Sends recordings one after the other, and follows those that are sent meanwhile. One that fails stops no other. */
+/**
+ * Sends recordings one after the other and meanwhile follows those already sent. After a failure, the batch continues,
+ * unless the key was refused or no server is reachable.
+ */
 export class Batch {
   readonly #options: BatchOptions;
   readonly outcomes: readonly Outcome[];
   readonly #jobs: readonly Job[];
   #following = 0;
   #freed = Promise.withResolvers<void>();
-  /** Whether a recording is on its way; one whose answer has not come may have arrived. */
+  /** Whether a request to create a recording is in progress. Without its response, it may have arrived nonetheless. */
   sending = false;
-  /** Exit codes of what went wrong. */
+  /** Exit codes of the failed jobs. */
   readonly faults: ExitCode[] = [];
 
   constructor(jobs: readonly Job[], options: BatchOptions) {
@@ -67,7 +70,7 @@ export class Batch {
     }));
   }
 
-  /** Ids of recordings that the server has and that have not ended, as far as we know. */
+  /** Ids of the recordings whose last known status is `queued` or `processing`. */
   get open(): string[] {
     return this.outcomes.flatMap(({ transcription }) =>
       transcription !== null && (transcription.status === "queued" || transcription.status === "processing")
@@ -76,7 +79,7 @@ export class Batch {
     );
   }
 
-  /** @throws the signal's reason when it is aborted; what was done by then stands in `outcomes` */
+  /** Runs all jobs. @throws the signal's reason when it is aborted; `outcomes` has the results until then */
   async run(): Promise<void> {
     const { signal } = this.#options.persistence;
     const following: Promise<void>[] = [];
@@ -88,7 +91,7 @@ export class Batch {
       if (created && this.#options.wait) {
         following.push(this.#guarded(outcome, row, () => this.#finish(job, outcome, row)).then(() => {}));
       }
-      // What was refused for its key, or met no server, would be so again and again.
+      // With a refused key or an unreachable server, all further jobs would fail, too.
       if (this.faults.includes(exitCodes.refused) || this.faults.includes(exitCodes.unreachable)) break;
     }
     await Promise.all(following);
@@ -155,7 +158,7 @@ export class Batch {
     }
   }
 
-  /** What a row and, for a long wait, standard error say while a request waits. */
+  /** Reports waiting requests in their progress row, and long pauses for the rate limit on stderr as well. */
   #waiting(row: ProgressRow, input: string): RunOptions {
     const words = { place: "waits for a place", rate: "waits for the rate limit", server: "waits for the server" };
     return {
@@ -173,7 +176,10 @@ export class Batch {
     this.#options.board.above(() => process.stderr.write(`transcribe: ${line}\n`));
   }
 
-  /** @returns whether the work was done; what went wrong is told at once and kept in the outcome */
+  /**
+   * Runs `work` and stores its error in the outcome. With several jobs, the error is also printed at once.
+   * @returns whether the work succeeded
+   */
   async #guarded(outcome: Outcome, row: ProgressRow, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();

@@ -1,18 +1,18 @@
 import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
 
-/** What our own side of a request may report, beside the codes of the API. */
+/** Error codes of the client itself, in addition to the codes of the API. */
 type OwnCode = "no_answer" | "tls_failed" | "bad_answer" | "gave_up";
 
 interface Answer {
-  /** A code of the API's error envelope, or one of our own. */
+  /** A code of the API's error envelope, or a code of the client. */
   readonly code: OwnCode | (string & {});
-  /** HTTP status; null where there was no answer. */
+  /** HTTP status; null when there was no response. */
   readonly status?: number | null;
-  /** Seconds after which a retry makes sense, where the server said so. */
+  /** Seconds to wait before a retry, if the server sent them. */
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The server refused, or could not be reached; the message is fit to be shown. */
+/** The server refused a request or could not be reached; the message can be shown to users. */
 export class ClientError extends CommandError {
   override readonly name = "ClientError";
   readonly code: string;

@@ -1,12 +1,12 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 
-/** Time and chance, as the client takes them; tests hand in their own. */
+/** Source of time and randomness for the client; tests pass their own. */
 export interface Clock {
-  /** Milliseconds that never go back. */
+  /** Returns monotonic time in milliseconds. */
   now(): number;
-  /** @throws the signal's reason when it is aborted */
+  /** Waits. @throws the signal's reason when it is aborted */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** 0 to 1 */
+  /** Returns a random number from 0 to 1. */
   random(): number;
 }
 

@@ -17,7 +17,7 @@ interface ServerOptions {
   readonly ca?: string;
 }
 
-/** Adds what a command of the client needs to find its server and its key. */
+/** Adds the options with which a client command finds its server and its key. */
 export function addServerOptions(command: Command): Command {
   command
     .option("--server <url>", "the server (environment: TRANSCRIBE_SERVER; default: this machine's)")
@@ -29,7 +29,10 @@ export function addServerOptions(command: Command): Command {
   return addSettingsOptions(command, ["storage.data_dir"]);
 }
 
-/** A client for the server that a command's options, the environment or this machine's settings name. @throws {CommandError} */
+/**
+ * Creates a client. The server comes from the command's options, else the environment, else this machine's settings.
+ * @throws {CommandError}
+ */
 export async function connect(command: Command): Promise<ApiClient> {
   const options = command.opts<ServerOptions>();
   const { env } = process;
@@ -42,20 +45,20 @@ export async function connect(command: Command): Promise<ApiClient> {
 }
 
 /**
- * The API's base address for what a user may give as a server: its origin, one under a path, or the base address itself.
- * @throws {CommandError}
+ * Returns the API's base URL for a server as users write it: an origin, an origin with a path, or the base URL itself.
+ * @throws {CommandError} when the text is not a valid server
  */
 function parseServer(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    // Not repeated: a password may stand in it.
+    // The message omits the URL, because it may contain a password.
     throw new CommandError("that is no server; write e.g. https://transcribe.example.org", exitCodes.usage);
   }
   const path = url.pathname.replace(/\/+$/, "");
   return url.origin + (path.endsWith(basePath) ? path : path + basePath);
 }
 
-/** The server of this machine's data directory when one runs, else where the settings say that one would listen. */
+/** Returns the server that runs on this machine's data directory, else the address in the settings. */
 async function ownServer(command: Command): Promise<Omit<Connection, "key">> {
   const settings = settingsForAll(command);
   const { data_dir } = settings.storage;
@@ -65,15 +68,16 @@ async function ownServer(command: Command): Promise<Omit<Connection, "key">> {
 }
 
 /**
- * Whether a user may say where our key goes: ourselves and root, anywhere; to root, who may be anywhere, also the owner of a
- * directory that the settings name by its whole path. Another's `data` folder, which we happen to be beside, may not.
+ * Returns whether a server state file of this user may decide to which server the key is sent. The current user and
+ * root may always do so. For root, the owner of a data directory may as well, but only if its path is absolute. With a
+ * relative path, a stranger's `data` folder in the current directory would receive the key.
  */
 function mayName(userId: number, dataDirectory: string): boolean {
   const me = process.geteuid?.() ?? userId;
   return userId === me || userId === 0 || (me === 0 && isAbsolute(dataDirectory));
 }
 
-/** Whether an address is this machine's: a `data` folder that came from elsewhere shall not say where our key goes. */
+/** Returns whether an origin is on this machine. A copied `data` folder must not send the key to another machine. */
 function isHere(origin: string): boolean {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);

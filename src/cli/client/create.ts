@@ -5,7 +5,7 @@ import { ClientError } from "./client-error.ts";
 import type { Persistence, RunOptions } from "./persistence.ts";
 import { uploadForm } from "./upload-form.ts";
 
-/** Bodies that arrived broken are sent again so often. */
+/** Maximum number of times that a body is sent again because it arrived damaged. */
 const maxBroken = 2;
 
 export interface CreateOptions extends RunOptions {
@@ -14,9 +14,10 @@ export interface CreateOptions extends RunOptions {
 }
 
 /**
- * Sends one recording until the server has it: with one Idempotency-Key, so that a lost answer makes no second recording;
- * with a fresh one after a body that arrived broken, which the server remembers.
- * @throws {ClientError} @throws {CommandError} for what can't be read
+ * Sends one recording until the server has it. Retries use the same Idempotency-Key, so that a lost response does not
+ * create a second recording. After a body that arrived damaged, a new key is used: the server remembers the result of
+ * the old one.
+ * @throws {ClientError} @throws {CommandError} when the recording can't be read
  */
 export async function createRecording(
   client: ApiClient,

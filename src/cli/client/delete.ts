@@ -13,7 +13,7 @@ export function deleteCommand(): Command {
     .option("--json", "print as JSON, for each: id, deleted, error");
   return addServerOptions(command).action((ids: string[], { json }: { json?: boolean }) =>
     inSession(command, async (session) => {
-      // One refusal of a key is enough for all of them.
+      // Checks the key first, so that a refused key is reported once and not for each id.
       await session.persistence.run(() => session.client.greet(session.signal));
       const deletions: { id: string; fault: ClientError | null }[] = [];
       for (const id of new Set(ids)) deletions.push({ id, fault: await deletionFault(session, id) });
@@ -33,14 +33,14 @@ export function deleteCommand(): Command {
   );
 }
 
-/** Deletes one. @returns why it is not deleted, null when it is */
+/** Deletes one recording. @returns the error if the deletion failed, else null */
 async function deletionFault({ client, persistence, signal }: Session, id: string): Promise<ClientError | null> {
   try {
     await persistence.run(async (tries) => {
       try {
         await client.delete(id, signal);
       } catch (error) {
-        // The answer to an earlier try was lost, and that one did it.
+        // An earlier attempt deleted the recording, but its response was lost.
         if (tries > 0 && error instanceof ClientError && error.status === 404) return;
         throw error;
       }

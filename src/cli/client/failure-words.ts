@@ -1,6 +1,6 @@
 import type { TranscriptionResource } from "../../http/index.ts";
 
-/** Why a recording failed, in words. */
+/** Texts for people of the failure reasons. */
 export const failureWords: Readonly<Record<NonNullable<TranscriptionResource["failure_reason"]>, string>> = {
   no_speech: "nobody speaks in this recording",
   too_short: "the recording is shorter than half a second",

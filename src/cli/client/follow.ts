@@ -6,28 +6,35 @@ import type { Persistence, RunOptions } from "./persistence.ts";
 const firstSeconds = 10;
 const shortSeconds = 5;
 const longestSeconds = 30;
-/** A recording of ten minutes or more is asked for less and less often. */
+/** Duration of a recording from which the pauses between polls grow. */
 const longRecordingSeconds = 600;
 
 export interface FollowOptions extends RunOptions {
   /** Overrides the recommended pauses between polls. */
   readonly everySeconds: number | undefined;
-  /** Whether to ask at once, for a recording that was not just sent. */
+  /** Whether the first poll happens at once, for a recording that was not just sent. */
   readonly atOnce: boolean;
-  /** How many are followed at once: each has a request in so many seconds, so that the key's rate is left to others. */
+  /**
+   * Number of recordings that are followed concurrently. With n of them, each is polled at most every n seconds, to
+   * leave most of the key's rate limit to other requests.
+   */
   readonly together: () => number;
   readonly onPoll: (transcription: TranscriptionResource) => void;
 }
 
-/** The recommended pause in seconds after one of `last` (api.md, 8). @param duration of the recording, null while unknown */
+/**
+ * Returns the recommended pause in seconds after a pause of `last` seconds (api.md, 8).
+ * @param duration length of the recording in seconds, null while unknown
+ */
 export function nextPause(last: number, duration: number | null): number {
   return (duration ?? 0) < longRecordingSeconds ? shortSeconds : Math.min(longestSeconds, last * 2);
 }
 
 /**
- * Polls until a recording has ended: first after 10 s, then every 5 s, from ten minutes of length on doubling up to 30 s.
- * @throws {ClientError} for what polling can't get past, and after twice the recording's length plus ten minutes, counted
- * from when it was last seen waiting
+ * Polls until a recording is completed or failed: first after 10 s, then every 5 s. For recordings of at least ten
+ * minutes, the pause doubles up to 30 s.
+ * @throws {ClientError} when a request fails for good; and when, since the recording was last seen as queued, twice its
+ * length plus ten minutes have passed
  */
 export async function followRecording(
   client: ApiClient,

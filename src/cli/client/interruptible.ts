@@ -3,8 +3,8 @@ import { endingSignals, InterruptedError } from "../command-error.ts";
 const signals = Object.keys(endingSignals) as (keyof typeof endingSignals)[];
 
 /**
- * Does work that a signal ends in order: the first SIGINT, SIGTERM or SIGHUP aborts it with an {InterruptedError}, a second
- * one ends the process at once.
+ * Runs `work` with support for a graceful stop. The first SIGINT, SIGTERM or SIGHUP aborts the work with an
+ * {InterruptedError}; a second one exits the process immediately.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
@@ -21,7 +21,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-/** The same interruption with a word on what goes on without us; any other error as it is. */
+/** Adds a message to an interruption, such as what continues on the server; returns other errors unchanged. */
 export function interruptedWith(error: unknown, message: string): unknown {
   return error instanceof InterruptedError ? new InterruptedError(message, error.signal) : error;
 }

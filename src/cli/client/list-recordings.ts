@@ -3,7 +3,7 @@ import type { Persistence } from "./persistence.ts";
 
 const largestPage = 100;
 
-/** Recordings, newest first, page by page up to `limit`. @throws {ClientError} */
+/** Returns up to `limit` recordings, newest first, fetched page by page. @throws {ClientError} */
 export async function listRecordings(
   client: ApiClient,
   persistence: Persistence,

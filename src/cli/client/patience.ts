@@ -1,10 +1,13 @@
 import type { ClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
 
-/** What a request waits for before it is made again. */
+/** Reason for the pause before a retry: no free place in the account, the rate limit, or a failing server. */
 export type Wait = "place" | "rate" | "server";
 
-/** Codes of 409 that pass by themselves: a place gets free, the first request with the same key is answered. */
+/**
+ * Codes of status 409 that resolve by themselves, with their pauses in seconds: a place becomes free, or the first
+ * request with the same Idempotency-Key is answered.
+ */
 const passing: Readonly<Record<string, { from: number; to: number }>> = {
   concurrency_limit: { from: 5, to: 30 },
   idempotency_request_in_progress: { from: 2, to: 30 },
@@ -17,8 +20,9 @@ export interface Pause {
 }
 
 /**
- * How long to wait before one request is made again (api.md, 8): 429 as long as `Retry-After` says; 409 for a pause, where
- * waiting helps; 5xx and lost connections for pauses that double, with jitter, until it has gone on for too long.
+ * Computation of the pauses before the retries of one request (api.md, 8). After 429, the pause is `Retry-After`, if
+ * given. After 409, there is a pause only for codes that resolve by themselves. After 5xx and lost connections, the
+ * pauses double, with jitter, until the failures have lasted too long.
  */
 export class Patience {
   readonly #clock: Clock;
@@ -27,13 +31,13 @@ export class Patience {
   #lastCode = "";
   #troubleSince: number | null = null;
 
-  /** @param troubleSeconds how long a server may fail or be away */
+  /** @param troubleSeconds how long a server may fail or be unreachable */
   constructor(clock: Clock, troubleSeconds: number) {
     this.#clock = clock;
     this.#troubleMilliseconds = troubleSeconds * 1000;
   }
 
-  /** @returns null when it makes no sense to try again */
+  /** Returns the pause before the next retry, or null when a retry makes no sense. */
   after(error: ClientError): Pause | null {
     if (error.code !== this.#lastCode) this.#pauses = 0;
     this.#lastCode = error.code;
@@ -50,7 +54,10 @@ export class Patience {
     return { wait: "server", milliseconds: Math.max(retryAfter ?? 0, this.#next(range)) };
   }
 
-  /** Doubles from one pause to the next; between half of it and all of it, so that many clients don't come at once. */
+  /**
+   * Returns the next pause in milliseconds. The base doubles with each pause; the result is 50 to 100 % of it, so that
+   * many clients don't retry at the same time.
+   */
   #next({ from, to }: { readonly from: number; readonly to: number }): number {
     const seconds = Math.min(to, from * 2 ** this.#pauses++);
     return Math.round(1000 * seconds * (0.5 + this.#clock.random() / 2));

@@ -5,20 +5,20 @@ import { Patience, type Wait } from "./patience.ts";
 export interface PersistenceOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long a server may fail or be away before it is given up. */
+  /** Maximum time that a server may fail or be unreachable before requests fail. */
   readonly troubleSeconds: number;
 }
 
 export interface RunOptions {
-  /** Told that a request waits, and for how long. */
+  /** Called before each pause, with its reason and length. */
   readonly onPause?: (wait: Wait, milliseconds: number) => void;
-  /** Settles when a place of the account may have got free, so that waiting for one ends sooner. */
+  /** Resolves when a place of the account may have become free; this ends the wait for a place early. */
   readonly placeFreed?: () => Promise<void>;
 }
 
 /**
- * Makes requests until they are answered, so far as that makes sense. A server that was never reached is not waited for:
- * then it is the address that is wrong.
+ * Runs requests with retries, as long as they make sense. Without any response so far, there are no retries: the
+ * address is probably wrong.
  */
 export class Persistence {
   readonly #options: PersistenceOptions;
@@ -37,8 +37,9 @@ export class Persistence {
   }
 
   /**
-   * @param attempt one request, that may be made again; told how many were made before
-   * @throws {ClientError} the last refusal @throws the signal's reason
+   * Runs a request until it succeeds.
+   * @param attempt makes the request once; receives the number of previous attempts
+   * @throws {ClientError} the error of the last attempt @throws the signal's reason
    */
   async run<T>(attempt: (tries: number) => Promise<T>, options: RunOptions = {}): Promise<T> {
     const { clock, signal, troubleSeconds } = this.#options;

@@ -4,10 +4,10 @@ import { messageOf } from "../../text/index.ts";
 import { printable } from "../printable.ts";
 import { ClientError } from "./client-error.ts";
 
-/** More than any transcript of 18 hours takes, in any format. */
+/** Maximum size of a response, larger than a transcript of 18 hours in any format. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** A response's body, which may come from anyone: not more than memory can bear. @throws {ClientError} */
+/** Reads a response's body. The server is not trusted. @throws {ClientError} when the body exceeds the maximum size */
 export async function readAnswer(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -25,14 +25,14 @@ const envelopeSchema = Type.Object({
   errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
 });
 
-/** What to do next, by the API's code. */
+/** Hints on the next step, by the API's error code. */
 const hints: Readonly<Record<string, string>> = {
   invalid_api_key: "; see --key-file, or make a key on the server with: transcribe keys create --account NAME",
   transcription_still_processing: "; follow it with: transcribe watch ID",
   transcription_is_not_ready: "; follow it with: transcribe watch ID",
 };
 
-/** The JSON of a body; undefined where it is none. */
+/** Parses a body as JSON; returns undefined if it is not JSON. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
@@ -41,7 +41,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** What a refusal says, as an error. */
+/** Converts an unsuccessful response to an error. */
 export function refusalOf(response: Response, body: Uint8Array, baseUrl: string): ClientError {
   const { status } = response;
   const location = response.headers.get("location");
@@ -67,14 +67,14 @@ export function refusalOf(response: Response, body: Uint8Array, baseUrl: string)
   });
 }
 
-/** What the runtime says of these is about its own interface, or nothing that helps. */
+/** Texts for error codes of lost connections, because the runtime's messages don't help users. */
 const lostReasons: Readonly<Record<string, string>> = {
   ConnectionRefused: "nothing listens there",
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "the connection was closed",
 };
 
-/** Why there was no answer, as an error. */
+/** Converts the failure of a request without a response to an error. */
 export function noAnswer(baseUrl: string, error: unknown): ClientError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = lostReasons[code] ?? messageOf(error);
@@ -83,7 +83,7 @@ export function noAnswer(baseUrl: string, error: unknown): ClientError {
       code: "tls_failed",
     });
   }
-  // A server that speaks TLS closes what does not.
+  // A TLS server closes connections that don't use TLS.
   const hint = code === "ECONNRESET" && baseUrl.startsWith("http:") ? "; if it speaks TLS, name it by https://" : "";
   return new ClientError(`no answer from ${baseUrl}: ${reason}${hint}`, { code: "no_answer" });
 }

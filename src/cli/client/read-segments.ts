@@ -2,7 +2,7 @@ import type { SegmentResource } from "../../http/index.ts";
 import type { ApiClient } from "./api-client.ts";
 import type { Persistence } from "./persistence.ts";
 
-/** All segments of a completed recording, page by page. @throws {ClientError} */
+/** Returns all segments of a completed recording, fetched page by page. @throws {ClientError} */
 export async function readSegments(
   client: ApiClient,
   persistence: Persistence,

@@ -1,16 +1,16 @@
 import { ClientError } from "./client-error.ts";
 import type { PreparedBody } from "./upload-form.ts";
 
-/** A body of which nothing goes out for so long has lost its connection; TCP alone would notice after a quarter of an hour. */
+/** Time without progress after which a connection counts as lost. TCP alone would detect it after about 15 minutes. */
 const stallMilliseconds = 120_000;
 
-/** Sends a body and looks after it: says how far it is, and ends a request that stands still, while sending or after it. */
+/** Reports the progress of an upload and aborts a request that stalls, while the body is sent or after it. */
 export class SendWatch implements Disposable {
   readonly #body: PreparedBody;
   readonly #onSent: (fraction: number) => void;
   readonly #stalled = new AbortController();
   #timer: Timer | undefined;
-  /** Aborted with the caller's, or when nothing goes on. */
+  /** Aborted with the caller's signal, or when the upload stalls. */
   readonly signal: AbortSignal;
 
   constructor(body: PreparedBody, onSent: (fraction: number) => void, signal: AbortSignal) {
@@ -20,7 +20,7 @@ export class SendWatch implements Disposable {
     this.#alive();
   }
 
-  /** The body for fetch, which asks for a piece when the network took the one before. */
+  /** Returns the body for fetch, which requests a chunk when the network has accepted the previous one. */
   stream(): ReadableStream<Uint8Array> {
     const pieces = this.#body.stream();
     let sent = 0;

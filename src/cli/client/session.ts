@@ -5,7 +5,7 @@ import { connect } from "./connection.ts";
 import { interruptible } from "./interruptible.ts";
 import { Persistence } from "./persistence.ts";
 
-/** Somebody sits and waits for the answer of a short command: a server in trouble is given up soon. */
+/** Maximum time that a short command retries a failing server; it is brief, because a person waits for the result. */
 const shortTroubleSeconds = 30;
 
 export interface Session {
@@ -15,8 +15,8 @@ export interface Session {
 }
 
 /**
- * Runs a command of the client: with a connection, with patience, and until a signal says otherwise.
- * @param troubleSeconds how long the server may be in trouble
+ * Runs a client command with a connection and with retries, until it finishes or a signal interrupts it.
+ * @param troubleSeconds how long the server may fail or be unreachable
  */
 export function inSession(
   command: Command,

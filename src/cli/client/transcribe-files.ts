@@ -13,19 +13,19 @@ export interface TranscribeFilesOptions {
   readonly client: ApiClient;
   readonly jobs: readonly Job[];
   readonly language: string | undefined;
-  /** Whether to wait for the transcripts; else the ids are printed. */
+  /** Whether to wait for the transcripts; if false, the ids are printed. */
   readonly wait: boolean;
   readonly json: boolean;
   readonly force: boolean;
   readonly everySeconds: number | undefined;
 }
 
-/** How long a server may be away in the middle of it: longer than a restart takes. */
+/** Maximum time that a server may fail or be unreachable; longer than a restart takes. */
 const troubleSeconds = 600;
 
 /**
- * Sends recordings and prints what they become: ids, or with `wait` transcripts in their order, or files.
- * @throws {CommandError} when any was not done @throws {InterruptedError}
+ * Sends recordings and prints their ids or, with `wait`, prints their transcripts in order or writes them to files.
+ * @throws {CommandError} when any recording failed @throws {InterruptedError}
  */
 export function transcribeFiles(options: TranscribeFilesOptions): Promise<void> {
   return interruptible(async (signal) => {
@@ -40,7 +40,7 @@ export function transcribeFiles(options: TranscribeFilesOptions): Promise<void> 
       },
     });
     try {
-      // A wrong address or key is said before a recording travels.
+      // Reports a wrong address or key before a recording is sent.
       await persistence.run(() => options.client.greet(signal));
       await batch.run();
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { SegmentResource } from "../../http/index.ts";
 import { printable } from "../printable.ts";
 
-/** `0:07.4`, `1:02:07.4`: as short as a time can be read. */
+/** Formats a time as briefly as possible, e.g. `0:07.4` or `1:02:07.4`. */
 export function clock(seconds: number): string {
   const tenths = Math.round(seconds * 10);
   const rest = ((tenths % 600) / 10).toFixed(1).padStart(4, "0");
@@ -10,7 +10,7 @@ export function clock(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** One segment as lines of at most `width` columns: time, speaker, text; the text's later lines are indented under it. */
+/** Formats a segment (time, speaker, text) in lines of at most `width` columns; continuation lines are indented. */
 function segmentLines(segment: SegmentResource, width: number): string {
   const speaker = printable(segment.speaker);
   const head = `${clock(segment.start).padStart(7)} – ${clock(segment.end).padEnd(7)}  ${speaker}  `;
@@ -28,7 +28,7 @@ function segmentLines(segment: SegmentResource, width: number): string {
   return [...lines, line].map((text, index) => (index === 0 ? head : " ".repeat(head.length)) + text).join("\n");
 }
 
-/** A transcript for people, as wide as the terminal. */
+/** Formats a transcript for people, at the width of the terminal. */
 export function transcriptText(segments: readonly SegmentResource[]): string {
   const width = process.stdout.columns ?? 100;
   return segments.map((segment) => `${segmentLines(segment, width)}\n`).join("");

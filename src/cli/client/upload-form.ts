@@ -6,10 +6,10 @@ import { CommandError } from "../command-error.ts";
 
 const pieceBytes = 256 * 1024;
 
-/** A multipart body that can be sent more than once, of a length and a digest that are known before. */
+/** A multipart body that can be sent repeatedly, and whose length and digest are known in advance. */
 export interface UploadForm {
   readonly contentType: string;
-  /** Looks at the recording once more: it may have changed since it was last sent. @throws {CommandError} */
+  /** Reads the recording's state again, as it may have changed since the last attempt. @throws {CommandError} */
   prepare(signal: AbortSignal): Promise<PreparedBody>;
 }
 
@@ -17,11 +17,11 @@ export interface PreparedBody {
   readonly sizeBytes: number;
   /** Value of `Content-Digest` (RFC 9530). */
   readonly digest: string;
-  /** The body's bytes, read as they are asked for. @throws Error when the recording gets shorter meanwhile */
+  /** Reads the body's bytes on demand. @throws {Error} when the recording becomes shorter meanwhile */
   stream(): AsyncGenerator<Uint8Array>;
 }
 
-/** The form for a recording: a file's path, or an http(s) link. */
+/** Returns the form for a recording, given by a file's path or an http(s) URL. */
 export function uploadForm(input: string, language: string | undefined): UploadForm {
   const boundary = `transcribe-${randomUUID()}`;
   const fields = language === undefined ? "" : field(boundary, "language", language);
@@ -42,7 +42,7 @@ export function uploadForm(input: string, language: string | undefined): UploadF
   return { contentType, prepare: fileBody(input, head, Buffer.from(`\r\n${end}`)) };
 }
 
-/** Whether an input of the command line is a link and no file. */
+/** Returns whether an input of the command line is a URL rather than a file. */
 export function isLink(input: string): boolean {
   return /^https?:\/\//i.test(input);
 }
@@ -71,11 +71,11 @@ function fileBody(path: string, head: Buffer, tail: Buffer): UploadForm["prepare
   };
 }
 
-/** @throws {CommandError} for what can't be read, or is no plain file */
+/** Opens a recording. @throws {CommandError} when it can't be read, or is not a regular file */
 async function openRecording(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {
-    // A pipe without a writer would hold the open for ever.
+    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
@@ -102,7 +102,7 @@ function field(boundary: string, name: string, value: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 }
 
-/** As the HTML standard writes file names in a form ("multipart/form-data encoding algorithm"). */
+/** Escapes a file name as in the HTML standard ("multipart/form-data encoding algorithm"). */
 function quoted(name: string): string {
   return name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

@@ -17,7 +17,7 @@ interface WatchOptions {
   readonly json?: boolean;
 }
 
-/** How long a server may be away in the middle of it: longer than a restart takes. */
+/** Maximum time that a server may fail or be unreachable; longer than a restart takes. */
 const troubleSeconds = 600;
 
 /** transcribe watch [ID…] */
@@ -33,7 +33,7 @@ export function watchCommand(): Command {
 }
 
 async function watch(session: Session, named: readonly string[], { every, json }: WatchOptions): Promise<void> {
-  // One refusal of a key is enough for all of them.
+  // Checks the key first, so that a refused key is reported once and not for each id.
   await session.persistence.run(() => session.client.greet(session.signal));
   using board = new ProgressBoard();
   const ids = named.length > 0 ? [...new Set(named)] : await openIds(session);

@@ -1,7 +1,7 @@
 import { isCommand, quoted, quotedPlace, valuePatterns } from "./cases.ts";
 import type { Place, Values } from "./places.ts";
 
-/** A script for bash: one function that finds the place by the words before the cursor. */
+/** Returns the script for bash: one function that derives the place from the words before the cursor. */
 export function bashScript(places: readonly Place[]): string {
   return `# bash completion of transcribe, made by: transcribe completion bash
 _transcribe() {

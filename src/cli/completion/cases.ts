@@ -1,15 +1,15 @@
 import type { Place, Values } from "./places.ts";
 
-/** What the scripts for bash and zsh have in common: both go by `case` over the places of the command line. */
+/** Shared parts of the scripts for bash and zsh, which both use `case` over the places of the command line. */
 
 export const isCommand = ({ path }: Place) => path.length > 0;
 
-/** A place as the shell's variable `at` has it, quoted. */
+/** Returns a place, quoted, in the form of the shell variable `at`. */
 export const quotedPlace = (place: Place) => quoted(nameOf(place));
 
 const nameOf = ({ path }: Place) => path.map((word) => ` ${word}`).join("");
 
-/** For each option of a place that takes a value: what matches the place and the option, `at:option`, and what it takes. */
+/** Returns, for each option of a place that takes a value, its `case` patterns (`at:option`) and its values. */
 export function valuePatterns(place: Place): { readonly patterns: string; readonly values: Values }[] {
   return place.options.flatMap(({ names, values }) => {
     if (values === null) return [];

@@ -1,6 +1,6 @@
 import type { Place, Values } from "./places.ts";
 
-/** A script for fish: a line for each command, option and list of values. */
+/** Returns the script for fish, with one line for each command, option and list of values. */
 export function fishScript(places: readonly Place[]): string {
   return `# fish completion of transcribe, made by: transcribe completion fish
 function __transcribe_at

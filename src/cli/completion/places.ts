@@ -4,7 +4,7 @@ import { scopes } from "../../accounts/index.ts";
 import { settingEntries } from "../../config/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 
-/** What may stand where a value is asked for: names of files, one of a list, or what nobody can guess. */
+/** Possible values of an option or argument: file names, one of a list, or any text, which can't be completed. */
 export type Values = "files" | "anything" | readonly string[];
 
 /** An option as a shell completes it. */
@@ -12,21 +12,21 @@ export interface PlaceOption {
   /** e.g. `-o`, `--output` */
   readonly names: readonly string[];
   readonly description: string;
-  /** Null for an option that takes no value. */
+  /** Possible values; null for an option without a value. */
   readonly values: Values | null;
 }
 
-/** A point of the command line where a command's name was written, and what may follow. */
+/** A position on the command line after a command's name, and the words that may follow. */
 export interface Place {
   /** e.g. `["keys", "create"]`; empty for the program itself. */
   readonly path: readonly string[];
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly PlaceOption[];
-  /** What the arguments are; null where there are none. */
+  /** Possible values of the arguments; null if there are none. */
   readonly argument: Values | null;
 }
 
-/** Placeholders in the commands' declarations that say what a value is. */
+/** Possible values by the placeholder in a command's declaration. */
 const meanings: Readonly<Record<string, Values>> = {
   file: "files",
   path: "files",
@@ -37,7 +37,7 @@ const meanings: Readonly<Record<string, Values>> = {
   setting: settingEntries.map(({ path }) => path),
 };
 
-/** Every place of a program's command line, from its declarations. */
+/** Returns all places of a program's command line, derived from its declarations. */
 export function completionPlaces(program: Command, path: readonly string[] = []): Place[] {
   const commands = program.commands.filter((command) => !isHidden(command));
   const [argument] = program.registeredArguments;
@@ -77,12 +77,12 @@ function choicesOf(schema: TSchema): Values {
   return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
 }
 
-/** commander keeps it to itself whether a command is shown. */
+/** Returns whether a command is hidden. commander has no public property for this. */
 function isHidden(command: Command): boolean {
   return "_hidden" in command && command._hidden === true;
 }
 
-/** Room for a description is one line of a menu. */
+/** Shortens a description to one line of a menu. */
 function firstSentence(text: string): string {
   return (/^[^.;(]+/.exec(text)?.[0] ?? "").trim();
 }

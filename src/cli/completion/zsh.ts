@@ -1,7 +1,7 @@
 import { isCommand, quoted, quotedPlace, valuePatterns } from "./cases.ts";
 import type { Place, Values } from "./places.ts";
 
-/** A script for zsh, to be put as _transcribe into a directory of fpath, or sourced after compinit. */
+/** Returns the script for zsh, to be stored as _transcribe in a directory of fpath, or sourced after compinit. */
 export function zshScript(places: readonly Place[]): string {
   return `#compdef transcribe
 # zsh completion of transcribe, made by: transcribe completion zsh
@@ -54,7 +54,7 @@ function placeCase(place: Place): string {
       ${rest === "" ? "" : `else\n        ${rest}\n      `}fi ;;`;
 }
 
-/** An item of _describe: the name, a colon, the description. */
+/** Returns an item of _describe: the name, a colon, the description. */
 function described(name: string, description: string): string {
   return quoted(`${name.replaceAll(":", "\\:")}:${description}`);
 }

@@ -46,7 +46,7 @@ export function showCommand(): Command {
     });
 }
 
-/** Who shows the settings to somebody else shows no password. */
+/** Removes passwords from a value, so that users can share the printed settings. */
 function shown(value: unknown): unknown {
   return typeof value === "string" ? withoutPassword(value) : value;
 }

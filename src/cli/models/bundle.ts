@@ -66,7 +66,7 @@ async function here(id: string, context: ModelsContext, quiet: boolean): Promise
   return await pull(entry, context, quiet);
 }
 
-/** The file system's word on the output, without a stack; what is wrong with a model says so itself. */
+/** Converts a file system error of the output to an error without a stack; rethrows errors about a model unchanged. */
 function refuse(path: string, error: unknown): never {
   if (error instanceof LibraryError) throw error;
   throw new CommandError(`can't write ${path}: ${messageOf(error)}`);

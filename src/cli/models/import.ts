@@ -34,7 +34,7 @@ export function importCommand(): Command {
           inspect: (file) => inspect(file, from, path),
           onProgress: (doing, done, total) => progress.show(doing, done, total),
         });
-      // What this process has the right to open no more is copied to where it has.
+      // This process may have lost the right to open the model's path, so the open files are copied to the library.
       const installed =
         carried === null
           ? await importFrom(path)
@@ -48,7 +48,7 @@ export function importCommand(): Command {
     });
 }
 
-/** A copy of a file that the caller named is called by that file's name. */
+/** Validates a model file. Error messages about a temporary copy show the path that the caller named. */
 function inspect(file: string, copy: string, named: string): void {
   try {
     validateModelFile(file);

@@ -16,7 +16,7 @@ export function listCommand(): Command {
     });
 }
 
-/** A model as `models list --json` shows it. */
+/** Returns the models in the format of `models list --json`. */
 function modelRows({ catalogue, files, library, speech }: ModelsContext) {
   const inUse = speech.current().id;
   const installed = new Map(library.list().map((model) => [model.id, model]));

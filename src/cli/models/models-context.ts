@@ -14,7 +14,7 @@ import { DataDirectory, type Store } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
 
-/** What the commands for models work with. */
+/** Shared objects of the commands for models. */
 export interface ModelsContext {
   readonly settings: Settings;
   readonly dataDirectory: DataDirectory;
@@ -24,16 +24,16 @@ export interface ModelsContext {
   readonly library: ModelLibrary;
   readonly catalogue: readonly ModelEntry[];
   readonly speech: SpeechModels;
-  /** `engine.whisper_model`, here or of the server that runs: it wins over what was chosen; empty: none. */
+  /** `engine.whisper_model` of the running server, else of the settings. Overrides the chosen model; empty if unset. */
   readonly setting: string;
 }
 
-/** Opens the data directory's models; works with the server up or down. */
+/** Opens the data directory's models, whether or not a server is running. */
 export function modelsContext(command: Command): Promise<ModelsContext> {
   return openModels(dataSettingsOf(command));
 }
 
-/** The same for a command that is the data directory's owner already. */
+/** Does the same as `modelsContext`, for a process that already runs as the data directory's owner. */
 export async function openModels(own: Settings): Promise<ModelsContext> {
   const dataDirectory = new DataDirectory(own.storage.data_dir);
   const running = await findRunningServer(dataDirectory);
@@ -50,7 +50,7 @@ export async function openModels(own: Settings): Promise<ModelsContext> {
   };
 }
 
-/** The catalogue's entry of that id. @throws {CommandError} */
+/** Returns the catalogue's entry with this id. @throws {CommandError} when the id is unknown */
 export function requireEntry(catalogue: readonly ModelEntry[], id: string): ModelEntry {
   const entry = findModelOrNull(catalogue, id);
   if (entry !== null) return entry;
@@ -59,6 +59,6 @@ export function requireEntry(catalogue: readonly ModelEntry[], id: string): Mode
   throw new CommandError(`the catalogue has no model ${id}; ${next}`);
 }
 
-/** What to do where there is no network. */
+/** Advice for machines without a direct network connection. */
 export const airGap =
   "Behind a proxy, set HTTPS_PROXY; with a mirror of your own, models.mirror. Without a network, make a bundle on a machine that has one (transcribe models bundle ID -o FILE), carry it here and import it (transcribe models import FILE)";

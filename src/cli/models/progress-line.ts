@@ -1,7 +1,7 @@
 const redrawMilliseconds = 500;
 const barColumns = 24;
 
-/** One line at the foot of a terminal that says how far something long is; silent in a pipe, and gone in the end. */
+/** A progress line at the bottom of a terminal, removed at the end. In a pipe, nothing is printed. */
 export class ProgressLine implements Disposable {
   readonly #stream: NodeJS.WriteStream;
   readonly #live: boolean;
@@ -16,7 +16,7 @@ export class ProgressLine implements Disposable {
     this.#live = stream.isTTY === true && process.env.TERM !== "dumb";
   }
 
-  /** @param done bytes; @param total null while it is not known */
+  /** Shows the progress in bytes. @param total null while unknown */
   show(doing: string, done: number, total: number | null): void {
     if (!this.#live) return;
     const now = performance.now();
@@ -35,12 +35,12 @@ export class ProgressLine implements Disposable {
   }
 }
 
-/** e.g. `whisper-small: download [#####     ]  21 %  98 of 466 MiB, 5.4 MiB/s, 68 s left` */
+/** Formats progress, e.g. `whisper-small: download [#####     ]  21 %  98 of 466 MiB, 5.4 MiB/s, 68 s left`. */
 export function progressText(at: {
   readonly doing: string;
   readonly done: number;
   readonly total: number | null;
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly rate: number;
 }): string {
   const { doing, done, total, rate } = at;

@@ -23,7 +23,7 @@ export function pullCommand(): Command {
     });
 }
 
-/** Pulls one model, showing how far it is. @throws {LibraryError} that says what to do without a network */
+/** Pulls one model and shows the progress. @throws {LibraryError} with advice for machines without a network */
 export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
   const { library, catalogue, settings } = context;
   using progress = new ProgressLine();

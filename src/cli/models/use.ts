@@ -53,7 +53,7 @@ function requireHere(id: string, { speech, catalogue }: ModelsContext): SpeechMo
   throw new CommandError(`there is no model ${id}; see them with: transcribe models list`);
 }
 
-/** Computes a little with the model, in processes that may crash, before anything depends on it. */
+/** Runs a self-test of the model before it is used, in separate processes, because native code may crash. */
 async function requireWorking(model: SpeechModel, { files, dataDirectory }: ModelsContext, before: string) {
   const { nativeDirectory } = files;
   const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath: dataDirectory.verdicts };
@@ -67,7 +67,7 @@ async function requireWorking(model: SpeechModel, { files, dataDirectory }: Mode
   }
 }
 
-/** What is wrong with a model is the same with every variant, and said once. */
+/** Returns the reason of a failure. A faulty model fails with each CPU library for the same reason, reported once. */
 function reasonOf(error: unknown): string {
   if (error instanceof NoCpuLibraryError) return [...new Set(error.leftOut.map(({ reason }) => reason))].join("; ");
   return messageOf(error);

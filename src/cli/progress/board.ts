@@ -2,20 +2,20 @@ import { printable } from "../printable.ts";
 import { type RowState, rowText } from "./row-text.ts";
 import { type ScreenStream, showsUnicode, type TerminalKind, terminalKind } from "./terminal.ts";
 
-/** A few times a second is as often as eyes want it. */
+/** Minimum time between two drawings; people don't notice more than a few per second. */
 const redrawMilliseconds = 250;
 
 export interface ProgressRow {
-  /** @param percent 0 to 100; null where nothing can be measured */
+  /** Updates the row. @param percent 0 to 100; null if it can't be measured */
   show(step: string, percent: number | null): void;
-  /** Takes the row away; `note` stays in its place. */
+  /** Removes the row; `note` is printed in its place. */
   end(note?: string): void;
 }
 
 /**
- * Rows of progress at the foot of a terminal, one for each recording, drawn over a few times a second; what is printed
- * meanwhile goes above them. In a pipe it is silent. No colours, and the cursor is left alone: a killed process leaves a
- * terminal as it should be.
+ * Progress rows at the bottom of a terminal, one for each recording, redrawn a few times per second. Other output
+ * appears above them. In a pipe, nothing is printed. The board uses no colours and does not hide the cursor, so a
+ * killed process leaves the terminal in a normal state.
  */
 export class ProgressBoard implements Disposable {
   readonly #stream: ScreenStream;
@@ -48,12 +48,12 @@ export class ProgressBoard implements Disposable {
     };
   }
 
-  /** A line for people that stays; nothing in a pipe. */
+  /** Prints a permanent line for people; in a pipe, prints nothing. */
   note(text: string): void {
     if (this.#kind !== "none") this.above(() => this.#stream.write(`${printable(text)}\n`));
   }
 
-  /** Prints something with the rows out of the way. */
+  /** Removes the rows, calls `print`, and draws the rows again below its output. */
   above(print: () => void): void {
     this.#clear();
     print();
@@ -75,7 +75,7 @@ export class ProgressBoard implements Disposable {
     this.#timer.unref();
   }
 
-  /** All rows in one write, so that nothing flickers; none where nothing changed. */
+  /** Draws all rows in one write, to avoid flicker; writes nothing if no row changed. */
   #draw(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -92,7 +92,7 @@ export class ProgressBoard implements Disposable {
     this.#drawn = [];
   }
 
-  /** To the first drawn line: a terminal that got narrower has broken them into more. */
+  /** Returns the escape sequence to the first drawn line. A terminal that became narrower has wrapped the lines. */
   #toTop(): string {
     const { columns } = this;
     const lines = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
@@ -104,7 +104,7 @@ export class ProgressBoard implements Disposable {
     const room = Math.max(1, (this.#stream.rows ?? 24) - 2);
     const visible = shown.length > room ? shown.slice(0, room - 1) : shown;
     const labelColumns = Math.max(0, ...visible.map((row) => Bun.stringWidth(row.label)));
-    // The last column stays free: some terminals go to the next line as soon as it is filled.
+    // The last column stays free, because some terminals start a new line as soon as it is filled.
     const lines = visible.map((row) => rowText(row, labelColumns, this.columns - 1, this.#unicode));
     return shown.length > visible.length ? [...lines, `and ${shown.length - visible.length} more`] : lines;
   }

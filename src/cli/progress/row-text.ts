@@ -1,10 +1,10 @@
 import { fitted } from "../printable.ts";
 
-/** How far one thing is. */
+/** Progress of one task. */
 export interface RowState {
   readonly label: string;
   readonly step: string;
-  /** 0 to 100; null where nothing can be measured. */
+  /** 0 to 100; null if it can't be measured. */
   readonly percent: number | null;
 }
 
@@ -13,7 +13,7 @@ const percentColumns = "100 %".length;
 const stepColumns = 12;
 const narrowest = 8;
 
-/** One row in at most `columns` columns: label, bar, percent, step; a narrow terminal gets no bar. */
+/** Formats a row of at most `columns` columns: label, bar, percent, step. A narrow terminal gets no bar. */
 export function rowText(row: RowState, labelColumns: number, columns: number, unicode: boolean): string {
   const percent = (row.percent === null ? (unicode ? "…" : "..") : `${Math.floor(row.percent)} %`).padStart(
     percentColumns,
@@ -31,7 +31,7 @@ function bar(percent: number, unicode: boolean): string {
   return (unicode ? "█" : "#").repeat(filled) + (unicode ? "░" : "-").repeat(barColumns - filled);
 }
 
-/** Wide characters take two columns, so `padEnd` won't do. */
+/** Shortens or pads a text to a width. Wide characters take two columns, which `padEnd` does not consider. */
 function padded(text: string, columns: number): string {
   const short = fitted(text, columns);
   return short + " ".repeat(Math.max(0, columns - Bun.stringWidth(short)));

@@ -1,4 +1,4 @@
-/** What a board draws on: standard error, or a test's own. */
+/** The stream that a board draws on: standard error, or a test's stream. */
 export interface ScreenStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -8,7 +8,7 @@ export interface ScreenStream {
   off?(event: "resize", listener: () => void): unknown;
 }
 
-/** `live`: lines are drawn over; `plain`: a terminal that can't, which gets a line a step; `none`: a pipe or a file. */
+/** `live`: lines can be redrawn; `plain`: a terminal without redrawing, one line per step; `none`: a pipe or file. */
 export type TerminalKind = "live" | "plain" | "none";
 
 export function terminalKind(stream: ScreenStream, environment: NodeJS.ProcessEnv): TerminalKind {
@@ -16,7 +16,7 @@ export function terminalKind(stream: ScreenStream, environment: NodeJS.ProcessEn
   return environment.TERM === "dumb" || !environment.TERM ? "plain" : "live";
 }
 
-/** Whether a terminal shows letters beyond ASCII: its locale says so. */
+/** Returns whether the locale is UTF-8, so that a terminal can show characters beyond ASCII. */
 export function showsUnicode({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || "");
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { exportFormats } from "../../exports/index.ts";
 
-/** Adds the options that say where transcripts go and in which format, as `planOutputs` takes them. */
+/** Adds the options for destination and format of transcripts, which `planOutputs` takes. */
 export function addOutputOptions(command: Command): Command {
   return command
     .addOption(new Option("--format <format>", "kind of file for the transcripts").choices(Object.keys(exportFormats)))

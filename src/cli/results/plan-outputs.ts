@@ -7,29 +7,31 @@ import { CommandError, exitCodes } from "../command-error.ts";
 import { fitted, printable } from "../printable.ts";
 
 export interface OutputOptions {
-  /** As `--output` has it: a file, a directory, or `-`. */
+  /** Value of `--output`: a file, a directory, or `-`. */
   readonly output?: string | undefined;
   readonly format?: ExportFormat | undefined;
-  /** Whether a file that is there may be overwritten. */
+  /** Whether an existing file may be overwritten. */
   readonly force?: boolean | undefined;
   /** Whether JSON is printed on standard output. */
   readonly json?: boolean | undefined;
 }
 
-/** Where one transcript goes: a file's path, or standard output. */
+/** Destination of one transcript: a file's path, or standard output. */
 export interface Output {
   readonly format: ExportFormat;
   readonly path: string;
 }
 
-/** The path that stands for standard output. */
+/** Path that denotes standard output. */
 export const standardOutput = "-";
 
 /**
- * Where the transcripts of recordings shall go, one for each name; said before any is sent.
- * @param names of files or links
- * @returns null for each where neither a format nor a place was asked for
- * @throws {CommandError} where two would go to one place, a file is there already, or its directory is not
+ * Determines the destination of each recording's transcript, before any recording is sent. Creates the directory that
+ * `--output` names.
+ * @param names file paths or URLs of the recordings
+ * @returns null for each name if neither a format nor an output was requested
+ * @throws {CommandError} when destinations collide, a file exists, a directory is missing or can't be created, or
+ * standard output can't take the transcript
  */
 export function planOutputs(
   names: readonly string[],
@@ -81,10 +83,10 @@ function inDirectory(names: readonly string[], directory: string, format: Export
   return outputs;
 }
 
-/** Of letters of up to three bytes still a name that file systems take. */
+/** Maximum width of a file name's stem. With characters of up to three bytes, file systems still accept the name. */
 const longestStem = 80;
 
-/** A file name without its extension; of a link the last part of its path, or its host. */
+/** Returns a file name without its extension; for a URL, the last component of its path, or else its host. */
 function stemOf(name: string): string {
   const link = /^https?:\/\//i.test(name) ? URL.parse(name) : null;
   const last = link === null ? name : decoded(basename(link.pathname));

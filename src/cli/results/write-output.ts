@@ -7,19 +7,19 @@ import { printableText } from "../printable.ts";
 import { standardOutput } from "./plan-outputs.ts";
 
 /**
- * Writes a transcript to a file, whole or not at all, or to standard output.
- * @param force whether a file that is there may be overwritten
- * @throws {CommandError}
+ * Writes a transcript to standard output, or atomically to a file.
+ * @param force whether an existing file may be overwritten
+ * @throws {CommandError} when the file exists without `force`, or can't be written
  */
 export async function writeOutput(path: string, bytes: Uint8Array, force: boolean): Promise<void> {
   if (path === standardOutput) {
-    // What others wrote must not steer a terminal; a pipe gets it as it is.
+    // Untrusted text must not control a terminal; a pipe receives it unchanged.
     process.stdout.write(process.stdout.isTTY ? printableText(new TextDecoder().decode(bytes)) : bytes);
     return;
   }
   try {
     const there = await stat(path).catch(() => null);
-    // A device or a pipe is written into, never replaced.
+    // A device or a pipe is written to, never replaced.
     if (there !== null && !there.isFile()) await writeFile(path, bytes);
     else await replaceFile(path, bytes, force);
   } catch (error) {
@@ -43,7 +43,10 @@ async function replaceFile(path: string, bytes: Uint8Array, force: boolean): Pro
   }
 }
 
-/** A link fails where something is there already, even what came in the last moment; some file systems have none. */
+/**
+ * Publishes a file under a new name. `link` fails if the name exists, even if it was created a moment before. Some file
+ * systems have no hard links; there, the name is checked before a rename.
+ */
 async function placeNew(partial: string, path: string): Promise<void> {
   const taken = new CommandError(`${path} is there already; --force overwrites it`);
   try {

@@ -49,7 +49,7 @@ export function runCommand(): Command {
 async function run(command: Command, jobs: readonly RunJob[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const settings = settingsForAll(command);
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
-  // Who asks sees what comes of it; the log is for those who ask for that.
+  // The command's output suffices by default, so logs are written only if a level is given.
   const log = createLogger(options.logLevel ?? "silent");
   const outcomes: RunOutcome[] = [];
   const faults: CommandError[] = [];
@@ -65,7 +65,7 @@ async function run(command: Command, jobs: readonly RunJob[], options: RunOption
     }
   } catch (error) {
     const trouble = databaseTrouble(error instanceof MigrationError ? error.cause : error);
-    // The only database that this command writes to is its own, which goes with it.
+    // This command writes to its own temporary database only, so database errors concern the temporary directory.
     if (trouble !== null) {
       throw new CommandError(`can't work in ${tmpdir()} (${trouble}); name a directory with room: TMPDIR=DIRECTORY`);
     }

@@ -13,28 +13,28 @@ import { type Output, writeOutput } from "../results/index.ts";
 export interface RunJob {
   readonly file: string;
   readonly language: string | undefined;
-  /** Where the transcript goes as a file; null: it is printed for people. */
+  /** Destination of the transcript as a file; if null, it is printed for people. */
   readonly output: Output | null;
   readonly force: boolean;
-  /** Whether the printed transcript has the file's name above it. */
+  /** Whether the file's name is printed above the transcript. */
   readonly heading: boolean;
-  /** Whether nothing is printed here, because all is printed as JSON in the end. */
+  /** Whether the caller prints all results as JSON at the end; if so, nothing is printed here. */
   readonly json: boolean;
 }
 
-/** What became of one file, in the form in which `run --json` prints it. */
+/** Result of one file, in the format that `run --json` prints. */
 export interface RunOutcome {
   readonly input: string;
   readonly language: string | null;
   readonly duration_seconds: number | null;
-  /** Null where a file was asked for, or there is no transcript. */
+  /** Null if a file was requested, or there is no transcript. */
   readonly segments: readonly SegmentResource[] | null;
-  /** The file that was written. */
+  /** Path of the written file. */
   readonly output: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** A recording that ended as failed, by its reason. */
+/** A recording failed; the code is its failure reason. */
 class FailedError extends CommandError {
   readonly code: string;
 

@@ -14,7 +14,7 @@ export function statusCommand(): Command {
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const status = await readStatus(dataSettingsOf(command), thisMachine);
       print(json === true, inSnakeCase(status), () => inWords(status));
-      // Said above, in what was printed.
+      // The message is empty, because the printed status contains the reason.
       if (!status.ready) throw new CommandError("");
     });
 }

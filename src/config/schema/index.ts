@@ -15,10 +15,10 @@ import { storage } from "./storage.ts";
 export type { SettingAnnotations } from "./kinds.ts";
 
 /**
- * Every setting there is, once: name, type, unit, range, default and description, a file for each table. The settings
- * file, the environment, the flags and the documentation are made from this schema. A key's dotted path is its name in
- * the file (`server.port`); the name in the environment is made from it (`TRANSCRIBE_QUEUE_SLOTS`) unless `env` names a
- * shorter one; `flag` is its option of `serve`.
+ * Every setting, defined once: name, type, unit, range, default and description, with one file for each table. The
+ * settings file, the environment, the flags and the documentation are generated from this schema. A key's dotted path
+ * is its name in the file (`server.port`). Its environment variable is derived from the path (`TRANSCRIBE_QUEUE_SLOTS`)
+ * unless `env` names a shorter one. `flag` is its option of `serve`.
  */
 export const settingsSchema = group("Settings of the transcribe server.", {
   server,

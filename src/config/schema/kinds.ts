@@ -1,12 +1,12 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** What a setting says of itself beside its type, its range and its default. */
+/** Properties of a setting in addition to its type, range and default. */
 export interface SettingAnnotations {
-  /** One or two sentences: what it does, and what its special values mean. */
+  /** One or two sentences: the setting's effect and the meaning of special values. */
   readonly description: string;
-  /** Whether a running server takes a new value at SIGHUP; where not, it needs a restart. */
+  /** Whether a running server applies a new value at SIGHUP; otherwise it needs a restart. */
   readonly reload: boolean;
-  /** Name in the environment, where it is not made from the path. */
+  /** Environment variable, if it is not derived from the path. */
   readonly env?: string;
   /** Option of `serve`, e.g. `--port`. */
   readonly flag?: string;
@@ -19,12 +19,12 @@ export function text(options: Setting<string>) {
   return Type.String(options);
 }
 
-/** A file or directory. One that a settings file names relatively is sought from that file's folder on. */
+/** Returns the type of a file or directory. A relative path in a settings file is relative to that file's folder. */
 export function path(options: Setting<string>) {
   return Type.String({ ...options, path: "always" });
 }
 
-/** A name that others give, or a file, which then has a slash in its path. */
+/** Returns the type of a name or a file; a text with a slash is a file's path. */
 export function nameOrPath(options: Setting<string>) {
   return Type.String({ ...options, path: "with slash" });
 }
@@ -33,12 +33,12 @@ export function integer(options: Setting<number> & Range) {
   return Type.Integer(options);
 }
 
-/** A size: the setting's number counts bytes, and people may write `512 MiB`. */
+/** Returns the type of a size: the setting's number counts bytes, and people may write `512 MiB`. */
 export function bytes(options: Setting<number> & Range) {
   return Type.Integer({ ...options, unit: "bytes" });
 }
 
-/** A duration: the setting's number counts this unit, and people may write `90s`, `18h` or `7d`. */
+/** Returns the type of a duration: the setting's number counts this unit, and people may write `90s`, `18h` or `7d`. */
 export function duration(unit: "seconds" | "minutes" | "days", options: Setting<number> & Range) {
   return Type.Integer({ ...options, unit });
 }
@@ -58,7 +58,7 @@ export function choice<const T extends string>(values: readonly T[], options: Se
   );
 }
 
-/** A table of the file, e.g. `[server]`. */
+/** Returns the type of a table of the file, e.g. `[server]`. */
 export function group<T extends Record<string, TSchema>>(description: string, properties: T) {
   return Type.Object(properties, { additionalProperties: false, description });
 }

@@ -6,30 +6,30 @@ export interface TomlFault {
   readonly message: string;
 }
 
-/** Leads from what was parsed back to the text as it was written. */
+/** Maps the parsed text back to the original text. */
 export interface Original {
   offset(parsedOffset: number): number;
   text(parsedRange: readonly [number, number]): string;
-  /** Without the names that stand for a second definition. */
+  /** Removes the names that were inserted for a second definition. */
   names(parsed: readonly string[]): string[];
 }
 
 interface Parsed {
-  /** Null where too little can be read to go on. */
+  /** Null when too little can be read to continue. */
   readonly program: AST.TOMLProgram | null;
   readonly original: Original;
   readonly faults: readonly TomlFault[];
 }
 
-/** Of the private use area: no setting's name begins so. */
+/** Character of the private use area: no setting's name starts with it. */
 const secondTime = "\u{e000}";
 const duplicate = "Defining a key multiple times is invalid";
 const mostFaults = 20;
 
 /**
- * Parses a text with faults as far as it can be understood. The parser ends at its first fault; here what is defined twice
- * gets a name of its own, a line that is no TOML is left out, and so is all from a broken head of a table on, and it is
- * asked again.
+ * Parses a text with faults as far as it can be understood. The parser stops at its first fault, so the text is changed
+ * and parsed again. A second definition gets a unique name, and a line that is not TOML is blanked. After a broken
+ * table head, the rest of the text is removed.
  */
 export function parseTolerantly(text: string): Parsed {
   const insertions: Insertion[] = [];
@@ -49,13 +49,13 @@ export function parseTolerantly(text: string): Parsed {
     }
     const index = brokenAt(parsed, error);
     const offset = original.offset(index);
-    // What follows from leaving out something further down is no fault of the file's.
+    // A fault that results from removing later text is not a fault of the file.
     if (offset > lastBroken) {
       faults.push({ place: placeAt(text, offset), message: `this is no TOML: ${inWords(error.message)}` });
       lastBroken = offset;
     }
     const rest = withoutLine(parsed, index);
-    // The parser may stay with an empty line, at the end of what a line before has begun.
+    // The parser may report an empty line at the end of something that an earlier line has begun.
     const shorter = rest === parsed ? withoutLine(parsed, parsed.slice(0, index).trimEnd().length) : rest;
     if (shorter === parsed || shorter.trim() === "") break;
     parsed = shorter;
@@ -63,7 +63,7 @@ export function parseTolerantly(text: string): Parsed {
   return { program: null, original, faults };
 }
 
-/** The program, or what is wrong with it. */
+/** Returns the parsed program or its first fault. */
 function faultOf(text: string): AST.TOMLProgram | ParseError {
   try {
     return parseTOML(text, { tomlVersion: "1.0" });
@@ -73,7 +73,10 @@ function faultOf(text: string): AST.TOMLProgram | ParseError {
   }
 }
 
-/** Offset of a fault. The parser names the next thing that it meets; what is missing is missing at the end of the line before. */
+/**
+ * Returns the offset of a fault. The parser reports the next token, but a missing token belongs to the end of the
+ * previous line.
+ */
 function brokenAt(text: string, { index, message }: ParseError): number {
   const before = text.slice(0, index);
   const isFirstOfLine = /(?:^|\n)\s*$/.test(before);
@@ -89,7 +92,7 @@ function withoutLine(text: string, offset: number): string {
 }
 
 interface Insertion {
-  /** Offset in the text with the insertions made before. */
+  /** Offset in the text that contains all earlier insertions. */
   readonly at: number;
   readonly length: number;
 }

@@ -4,7 +4,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** The place of an offset in UTF-16 units, as the parser counts. */
+/** Returns the place of an offset, which counts UTF-16 units as the parser does. */
 export function placeAt(text: string, offset: number): Place {
   const lines = text.slice(0, offset).split("\n");
   return { line: lines.length, column: [...(lines.at(-1) ?? "")].length + 1 };

@@ -2,11 +2,11 @@ import type { AST } from "toml-eslint-parser";
 import { parseTolerantly, type TomlFault } from "./parse-tolerantly.ts";
 import { type Place, placeAt } from "./place.ts";
 
-/** A key of a TOML file with what it is set to; or a table's head, with no value. */
+/** A key of a TOML file with its value, or a table's head without a value. */
 export interface TomlEntry {
   /** Names of the tables and of the key, e.g. `["server", "port"]`. */
   readonly path: readonly string[];
-  /** A text, a number, true or false, a list of these, or something else that the file's text of it has to stand for. */
+  /** A text, a number, a boolean, a list of these, or another value that is shown only by its source text. */
   readonly value: unknown;
   /** The value as the file writes it; null for the head of a table, or an inline table. */
   readonly source: string | null;
@@ -18,7 +18,7 @@ export interface TomlReading {
   readonly faults: readonly TomlFault[];
 }
 
-/** Reads a TOML file (1.0) and says where everything stands. Finds all faults and still gives what could be read. */
+/** Reads a TOML file (1.0) with the place of every entry. Finds all faults and still returns the readable entries. */
 export function readToml(text: string): TomlReading {
   try {
     return readTree(text);
@@ -44,7 +44,7 @@ function readTree(text: string): TomlReading {
   const entries = (program?.body[0].body ?? []).flatMap((node): TomlEntry[] => {
     if (node.type === "TOMLKeyValue") return ofPairs([node], []);
     const path = namesOf(node.key);
-    // A list of tables is no setting's value: its head says so by a value that none takes.
+    // A list of tables is not valid for any setting: its head gets a value that no setting accepts.
     const value = node.kind === "array" ? [{}] : {};
     return [{ path, value, source: null, place: place(node.key) }, ...ofPairs(node.body, path)];
   });

@@ -11,7 +11,7 @@ that runs reads the file again at SIGHUP; where that is not enough, it is said.`
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The example of a settings file: all settings with their defaults, commented out.
+ * Returns an example settings file: all settings with their defaults, commented out.
  * @param set values that are set, by dotted path
  */
 export function exampleFile(set: Values = {}): string {
@@ -31,7 +31,7 @@ function settingText(entry: SettingEntry, set: Values): string {
   return `${comment(entry.description)}\n${comment(facts)}\n${written}`;
 }
 
-/** Words in comment lines. */
+/** Wraps a text into comment lines. */
 function comment(text: string): string {
   const lines = [""];
   for (const word of text.split(/\s+/)) {

@@ -45,7 +45,7 @@ A setting that counts bytes, seconds, minutes or days takes a plain number of th
 stays as it is, and the log names it (\`settings.need_restart\`). When the settings are wrong nothing is changed, and the log
 says what is wrong (\`settings.not_reloaded\`).`;
 
-/** The page of the documentation that names all settings, in Markdown. */
+/** Returns the documentation page of all settings, in Markdown. */
 export function settingsPage(): string {
   return `${[introduction, ...settingTables.map(tableText)].join("\n\n")}\n`;
 }

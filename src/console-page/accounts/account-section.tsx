@@ -10,12 +10,12 @@ const texts = strings.accounts;
 
 interface AccountSectionProps {
   readonly account: Account;
-  /** All that there are. */
+  /** All existing scopes. */
   readonly scopes: AccountPage["scopes"];
   readonly onKey: (key: Key) => void;
 }
 
-/** One account: its limits, and its keys. */
+/** Shows one account with its limits and its keys. */
 export function AccountSection({ account, scopes, onKey }: AccountSectionProps) {
   const [isMaking, setMaking] = useState(false);
   const { name, standing, subscribed_until, usage, workspaces } = account;

@@ -8,7 +8,7 @@ import { AccountSection } from "./account-section.tsx";
 
 const texts = strings.accounts;
 
-/** Every account with what it has used of its limits, and its keys. */
+/** Shows all accounts with the used part of their limits, and their keys. */
 export function AccountsScreen() {
   useTitle(texts.name);
   const first = useAnswer<AccountPage>("accounts");
@@ -26,7 +26,7 @@ export function AccountsScreen() {
       setTrouble(troubleOf(error));
     }
   };
-  /** Shows a key that was made or revoked as it is now. */
+  /** Updates the list with a key that was created or revoked. */
   const change = (account: string, key: Key) => {
     const changed = (one: Account): Account => {
       if (one.id !== account) return one;

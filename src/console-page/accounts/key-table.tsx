@@ -14,7 +14,7 @@ interface KeyTableProps {
   readonly onKey: (key: Key) => void;
 }
 
-/** An account's keys; those that no longer count are folded away. */
+/** Shows an account's keys; expired and revoked keys are collapsed. */
 export function KeyTable({ account, keys, onKey }: KeyTableProps) {
   const [revoking, setRevoking] = useState<Key | null>(null);
   const active = keys.filter(({ state }) => state === "active");

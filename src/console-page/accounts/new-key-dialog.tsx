@@ -6,7 +6,7 @@ import { strings } from "../strings.ts";
 import { Secret } from "./secret.tsx";
 
 const texts = strings.accounts;
-/** Days after which a key may end; 0: never. */
+/** Lifetimes of a key to choose from, in days; 0: it never expires. */
 const lives = [0, 30, 90, 365] as const;
 
 interface NewKeyDialogProps {
@@ -16,7 +16,7 @@ interface NewKeyDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks what a key is for, makes it, and shows it the one time that it can be seen. */
+/** Asks for the settings of a new key, creates it, and shows its secret. The secret cannot be shown again. */
 export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogProps) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);

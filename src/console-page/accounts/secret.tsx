@@ -4,14 +4,15 @@ import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
 
-/** A key, to be copied now: nobody can show it again. */
+/** Shows the secret of a key to copy now: it cannot be shown again. */
 export function Secret({ secret }: { secret: string }) {
   const field = useRef<HTMLInputElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => field.current?.focus(), []);
   const copy = async () => {
     field.current?.select();
-    // Browsers offer the clipboard to pages that came over HTTPS or from this machine; what is selected can be copied anywhere.
+    // Browsers provide the clipboard API only over HTTPS or on localhost. Elsewhere the user can copy the selected text
+    // by hand.
     const isDone = await navigator.clipboard?.writeText(secret).then(
       () => true,
       () => false,

@@ -4,7 +4,7 @@ import { strings } from "../strings.ts";
 
 const texts = strings.overview.days;
 
-/** Hours that came in and that were done, by day: bars for the eye, a table behind them for whoever wants the numbers. */
+/** Shows the hours of audio received and completed per day as a bar chart, and the same figures as a table. */
 export function Days({ days }: { days: readonly Day[] }) {
   const most = Math.max(1, ...days.map((day) => Math.max(day.received_seconds, day.completed_seconds)));
   const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0);

@@ -6,7 +6,7 @@ import { strings } from "../strings.ts";
 
 const texts = strings.overview;
 
-/** The recordings in work, and those that wait by their place. */
+/** Shows the recordings in progress, then the queued recordings by their place. */
 export function InHand({ overview: { recordings, queue } }: { overview: Overview }) {
   const more = queue.processing + queue.queued - recordings.length;
   return (

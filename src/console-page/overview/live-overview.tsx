@@ -4,28 +4,31 @@ import type { Overview, Session } from "../../console/contract.ts";
 import { ask, dataUrl, troubleOf } from "../server.ts";
 
 interface LiveOverview {
-  /** The newest; null until there is one. */
+  /** The newest overview; null before the first one. */
   readonly value: Overview | null;
-  /** Whether changes are heard of now. */
+  /** Whether the page currently receives changes. */
   readonly isLive: boolean;
-  /** Why there is none. */
+  /** Reason why there is no overview. */
   readonly trouble: string | null;
 }
 
 const nothing: LiveOverview = { value: null, isLive: false, trouble: null };
 const context = createContext<LiveOverview>(nothing);
 
-/** How the server stands, as it changes. */
+/** Returns the live overview of the server. */
 export const useOverview = () => useContext(context);
 
-/** Milliseconds until the first try to connect again; each that fails doubles it, up to the last. */
+/** Delay before the first attempt to reconnect, and its maximum. Every failed attempt doubles the delay. */
 const firstPause = 1_000;
 const longestPause = 15_000;
 
-/** A browser has few connections to a server for all its windows: one that nobody sees gives its own back. */
+/**
+ * Returns whether the page is hidden. A hidden page closes its connection, because a browser limits the connections to
+ * a server across all windows.
+ */
 const isHidden = () => document.visibilityState === "hidden";
 
-/** Listens to the server for all screens, through one connection. */
+/** Provides the live overview to all screens through one connection. */
 export function OverviewProvider({ children }: { children: ComponentChildren }) {
   const [live, setLive] = useState(nothing);
   useEffect(() => {
@@ -55,7 +58,8 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
         later();
       };
     };
-    // A browser gives up where it is answered with an error; that of a session that has ended shows the way in.
+    // A browser stops reconnecting after an error response. If the session has ended, the request below shows the
+    // sign-in screen.
     const later = () => {
       if (isEnded) return;
       timer = setTimeout(async () => {

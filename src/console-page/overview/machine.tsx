@@ -6,7 +6,7 @@ import { strings } from "../strings.ts";
 
 const texts = strings.overview;
 
-/** What the machine gives and what it is short of. */
+/** Shows the speed of the machine, its memory and disk, and the problems since the start of the server. */
 export function Machine({ overview }: { overview: Overview }) {
   return (
     <aside class="machine" aria-label={texts.machine}>
@@ -61,7 +61,7 @@ function Speeds({ overview: { speed } }: { overview: Overview }) {
   );
 }
 
-/** Steps have a word for while they are at work; here the bare name is enough. */
+/** Returns the name of a step, not the text that shows the step in progress. */
 function stepName(step: string): string {
   return (strings.stepNames as Readonly<Record<string, string>>)[step] ?? step;
 }

@@ -9,7 +9,7 @@ import { Machine } from "./machine.tsx";
 
 const texts = strings.overview;
 
-/** What an operator asks at a glance: is it well, what is in hand, how fast is it, what is it short of. */
+/** Shows the state of the server at a glance: problems, recordings in progress, speed and scarce resources. */
 export function OverviewScreen() {
   const { value, isLive, trouble } = useOverview();
   useTitle(texts.name);
@@ -33,7 +33,7 @@ export function OverviewScreen() {
   );
 }
 
-/** The state of things in one sentence. */
+/** Returns the state of the server in one sentence. */
 function statementOf({ server, queue, days }: Overview): string {
   if (server.trouble !== null) return texts.notReady(server.trouble);
   if (queue.processing + queue.queued > 0) return texts.atWork(queue.processing, queue.queued);

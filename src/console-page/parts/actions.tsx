@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { strings } from "../strings.ts";
 
-/** The foot of a dialog: the button that changes nothing, and the one that does what was asked, as `children`. */
+/** Renders the footer of a dialog: the cancel button, and as `children` the button that performs the action. */
 export function Actions({ onCancel, children }: { onCancel: () => void; children: ComponentChildren }) {
   return (
     <div class="actions">

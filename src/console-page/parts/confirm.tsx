@@ -6,16 +6,16 @@ import { Told } from "./told.tsx";
 
 interface ConfirmProps {
   readonly title: string;
-  /** What it would do. */
+  /** Consequence of the action. */
   readonly means: string;
-  /** On the button that does it. */
+  /** Label of the button that performs the action. */
   readonly action: string;
-  /** Does it; what it throws is told, and the dialog stays. */
+  /** Performs the action. If it throws, the dialog stays open and shows the error. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Asks once more before something that can't be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({ title, means, action, onConfirm, onClose }: ConfirmProps) {
   const [trouble, setTrouble] = useState<string | null>(null);
   const confirm = () => onConfirm().catch((error: unknown) => setTrouble(troubleOf(error)));

@@ -9,14 +9,14 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A window over the page, which keeps the keyboard in it until it is closed; then the focus goes back to where it was. */
+/** Renders a modal dialog. It keeps the keyboard focus until it is closed; the focus then returns to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
-    // What is to be filled in, or the answer that changes nothing: not the way out, which comes first.
+    // Focuses the first field or the cancel button, not the close button, which comes first.
     dialog.current?.querySelector<HTMLElement>("input, select, .actions button")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 
-/** A list of things with a figure for each, as Figure has them. */
+/** Renders a list of names with a figure for each; the entries are `Figure` elements. */
 export function Figures({ children }: { children: ComponentChildren }) {
   return <dl class="figures">{children}</dl>;
 }
 
 interface FigureProps {
   readonly name: ComponentChildren;
-  /** The figure. */
+  /** Value of the figure. */
   readonly children: ComponentChildren;
   readonly isBad?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Drawn on 16 by 16, in lines of the text's colour. */
+/** Icon paths on a 16 × 16 grid, drawn as lines in the text colour. */
 const drawings = {
   auto: "M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12",
   light: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v1M8 14v1M1 8h1M14 8h1M3 3l.7.7M12.3 12.3l.7.7M3 13l.7-.7M12.3 3.7l.7-.7",
@@ -20,7 +20,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** A small picture beside or in place of words; screen readers are told the words. */
+/** Renders an icon next to a text or instead of one. Screen readers get only the text. */
 export function Icon({ name }: { name: IconName }) {
   const isFilled = name === "play";
   return (
@@ -30,7 +30,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The product's sign: three lines of a transcript, of which the second is being said. */
+/** Renders the product's logo: three lines of a transcript, with the second line highlighted. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">

@@ -1,6 +1,6 @@
 import type { Mark } from "../../console/contract.ts";
 
-/** A text in which some places are marked. */
+/** Renders a text with marked ranges. */
 export function Marked({ text, marks }: { text: string; marks: readonly Mark[] }) {
   const pieces = marks.flatMap(([from, to], index) => [
     text.slice(marks[index - 1]?.[1] ?? 0, from),

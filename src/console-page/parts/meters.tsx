@@ -2,14 +2,14 @@ interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly limit: number;
-  /** The amount in words, shown beside the label. */
+  /** The amount as text, shown next to the label. */
   readonly text: string;
 }
 
-/** Share of the limit from which on the colour says that it is nearly used up. */
+/** Share of the limit from which the colour shows that it is nearly reached. */
 const tightFrom = 0.9;
 
-/** How much of something limited is used. */
+/** Renders the used part of a limited resource. */
 export function Meter({ label, value, limit, text }: MeterProps) {
   const share = limit > 0 ? Math.min(1, value / limit) : 0;
   return (
@@ -34,7 +34,10 @@ export function Meter({ label, value, limit, text }: MeterProps) {
   );
 }
 
-/** How far work is. @param props.percent null: it can't be measured */
+/**
+ * Renders a progress bar.
+ * @param props.percent null: the progress cannot be measured
+ */
 export function ProgressBar({ label, percent }: { label: string; percent: number | null }) {
   return (
     <div

@@ -1,6 +1,6 @@
 import type { Named } from "../../console/contract.ts";
 
-/** What a list to choose from offers: names, of which the id is chosen. */
+/** Renders the options of a select element. The text is the name, the value is the id. */
 export function Options({ of }: { of: readonly Named[] }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import type { Named } from "../../console/contract.ts";
 
-/** Whose a recording is. */
+/** Renders the account and the workspace of a recording. */
 export function OwnerName({ account, workspace }: { account: Named; workspace: Named | null }) {
   return (
     <span>

@@ -9,7 +9,7 @@ interface SearchFieldProps {
   readonly field?: RefObject<HTMLInputElement | null>;
 }
 
-/** Where words to search for are typed. */
+/** Renders a field for search words. */
 export function SearchField({ label, words, onWords, onKeyDown, field }: SearchFieldProps) {
   return (
     <label class="field search">

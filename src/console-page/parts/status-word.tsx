@@ -7,12 +7,15 @@ type Standing = Pick<ListedRecording, "status" | "progress"> & {
   readonly place?: number | null;
 };
 
-/** How a recording stands, in a few words. */
+/** Renders the status of a recording in a few words. */
 export function StatusWord({ recording }: { recording: Standing }) {
   return <span class={`status ${recording.status}`}>{wordsFor(recording)}</span>;
 }
 
-/** e.g. `Transcribing, 43%`, `2nd in the queue`, `Nobody speaks in it`. */
+/**
+ * Returns the status of a recording in a few words, e.g. `Transcribing, 43%`, `2nd in the queue`, `Nobody speaks in
+ * it`.
+ */
 export function wordsFor({ status, progress, failure, place }: Standing): string {
   const texts = strings.statuses;
   if (status === "queued") return place ? texts.place(place) : texts.queued;

@@ -1,6 +1,6 @@
 import { ago, moment } from "../format.ts";
 
-/** A moment, and how long ago it was where the pointer rests on it. */
+/** Renders a date and time, with the relative time as a tooltip. */
 export function Moment({ at }: { at: string }) {
   return (
     <time dateTime={at} title={ago(at)}>
@@ -9,7 +9,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** How long ago a moment was, and the moment where the pointer rests on it. */
+/** Renders a relative time, with the date and time as a tooltip. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={moment(at)}>

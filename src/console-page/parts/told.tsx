@@ -1,6 +1,6 @@
 import { strings } from "../strings.ts";
 
-/** What went wrong, if something did, and a way to try again where there is one. */
+/** Renders an error message, if there is one, and a retry button if a retry is possible. */
 export function Told({ trouble, again }: { trouble: string | null; again?: () => void }) {
   return (
     <div role="alert">

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { strings } from "../strings.ts";
 
-/** Puts the screen's name into the window's title. */
+/** Sets the window title to the name of the screen. */
 export function useTitle(name: string): void {
   useEffect(() => {
     document.title = strings.titled(name);

@@ -3,10 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 
 const texts = strings.recording;
-/** Where there is room for both; the style sheet has the same width. */
+/** Minimum width for both columns; the style sheet has the same width. */
 const wide = "(width >= 56rem)";
 
-/** Stands beside the transcript, or folded above it where the window is too narrow for both. */
+/** Shows its content next to the transcript, or collapsed above it if the window is too narrow. */
 export function Beside({ children }: { children: ComponentChildren }) {
   const [isWide, setWide] = useState(() => matchMedia(wide).matches);
   useEffect(() => {

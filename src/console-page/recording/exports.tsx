@@ -6,10 +6,10 @@ import { askResponse, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.exports;
-/** Milliseconds after which a browser has begun to save what it was handed. */
+/** Milliseconds after which a browser has surely started to save a file. */
 const savedAfter = 60_000;
 
-/** Saves the transcript in one of the formats, with the speakers' names. */
+/** Renders buttons that save the transcript in one of the formats, with the speakers' names. */
 export function Exports({ recording }: { recording: RecordingDetail }) {
   const [making, setMaking] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -49,7 +49,7 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
   );
 }
 
-/** Has the browser save what is in memory already. */
+/** Makes the browser save content that is already in memory. */
 function hand(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement("a");

@@ -5,7 +5,9 @@ import type { Finder } from "./use-find.ts";
 
 const texts = strings.find;
 
-/** Where what is looked for is typed, how often it was found, and the way from one place to the next. */
+/**
+ * Renders the search field of the transcript, the number of matches, and buttons for the previous and the next match.
+ */
 export function FindBar({ finder, field }: { finder: Finder; field: RefObject<HTMLInputElement | null> }) {
   const { words, setWords, isLooking, trouble, total, current, step } = finder;
   const isAsked = words.trim() !== "" && !isLooking;

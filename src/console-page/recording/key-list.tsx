@@ -3,7 +3,7 @@ import { strings } from "../strings.ts";
 
 const texts = strings.recording;
 
-/** The keys that useKeys knows, for people. */
+/** Lists the keyboard shortcuts of useKeys. */
 export function KeyList() {
   return (
     <details class="keyboard">

@@ -1,4 +1,4 @@
-/** Index of the last of ascending values that is not above `limit`; -1 where all are. */
+/** Returns the index of the last ascending value that is not above `limit`; -1 if all are above it. */
 export function lastAtMost(values: ArrayLike<number>, limit: number): number {
   let low = 0;
   let high = values.length;

@@ -1,22 +1,22 @@
 import type { Outline, Segment, Word } from "../../console/contract.ts";
 import { lastAtMost } from "./last-at-most.ts";
 
-/** Seconds for which a word stays marked after its end, unless the next one begins. */
+/** Seconds for which a word stays marked after its end, unless the next word starts. */
 const lingering = 0.3;
 
-/** Index of the segment that is said at a time, or was last; -1 before the first. */
+/** Returns the index of the segment at a time, or of the last one before it; -1 before the first segment. */
 export function segmentAt(outline: Outline, seconds: number): number {
   return lastAtMost(outline.start_milliseconds, Math.round(seconds * 1_000));
 }
 
-/** Who speaks at a time, by their place among the speakers; -1: nobody. */
+/** Returns the index of the speaker at a time; -1 if nobody speaks. */
 export function speakerAt(outline: Outline, seconds: number): number {
   const index = segmentAt(outline, seconds);
   const end = outline.end_milliseconds[index] ?? -1;
   return end >= seconds * 1_000 ? (outline.speaker[index] ?? -1) : -1;
 }
 
-/** The word of a segment that is said at a time; null between words. */
+/** Returns the word of a segment at a time; null between words. */
 export function wordAt({ words }: Segment, seconds: number): Word | null {
   const index = lastAtMost(
     words.map((word) => word[2]),
@@ -27,7 +27,10 @@ export function wordAt({ words }: Segment, seconds: number): Word | null {
   return seconds < word[3] + lingering ? word : null;
 }
 
-/** The word at a place in the segment's text, or the nearest one; null where it has none. */
+/**
+ * Returns the word at a character position in the segment's text, or the nearest word; null if the segment has no
+ * words.
+ */
 export function wordAtCharacter({ words }: Segment, character: number): Word | null {
   const within = words.find(([from, to]) => character >= from && character < to);
   if (within !== undefined) return within;
@@ -38,7 +41,7 @@ export function wordAtCharacter({ words }: Segment, character: number): Word | n
   );
 }
 
-/** When the word before or behind a time begins, within a segment; null where there is none in it. */
+/** Returns the start of the previous or next word relative to a time; null if the segment has no such word. */
 export function neighbourStart({ words }: Segment, seconds: number, step: 1 | -1): number | null {
   if (step > 0) return words.find(([, , start]) => start > seconds + 0.01)?.[2] ?? null;
   return words.findLast(([, , start]) => start < seconds - 0.25)?.[2] ?? null;

@@ -19,15 +19,15 @@ const texts = strings.recording;
 
 interface ReadingProps {
   readonly recording: RecordingDetail;
-  /** Seconds to begin at. */
+  /** Start position in seconds. */
   readonly at: number | null;
   readonly find: string;
   readonly onChange: (recording: RecordingDetail) => void;
-  /** Shown beside the transcript, last. */
+  /** Content shown next to the transcript, at the end. */
   readonly children: ComponentChildren;
 }
 
-/** A transcript to read and to hear: who speaks beside it, its sound below. */
+/** Shows a transcript with its speakers next to it and the player below. */
 export function Reading({ recording, at, find, onChange, children }: ReadingProps) {
   const { value: outline, trouble, again } = useAnswer<Outline>(`recordings/${recording.id}/outline`);
   const playback = usePlayback();

@@ -13,19 +13,19 @@ const texts = strings.recording;
 
 interface RecordingScreenProps {
   readonly id: string;
-  /** Seconds to begin at. */
+  /** Start position in seconds. */
   readonly at: number | null;
   readonly find: string;
 }
 
-/** One recording: how it stands, and once it is done its transcript beside its sound. */
+/** Shows one recording: its status or, once completed, its transcript and player. */
 export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
   const { value: recording, trouble, again, set } = useAnswer<RecordingDetail>(`recordings/${id}`);
   const name = recording?.source.name ?? recording?.source.url ?? strings.nameless;
   useTitle(recording === null ? texts.name : name);
   const overview = useOverview().value;
   const isOpen = recording?.status === "queued" || recording?.status === "processing";
-  // What is in hand is looked at again whenever something changes.
+  // A queued or processing recording is reloaded after every change of the overview.
   useEffect(() => {
     if (isOpen) again();
   }, [overview, isOpen, again]);
@@ -71,7 +71,7 @@ function Facts({ recording }: { recording: RecordingDetail }) {
   );
 }
 
-/** What is the matter with a recording that has no transcript, or none yet. */
+/** Shows the status of a recording that has no transcript, or none yet. */
 function Standing({ recording, name }: { recording: RecordingDetail; name: string }) {
   const { status, progress, trouble, failure } = recording;
   return (

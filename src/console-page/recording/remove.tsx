@@ -8,7 +8,10 @@ import { strings } from "../strings.ts";
 
 const texts = strings.remove;
 
-/** Deletes a recording, once that was asked twice. @param props.name what it is called */
+/**
+ * Renders a button that deletes a recording after a confirmation.
+ * @param props.name name of the recording
+ */
 export function Remove({ recording, name }: { recording: RecordingDetail; name: string }) {
   const [isAsking, setAsking] = useState(false);
   const remove = async () => {

@@ -1,7 +1,10 @@
-/** Of these the style sheet has so many; who comes after them begins with the first again. */
+/** Number of speaker colours in the style sheet; further speakers reuse them from the first. */
 export const speakerColours = 8;
 
-/** Has an element, and what is in it, drawn in a speaker's colour. @param index place among the speakers */
+/**
+ * Returns the style that draws an element and its content in a speaker's colour.
+ * @param index index of the speaker
+ */
 export function speakerColour(index: number): Readonly<Record<"--speaker", string>> {
   return { "--speaker": `var(--speaker-${index % speakerColours})` };
 }

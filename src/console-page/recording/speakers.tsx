@@ -12,11 +12,11 @@ const texts = strings.speakers;
 
 interface SpeakersProps {
   readonly recording: RecordingDetail;
-  /** Takes the recording with the new names. */
+  /** Called with the recording after its speakers were renamed. */
   readonly onChange: (recording: RecordingDetail) => void;
 }
 
-/** Who speaks, how long, and what they are called in the exports made here. */
+/** Lists the speakers with their speaking time, and lets the user rename them for the exports of the console. */
 export function Speakers({ recording, onChange }: SpeakersProps) {
   const [isRenaming, setRenaming] = useState(false);
   return (

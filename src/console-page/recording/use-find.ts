@@ -5,7 +5,7 @@ import { queryOf } from "../route.ts";
 import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
-/** One place where what is looked for is said. */
+/** One match of the search. */
 export interface Found {
   readonly segment: number;
   readonly start: number;
@@ -20,10 +20,13 @@ interface Finding {
 }
 
 const nothing: Finding = { words: "", places: [], total: 0, nextAfter: null };
-/** Milliseconds without a keystroke after which it is looked for. */
+/** Milliseconds without a keystroke before a search starts. */
 const pause = 200;
 
-/** Finds text in a whole transcript, most of which is not in the page. @param onFound called with a place to be shown */
+/**
+ * Searches a whole transcript, most of which is not rendered.
+ * @param onFound called with the match to show
+ */
 export function useFind(recordingId: string, initial: string, onFound: (place: Found) => void) {
   const [words, setWords] = useState(initial);
   const [finding, setFinding] = useState(nothing);
@@ -31,7 +34,7 @@ export function useFind(recordingId: string, initial: string, onFound: (place: F
   const [trouble, setTrouble] = useState<string | null>(null);
   const show = useRef(onFound);
   show.current = onFound;
-  // A recording that is opened from a search shows where it was found, which the address says; not the first place.
+  // A recording opened from the search shows the match in the URL, not the first match.
   const isFirst = useRef(initial !== "");
 
   const fetchPlaces = useCallback(

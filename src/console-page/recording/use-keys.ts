@@ -4,7 +4,7 @@ import type { Playback } from "./player/index.ts";
 import type { TranscriptActions } from "./transcript/index.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
-/** Has the keyboard play, skip and find; see strings.ts for the keys. */
+/** Adds keyboard shortcuts to play, skip and find; strings.ts lists the keys. */
 export function useKeys(
   playback: Playback,
   outline: Outline | null,
@@ -35,7 +35,7 @@ export function useKeys(
     "Shift+ArrowUp": () => playback.changeRate(1),
     "Shift+ArrowDown": () => playback.changeRate(-1),
     "Control+f": () => {
-      // Typed again, it is the browser's own.
+      // Pressed a second time, the key opens the browser's own search.
       if (document.activeElement === findField.current) return false;
       findField.current?.focus();
       findField.current?.select();

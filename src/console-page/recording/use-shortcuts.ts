@@ -1,15 +1,15 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys, as `Shift+ArrowLeft` or `Space`, and what they do; false: nothing now, the browser may take the key. */
+/** Actions by key, such as `Shift+ArrowLeft` or `Space`. An action that returns false leaves the key to the browser. */
 type Shortcuts = Readonly<Record<string, () => unknown>>;
 
-/** What a key means something to by itself. */
+/** Elements that handle keys themselves. */
 const ownKeys = "input:not([type=range]), textarea, select, dialog, [contenteditable]";
 const pressable = "button, a, summary, label";
 
 /**
- * Does things by keys, wherever the keyboard is on the page but in what takes the keys for itself. No letters are among
- * them, so that dictation does not set them off (WCAG 2.1.4).
+ * Handles keyboard shortcuts on the whole page, except in elements that handle keys themselves. No shortcut is a
+ * letter, so that dictation does not trigger one (WCAG 2.1.4).
  */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const now = useRef(shortcuts);
@@ -29,7 +29,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, []);
 }
 
-/** The command key of a Mac counts as Control. */
+/** Returns the name of a key with its modifiers. The command key of a Mac counts as Control. */
 function nameOf({ key, shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent): string {
   const modifiers = [
     [ctrlKey || metaKey, "Control"],

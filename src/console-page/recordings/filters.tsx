@@ -7,7 +7,7 @@ import { useAnswer } from "../use-answer.ts";
 
 const texts = strings.recordings;
 const statuses = ["", "queued", "processing", "completed", "failed"] as const;
-/** Milliseconds without a keystroke after which what is typed is searched for. */
+/** Milliseconds without a keystroke before a search starts. */
 const pause = 250;
 
 interface FiltersProps {
@@ -15,7 +15,7 @@ interface FiltersProps {
   readonly onChange: (part: Partial<ListFilter>) => void;
 }
 
-/** What is listed of all recordings: words said in them, how they stand, whose they are. */
+/** Renders the filters of the list: search words, status and owner. */
 export function Filters({ filter, onChange }: FiltersProps) {
   return (
     <search class="filters">
@@ -43,11 +43,11 @@ export function Filters({ filter, onChange }: FiltersProps) {
 function Words({ words, onChange }: { words: string; onChange: (words: string) => void }) {
   const [typed, setTyped] = useState(words);
   const sent = useRef(words);
-  // Another one with each new state of what is listed; what is typed waits for the same one.
+  // The callback changes with every state of the list. The ref lets a pending search call the current one.
   const change = useRef(onChange);
   change.current = onChange;
   useEffect(() => {
-    // The address was changed by other means, such as the way back.
+    // The URL changed by other means, such as the browser's back button.
     if (words !== sent.current) setTyped(words);
     sent.current = words;
   }, [words]);
@@ -62,7 +62,7 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
   return <SearchField label={texts.search} words={typed} onWords={setTyped} />;
 }
 
-/** An account, or one of its workspaces; both stand in one list. */
+/** Renders a list of accounts and their workspaces to choose from. */
 function Owner({ filter, onChange }: FiltersProps) {
   const { value: options } = useAnswer<UploadOptions>("upload-options");
   const accounts = options?.accounts ?? [];

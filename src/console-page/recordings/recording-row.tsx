@@ -4,7 +4,10 @@ import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import type { ShownRecording } from "./use-recordings.ts";
 
-/** One of the list. @param props.words what was searched for */
+/**
+ * Renders one recording of the list.
+ * @param props.words the search words
+ */
 export function RecordingRow({ recording, words }: { recording: ShownRecording; words: string }) {
   const { id, source, account, workspace, language, duration_seconds, created_at, progress, status } = recording;
   const name = source.name ?? source.url ?? strings.nameless;

@@ -8,7 +8,7 @@ import { type RecordingList, useRecordings } from "./use-recordings.ts";
 
 const texts = strings.recordings;
 
-/** All recordings, newest first, or those that a filter lets through. */
+/** Shows all recordings, newest first, or those that match a filter. */
 export function RecordingsScreen({ filter }: { filter: ListFilter }) {
   useTitle(texts.name);
   const list = useRecordings(filter);
@@ -39,7 +39,7 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
   );
 }
 
-/** What there is to say of a list, beside why it can't be had. */
+/** Returns the status text of the list; empty if there is an error, which is shown separately. */
 function textOf({ trouble, isAsking, isPartial, recordings }: RecordingList, isFiltered: boolean): string {
   if (trouble !== null) return "";
   if (isAsking) return texts.looking;

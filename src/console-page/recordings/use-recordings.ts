@@ -5,17 +5,17 @@ import { type ListFilter, queryOf } from "../route.ts";
 import { ask, troubleOf } from "../server.ts";
 import { useAnswer } from "../use-answer.ts";
 
-/** As it is listed, with its place in the queue where it waits. */
+/** A listed recording, with its place in the queue while it waits. */
 export type ShownRecording = (ListedRecording | FoundRecording) & { readonly place?: number | null };
 
 interface Pages {
   readonly path: string;
-  /** What was listed when the last of them came, the first page with it. */
+  /** The whole list, including the first page, when the last page was loaded. */
   readonly recordings: readonly ShownRecording[];
   readonly next: string | null;
 }
 
-/** The list that a filter gives, page by page, with the progress of those in hand as it changes. */
+/** Loads the recordings that match a filter, page by page. Keeps the progress of recordings in progress up to date. */
 export function useRecordings(filter: ListFilter) {
   const { words, ...rest } = filter;
   const query = { ...rest, q: words };
@@ -24,7 +24,7 @@ export function useRecordings(filter: ListFilter) {
   const [pages, setPages] = useState<Pages | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [isAskingMore, setAskingMore] = useState(false);
-  // Pages go with the filter that they belong to.
+  // Further pages are only valid for the filter that they were loaded with.
   const known = pages?.path === path ? pages : null;
   const next = known === null ? (first.value?.next_cursor ?? null) : known.next;
   const listed = useMemo(() => listedOf(first.value?.recordings ?? [], known?.recordings ?? []), [first.value, known]);
@@ -47,7 +47,7 @@ export function useRecordings(filter: ListFilter) {
   const state = overview === null ? "" : stateOf(overview);
   const [seenState, setSeenState] = useState(state);
   useEffect(() => {
-    // What has begun or ended is listed anew.
+    // Reloads the first page when recordings have started or ended.
     if (state === seenState) return;
     setSeenState(state);
     first.again();
@@ -66,7 +66,7 @@ export function useRecordings(filter: ListFilter) {
     isAsking: first.isAsking && first.value === null,
     isAskingMore,
     more: () => void more(),
-    // After trouble it is for somebody to say that it be tried again.
+    // After an error, only the user starts a retry.
     moreRef: useSight(trouble === null ? more : null),
     again: first.trouble === null ? () => void more() : first.again,
     trouble: first.trouble ?? trouble,
@@ -75,19 +75,19 @@ export function useRecordings(filter: ListFilter) {
 
 export type RecordingList = ReturnType<typeof useRecordings>;
 
-/** What changes whenever a recording begins or ends, one too that did both since it was looked at before. */
+/** Returns a text that changes whenever a recording starts or ends, even if one did both since the last overview. */
 function stateOf({ recordings, days }: Overview): string {
   const ended = days.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
   return [ended, ...recordings.map(({ id }) => id).sort()].join();
 }
 
-/** The first page as it is now, and what was known to lie behind it. Newer recordings have higher ids. */
+/** Merges the current first page with the further recordings of an earlier state. Newer recordings have higher ids. */
 function listedOf(first: readonly ShownRecording[], known: readonly ShownRecording[]): readonly ShownRecording[] {
   const last = first.at(-1)?.id;
   return [...first, ...known.filter(({ id }) => last === undefined || id < last)];
 }
 
-/** A ref whose element has `come` called when it comes into sight; null: nothing is to be called now. */
+/** Returns a ref that calls `come` when its element comes into view; null: no call. */
 function useSight(come: (() => Promise<void>) | null): (element: Element | null) => void {
   const [element, setElement] = useState<Element | null>(null);
   useEffect(() => {

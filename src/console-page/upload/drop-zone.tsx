@@ -2,11 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { droppedFiles } from "./dropped-files.ts";
 
-/** The whole page takes files that are dropped on it; while some are held over it, it says so. */
+/** Accepts files that are dropped anywhere on the page, and shows a hint while files are dragged over it. */
 export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
-    // Every element that is entered and left says so; the last one left is the page.
+    // Every element fires an event when files enter or leave it. The page itself is left when the depth is 0.
     let depth = 0;
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
     const listeners = {

@@ -1,6 +1,6 @@
 /**
- * The files that were dropped; of a folder those in it, and in its folders, that may be recordings. Call it while the event
- * lasts: the browser forgets what was dropped.
+ * Returns the dropped files. From a folder and its subfolders, it returns only files that may be recordings. It must be
+ * called during the drop event, because the browser then discards the data.
  */
 export async function droppedFiles(transfer: DataTransfer): Promise<readonly File[]> {
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
@@ -22,14 +22,17 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   for (;;) {
-    // They come in pieces, the last of which is empty.
+    // `readEntries` returns the entries in batches; an empty batch is the last.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return all;
     all.push(...some);
   }
 }
 
-/** By its name's end; what the browser does not know may be one. */
+/**
+ * Returns whether a file may be a recording, by the media type that the browser derives from its name. A file of
+ * unknown type may be one.
+ */
 function mayBeRecording({ name, type }: File): boolean {
   return !name.startsWith(".") && /^($|audio\/|video\/)/.test(type);
 }

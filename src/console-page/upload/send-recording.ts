@@ -3,23 +3,23 @@ import { queryOf } from "../route.ts";
 import { dataUrl, ownHeaders, Refusal, refusalOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
-/** What is to be sent: files, or a link that is yet to be given. */
+/** The chosen files, or a link that the user has not entered yet. */
 export type Choice = readonly File[] | "link";
 
 export interface Sending {
-  /** A file, or the link to one, which the server fetches. */
+  /** A file, or a link to a file that the server fetches. */
   readonly source: File | string;
   readonly account: string;
-  /** Empty: none. */
+  /** Id of the workspace; empty: none. */
   readonly workspace: string;
-  /** Empty: the speech decides. */
+  /** Language code; empty: the server detects the language. */
   readonly language: string;
 }
 
 /**
- * Sends a recording and tells how much of it has gone out, which `fetch` does not.
- * @param onProgress called with a share from 0 to 1
- * @throws {Refusal} with why it was not taken; DOMException where the signal ended it
+ * Uploads a recording and reports the upload progress, which `fetch` cannot do.
+ * @param onProgress called with the share sent, from 0 to 1
+ * @throws {Refusal} with the reason of the refusal; DOMException if the signal aborted the upload
  */
 export function sendRecording(
   { source, account, workspace, language }: Sending,

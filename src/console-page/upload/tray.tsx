@@ -8,7 +8,7 @@ import type { Upload } from "./use-uploads.ts";
 
 const texts = strings.upload;
 
-/** What is being sent, and what became of what was. */
+/** Shows the uploads in progress and the results of finished ones. */
 export function Tray({ uploads, onDrop }: { uploads: readonly Upload[]; onDrop: (number: number) => void }) {
   if (uploads.length === 0) return null;
   return (
@@ -59,7 +59,7 @@ function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => v
   );
 }
 
-/** What the queue says of it, as it changes; once it is out of the overview it has ended. */
+/** Shows the live status of an uploaded recording. It has ended once it disappears from the overview. */
 function Taken({ recording }: { recording: NonNullable<Upload["recording"]> }) {
   const open = useOverview().value?.recordings.find(({ id }) => id === recording.id);
   const [wasOpen, setWasOpen] = useState(false);

@@ -14,7 +14,7 @@ interface UploadDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks whose recordings these are, and in what language, before they are sent. */
+/** Asks for the owner and the language of recordings before they are uploaded. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
   const { value: options, trouble, again } = useAnswer<UploadOptions>("upload-options");
   return (

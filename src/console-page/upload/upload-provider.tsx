@@ -12,7 +12,7 @@ import { useUploads } from "./use-uploads.ts";
 
 const choosing = createContext<(choice: Choice) => void>(() => {});
 
-/** Lets recordings be sent from anywhere in it: by dropping files on the page, or by UploadButtons. */
+/** Lets the user upload recordings from anywhere inside it: by dropping files on the page, or with UploadButtons. */
 export function UploadProvider({ children }: { children: ComponentChildren }) {
   const { uploads, send, drop } = useUploads();
   const [choice, setChoice] = useState<Choice>([]);
@@ -28,14 +28,14 @@ export function UploadProvider({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Lets files be chosen instead of dropped, and a link be given where the server fetches links. */
+/** Renders the buttons to choose files and, if the server fetches links, to enter a link. */
 export function UploadButtons() {
   const { value: options } = useAnswer<UploadOptions>("upload-options");
   const choose = useContext(choosing);
   const field = useRef<HTMLInputElement>(null);
   const take = (event: { currentTarget: HTMLInputElement }) => {
     choose([...(event.currentTarget.files ?? [])]);
-    // The same file may be chosen again.
+    // Allows the user to choose the same file again.
     event.currentTarget.value = "";
   };
   return (

@@ -9,24 +9,24 @@ import { type Sending, sendRecording } from "./send-recording.ts";
 export interface Upload {
   readonly number: number;
   readonly name: string;
-  /** Of its bytes, 0 to 1. */
+  /** Share of the bytes sent, 0 to 1. */
   readonly share: number;
-  /** As the server took it. */
+  /** The recording that the server created. */
   readonly recording: RecordingDetail | null;
-  /** Why it was not taken. */
+  /** Reason why the upload failed. */
   readonly trouble: string | null;
-  /** Sends it again; null where that would end in the same way. */
+  /** Retries the upload; null if a retry would fail in the same way. */
   readonly again: (() => void) | null;
   readonly cancel: () => void;
 }
 
 const unsent = { share: 0, recording: null, trouble: null, again: null };
-/** Of the refusals, those that are over when other recordings have ended, or some time has gone by. */
+/** Error codes that a later retry may avoid: when other recordings have ended or some time has passed. */
 const passing: readonly string[] = ["concurrency_limit", "rate_limited"];
 
 let count = 0;
 
-/** The uploads of this page, newest last. They go out one after the other: together none would be done sooner. */
+/** Manages the uploads of this page, newest last. They run one at a time: in parallel, none would finish sooner. */
 export function useUploads() {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [queue] = useState(() => ({ last: Promise.resolve() }));

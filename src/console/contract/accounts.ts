@@ -10,11 +10,11 @@ const scopeSchema = Type.Union([
 export const keySchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  /** First characters, to recognise it by. */
+  /** First characters, to recognize the key. */
   hint: Type.String(),
   state: Type.Union([Type.Literal("active"), Type.Literal("expired"), Type.Literal("revoked")]),
   scopes: Type.Array(scopeSchema),
-  /** The one that it sees; null: all of its account's. */
+  /** The only workspace that the key can access; null: all workspaces of its account. */
   workspace: nullable(namedSchema),
   created_at: timeSchema,
   expires_at: nullable(timeSchema),
@@ -29,12 +29,12 @@ const accountSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   standing: Type.Union([Type.Literal("active"), Type.Literal("guest"), Type.Literal("restricted")]),
-  /** When the subscription ends or ended; null: it has no end. */
+  /** End of the subscription, in the past or in the future; null: it has no end. */
   subscribed_until: nullable(timeSchema),
   priority: Type.Integer(),
   created_at: timeSchema,
   usage: Type.Object({
-    /** Of this UTC day. */
+    /** Usage on the current UTC day. */
     audio_minutes_per_day: usageSchema,
     recordings_per_account: usageSchema,
     creates_per_hour: usageSchema,
@@ -50,13 +50,13 @@ export type Account = Static<typeof accountSchema>;
 /** GET accounts?cursor=&limit=: oldest first; `limit` 1–100, default 50. */
 export const accountPageSchema = Type.Object({
   accounts: Type.Array(accountSchema),
-  /** All that a key may have. */
+  /** All scopes that a key may have. */
   scopes: Type.Array(scopeSchema),
   next_cursor: nullable(Type.String()),
 });
 export type AccountPage = Static<typeof accountPageSchema>;
 
-/** POST keys. Without scopes it has all. */
+/** POST keys. A key that is created without scopes has all of them. */
 export const newKeySchema = Type.Object(
   {
     account: Type.String(),
@@ -69,6 +69,6 @@ export const newKeySchema = Type.Object(
 );
 export type NewKey = Static<typeof newKeySchema>;
 
-/** The answer, 201: the only time that the key itself is told. DELETE keys/ID answers with the key as it is then. */
+/** Response to POST keys, 201. Only this response contains the key's secret. DELETE keys/ID returns the revoked key. */
 export const madeKeySchema = Type.Object({ key: keySchema, secret: Type.String() });
 export type MadeKey = Static<typeof madeKeySchema>;

@@ -10,7 +10,7 @@ import {
   timeSchema,
 } from "./shared.ts";
 
-/** A recording that has not ended. */
+/** A recording that is queued or processing. */
 const openRecordingSchema = Type.Object({
   id: Type.String(),
   /** The file's name without its extension, or the link. */
@@ -19,20 +19,23 @@ const openRecordingSchema = Type.Object({
   workspace: nullable(namedSchema),
   status: statusSchema,
   progress: progressSchema,
-  /** Place among those that wait, from 1, by the order in which the queue would begin them now; null: it is in work. */
+  /**
+   * Place in the queue, from 1, in the order in which the queue would start the recordings now; null: it is not
+   * waiting.
+   */
   place: nullable(Type.Integer({ minimum: 1 })),
-  /** What keeps it from being gone on with, in plain words; it is tried again by itself. */
+  /** The problem that keeps the recording from continuing, in plain words; the server retries by itself. */
   trouble: nullable(Type.String()),
   duration_seconds: nullable(secondsSchema),
   created_at: timeSchema,
 });
 export type OpenRecording = Static<typeof openRecordingSchema>;
 
-/** A UTC day, whole zero where nothing was done. */
+/** Work of one UTC day; all figures are zero on a day without work. */
 const daySchema = Type.Object({
   /** e.g. `2026-11-21` */
   day: Type.String(),
-  /** Length of the recordings whose length became known that day, and of those that completed. */
+  /** Length of the recordings whose length became known on this day, and of those that completed on it. */
   received_seconds: secondsSchema,
   completed_seconds: secondsSchema,
   completed: countSchema,
@@ -40,16 +43,16 @@ const daySchema = Type.Object({
 });
 export type Day = Static<typeof daySchema>;
 
-/** Work of one step on one device since the server was started. */
+/** Work of one step on one device since the start of the server. */
 const speedSchema = Type.Object({
   step: Type.String(),
   /** `cpu`, or the GPU backend. */
   device: Type.String(),
-  /** Which GPU, by its label, e.g. `CUDA0`; null: the CPU. */
+  /** Label of the GPU, e.g. `CUDA0`; null: the CPU. */
   gpu: nullable(Type.String()),
   work_seconds: secondsSchema,
   audio_seconds: secondsSchema,
-  /** Seconds of audio to a second of work. */
+  /** Seconds of audio processed in one second of work. */
   times_real_time: secondsSchema,
 });
 export type Speed = Static<typeof speedSchema>;
@@ -59,34 +62,34 @@ export const overviewSchema = Type.Object({
   server: Type.Object({
     version: Type.String(),
     started_at: timeSchema,
-    /** The speech model that new recordings get. */
+    /** The speech model for new recordings. */
     model: Type.String(),
-    /** What keeps it from taking work, in plain words. */
+    /** The problem that keeps the server from processing recordings, in plain words. */
     trouble: nullable(Type.String()),
   }),
   queue: Type.Object({
     queued: countSchema,
     processing: countSchema,
-    /** Recordings worked on at once at most. */
+    /** Maximum number of recordings that are processed at the same time. */
     slots: countSchema,
-    /** Since when the one that waits longest has waited. */
+    /** Time since which the longest waiting recording has been queued. */
     waiting_since: nullable(timeSchema),
   }),
-  /** Those in work by age, then those that wait by their place; 100 at most, `queue` counts them all. */
+  /** Recordings in progress by age, then queued recordings by place; at most 100. `queue` counts all of them. */
   recordings: Type.Array(openRecordingSchema),
   /** The last 30 days, today last. */
   days: Type.Array(daySchema),
   speed: Type.Array(speedSchema),
   memory: Type.Object({
-    /** Resident memory of the server, and of its workers with the models; null: there is no worker now. */
+    /** Resident memory of the server, and of its workers including the models; null: no worker runs now. */
     server_bytes: bytesSchema,
     worker_bytes: nullable(bytesSchema),
-    /** Of the machine, or of what it may use of it. */
+    /** Memory of the machine, or the part of it that the server may use. */
     available_bytes: bytesSchema,
     total_bytes: bytesSchema,
     gpus: Type.Array(
       Type.Object({
-        /** Its backend and number, e.g. `CUDA0`. */
+        /** Backend and number, e.g. `CUDA0`. */
         label: Type.String(),
         name: Type.String(),
         free_bytes: bytesSchema,
@@ -94,25 +97,28 @@ export const overviewSchema = Type.Object({
       }),
     ),
   }),
-  /** Null: it can't be asked now. */
+  /** Null: the disk cannot be read now. */
   disk: nullable(
     Type.Object({
       free_bytes: bytesSchema,
       size_bytes: bytesSchema,
-      /** What the server leaves free. */
+      /** Disk space that the server leaves free. */
       reserve_bytes: bytesSchema,
       database_bytes: bytesSchema,
-      /** By folder of the data directory. */
+      /** Bytes by folder of the data directory. */
       folders: Type.Record(Type.String(), bytesSchema),
     }),
   ),
-  /** Requests that were refused since the server was started, by the API's code, most first; none that is 0. */
+  /**
+   * Refused requests since the start of the server, by the API's error code, most frequent first; without codes that
+   * did not occur.
+   */
   refusals: Type.Array(Type.Object({ code: Type.String(), count: countSchema })),
-  /** Recordings that failed since then, by reason; `cause` stands behind `internal`. */
+  /** Failed recordings since the start of the server, by reason. `cause` is the cause of the reason `internal`. */
   failures: Type.Array(Type.Object({ reason: Type.String(), cause: nullable(Type.String()), count: countSchema })),
   worker: Type.Object({
     state: Type.Union([Type.Literal("ready"), Type.Literal("asleep"), Type.Literal("starting"), Type.Literal("down")]),
-    /** Times that it ended unasked since the server was started, by signal; `none`: an exit of its own. */
+    /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
     deaths: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),
 });

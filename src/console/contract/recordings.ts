@@ -11,12 +11,12 @@ import {
   timeSchema,
 } from "./shared.ts";
 
-/** A place in a transcript where what was searched for is said. */
+/** A place in a transcript that contains the searched words. */
 const hitSchema = Type.Object({
   segment: countSchema,
   /** Seconds from the beginning. */
   start: secondsSchema,
-  /** Part of the segment's text around the first mark; `…` stands where something was left out. */
+  /** Excerpt of the segment's text around the first mark; `…` marks omitted text. */
   text: Type.String(),
   marks: Type.Array(markSchema),
 });
@@ -40,22 +40,22 @@ const listedRecordingSchema = Type.Object({
   failure: nullable(
     Type.Object({
       reason: failureReasonSchema,
-      /** What stands behind `internal`. */
+      /** Cause of the reason `internal`. */
       cause: nullable(Type.String()),
     }),
   ),
-  /** An operator keeps it from being deleted. */
+  /** Whether an operator protects the recording from deletion. */
   held: Type.Boolean(),
 });
 export type ListedRecording = Static<typeof listedRecordingSchema>;
 
-/** Found by its words or its name. */
+/** A recording found by its transcript or its name. */
 const foundRecordingSchema = Type.Composite([
   listedRecordingSchema,
   Type.Object({
-    /** In `source.name`; empty where only what is said was found. */
+    /** Marks in `source.name`; empty if only the transcript matches. */
     name_marks: Type.Array(markSchema),
-    /** The first three. */
+    /** The first three hits. */
     hits: Type.Array(hitSchema),
     has_more_hits: Type.Boolean(),
   }),
@@ -63,26 +63,29 @@ const foundRecordingSchema = Type.Composite([
 export type FoundRecording = Static<typeof foundRecordingSchema>;
 
 /**
- * GET recordings?status=&account=&workspace=&q=&cursor=&limit=: newest first. `status` is one or several by comma; `limit`
- * 1–100, default 50. With `q` (1–200 characters) recordings that have ended whose transcript, in one segment, or whose name
- * has all the words, the last one as the beginning of a word; a page of it may hold fewer than `limit` though there are more.
+ * GET recordings?status=&account=&workspace=&q=&cursor=&limit=: newest first. `status` is one value, or several
+ * separated by commas. `limit` is 1–100, default 50. `q` (1–200 characters) selects completed and failed recordings
+ * whose name, or one segment of whose transcript, contains all the words. The last word of `q` matches as a prefix. A
+ * page of a search may contain fewer than `limit` recordings although more pages follow.
  */
 export const recordingPageSchema = Type.Object({
   recordings: Type.Array(Type.Union([foundRecordingSchema, listedRecordingSchema])),
   /** Null on the last page. */
   next_cursor: nullable(Type.String()),
-  /** With `q` alone: whether recordings are still being taken into the search, so that more may be found later. */
+  /**
+   * Only with `q`: whether recordings are still being added to the search index, so that a later search may find more.
+   */
   is_partial: nullable(Type.Boolean()),
 });
 export type RecordingPage = Static<typeof recordingPageSchema>;
 
-/** How the copy to listen to stands. */
+/** Status of the playback copy. */
 export const listeningSchema = Type.Object({
-  /** `ready`: GET …/audio and …/waveform answer. `none`: the recording is no longer kept, or has not been decoded. */
+  /** `ready`: GET …/audio and …/waveform work. `none`: the recording's audio is deleted or has not been decoded. */
   state: Type.Union([Type.Literal("ready"), Type.Literal("making"), Type.Literal("none"), Type.Literal("failed")]),
-  /** While it is made, where that is known. */
+  /** Progress while the copy is made, if known. */
   percent: nullable(Type.Integer({ minimum: 0, maximum: 100 })),
-  /** Why there is none, to be shown as it is; null unless `none` or `failed`. */
+  /** Reason why there is no copy, shown to the user unchanged; null unless `none` or `failed`. */
   message: nullable(Type.String()),
 });
 export type Listening = Static<typeof listeningSchema>;
@@ -90,31 +93,31 @@ export type Listening = Static<typeof listeningSchema>;
 const speakerSchema = Type.Object({
   /** `A`, `B`, …, as in the API. */
   speaker: Type.String(),
-  /** What it was renamed to. */
+  /** Name given by the user. */
   name: nullable(Type.String()),
   seconds: secondsSchema,
-  /** Of all that is said, 0 to 1. */
+  /** Share of the total speech, 0 to 1. */
   share: Type.Number({ minimum: 0, maximum: 1 }),
   segments: countSchema,
 });
 export type Speaker = Static<typeof speakerSchema>;
 
-/** GET recordings/ID, also the answer to an upload (201). */
+/** GET recordings/ID, and the response to an upload (201). */
 export const recordingSchema = Type.Composite([
   listedRecordingSchema,
   Type.Object({
-    /** As in the overview; null unless it waits. */
+    /** Place in the queue as in the overview; null unless the recording waits. */
     place: nullable(Type.Integer({ minimum: 1 })),
     trouble: nullable(Type.String()),
     size_bytes: nullable(bytesSchema),
-    /** Id of the speech model; null: entered by an early version. */
+    /** Id of the speech model; null: an early version created the recording. */
     model: nullable(Type.String()),
-    /** By first appearance; empty unless completed, as are all below. */
+    /** Speakers in order of first appearance; empty unless completed, like `segments` and `exports`. */
     speakers: Type.Array(speakerSchema),
     segments: countSchema,
-    /** Words of a lower probability count as doubtful. */
+    /** Words with a lower probability are marked as doubtful. */
     doubt_below: Type.Number({ minimum: 0, maximum: 1 }),
-    /** What it can be saved as, with the name to save it under. */
+    /** Export formats, with the file name for each. */
     exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
     listening: listeningSchema,
   }),

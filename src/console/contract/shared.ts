@@ -1,41 +1,44 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { stepSchema } from "../../recordings/index.ts";
 
-/** A value that may be missing: null, never left out. */
+/** Returns a schema that also accepts null, for a value that may be missing. The property itself is never left out. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** ISO 8601 with milliseconds and the offset spelled out, as the API has it. */
+/** ISO 8601 with milliseconds and an explicit offset, as in the API. */
 export const timeSchema = Type.String({ format: "date-time" });
 
 export const countSchema = Type.Integer({ minimum: 0 });
 export const bytesSchema = Type.Number({ minimum: 0 });
 export const secondsSchema = Type.Number({ minimum: 0 });
 
-/** An account or a workspace, to be named. */
+/** An account or a workspace, reduced to its id and name. */
 export const namedSchema = Type.Object({ id: Type.String(), name: Type.String() });
 export type Named = Static<typeof namedSchema>;
 
-/** From and to in a text, in UTF-16 code units as JavaScript counts them; `from < to`, in order, without overlap. */
+/**
+ * A range in a text, in UTF-16 code units as JavaScript counts them: from and to. `from < to`; ranges are sorted and do
+ * not overlap.
+ */
 export const markSchema = Type.Tuple([countSchema, countSchema]);
 export type Mark = Static<typeof markSchema>;
 
-/** How far a recording is. `indeterminate`: work goes on that can't be measured. */
+/** Progress of a recording. `indeterminate`: the current step cannot be measured. */
 export const progressSchema = Type.Object({
   step: nullable(stepSchema),
   percent: nullable(Type.Integer({ minimum: 0, maximum: 100 })),
   indeterminate: Type.Boolean(),
 });
 
-/** The answer where something went wrong: a code for the page to go by, and a message for people to read as it is. */
+/** Body of an error response: a code for the page, and a message that the page shows unchanged. */
 export const errorSchema = Type.Object({
   error: Type.Object({
     code: Type.String(),
     message: Type.String(),
-    /** Which part of what was sent it is about, where it is about one. */
+    /** The part of the request that is not valid, if it is a single part. */
     field: nullable(Type.String()),
-    /** After how many seconds another try may pass, where that is known. */
+    /** Seconds until the next attempt may succeed, if known. */
     retry_after_seconds: nullable(countSchema),
   }),
 });

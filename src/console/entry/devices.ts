@@ -3,10 +3,13 @@ import type { Store } from "../../storage/index.ts";
 import { passwordHash } from "./password.ts";
 import { newToken } from "./tokens.ts";
 
-/** How long a device is known after a sign-in. */
+/** How long the server recognizes a device after a sign-in. */
 const DEVICE_MILLISECONDS = 180 * 86_400_000;
 
-/** A device on which the operator has signed in: it opens nothing, but strangers can't spend its attempts at the password. */
+/**
+ * A device on which the operator has signed in. Its cookie does not open a session, but strangers cannot spend its
+ * attempts at the password.
+ */
 export interface KnownDevice {
   /** The cookie's value. */
   readonly value: string;
@@ -14,7 +17,10 @@ export interface KnownDevice {
   readonly expiresAt: number;
 }
 
-/** Names a device after a sign-in on it; null while there is no password, and so no attempts at one. */
+/**
+ * Creates the cookie for a device after a sign-in on it. Returns null if no password is set, since there are then no
+ * attempts to limit.
+ */
 export function nameDevice(store: Store, now: number): KnownDevice | null {
   const expiresAt = now + DEVICE_MILLISECONDS;
   const named = `${newToken()}.${expiresAt}`;
@@ -22,7 +28,10 @@ export function nameDevice(store: Store, now: number): KnownDevice | null {
   return seal === null ? null : { value: `${named}.${seal}`, expiresAt };
 }
 
-/** The id of the device that a cookie's value names; null for one that this server did not name, or no longer knows. */
+/**
+ * Returns the id of the device in a cookie's value. Returns null if this server did not create the value, or the value
+ * has expired.
+ */
 export function deviceOf(store: Store, value: string, now: number): string | null {
   const [, id, expiresAt, sent] = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/.exec(value) ?? [];
   if (id === undefined || sent === undefined || Number(expiresAt) <= now) return null;
@@ -31,8 +40,8 @@ export function deviceOf(store: Store, value: string, now: number): string | nul
 }
 
 /**
- * The key is the stored hash of the password, which never leaves the server and holds 256 bits that only it knows. Another
- * password forgets all devices.
+ * Returns the HMAC of a device's id and expiry; null if no password is set. The key is the stored password hash, which
+ * never leaves the server and contains 256 secret bits. Setting another password therefore invalidates all devices.
  */
 function sealOf(store: Store, named: string): string | null {
   const hash = passwordHash(store);

@@ -3,17 +3,17 @@ import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
 import { hashToken, newToken } from "./tokens.ts";
 
-/** Long enough to carry a link to another screen, too short for one that is found later. */
+/** Lifetime of a link: long enough to open it on another screen, too short for somebody who finds it later. */
 const linkMilliseconds = 10 * 60_000;
 
-/** A link into the console, by its token, which is nowhere kept. */
+/** A sign-in link, identified by its token. The token itself is never stored. */
 interface EntryLink {
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** Makes a link that opens one session, for whoever has it. */
+/** Creates a link that opens one session for the first person who uses it. */
 export function createLink(store: Store, by: Auditor): EntryLink {
   const token = newToken();
   const { consoleLinks } = tables;
@@ -30,8 +30,8 @@ export function createLink(store: Store, by: Auditor): EntryLink {
 }
 
 /**
- * Uses a link up: of two who send its token one enters.
- * @returns who made it; null for one that is unknown, used or too old
+ * Consumes a link: if two requests send its token, only one succeeds.
+ * @returns the link's creator; null for an unknown, used or expired link
  */
 export function useLink(writer: Pick<Store, "delete">, token: string, now: number): string | null {
   const { consoleLinks } = tables;

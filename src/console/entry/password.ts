@@ -2,19 +2,19 @@ import { eq } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
 
-/** Fewer characters can be guessed from a stolen database, whatever hash stands there. */
+/** Minimum length. A shorter password can be guessed from a stolen database, whatever the hash function is. */
 export const leastPasswordLength = 12;
-/** Nobody types more, and every one of them is hashed. */
+/** Maximum length. Nobody types a longer password, and every character is hashed. */
 const mostPasswordLength = 256;
 
-/** The password can't be taken; the message says why. */
+/** A password that is not accepted; the message gives the reason. */
 export class PasswordError extends Error {
   override readonly name = "PasswordError";
 }
 
 /**
- * Sets the operator's password in place of the one before. Whoever entered by that is signed out.
- * @throws {PasswordError} for one that is too short or too long
+ * Replaces the operator's password. All sessions that were opened with a password end.
+ * @throws {PasswordError} for a password that is too short or too long
  */
 export async function setPassword(store: Store, password: string, by: Auditor): Promise<void> {
   const length = [...password].length;
@@ -34,7 +34,10 @@ export async function setPassword(store: Store, password: string, by: Auditor): 
   });
 }
 
-/** Takes the password away: links alone lead in, and whoever entered by it is signed out. False when there was none. */
+/**
+ * Removes the password, so that only links open sessions. Sessions that were opened with it end. Returns false if there
+ * was none.
+ */
 export function removePassword(store: Store, by: Auditor): boolean {
   const { consolePassword } = tables;
   return store.transaction((transaction) => {
@@ -49,7 +52,7 @@ export function hasPassword(store: Store): boolean {
   return passwordHash(store) !== null;
 }
 
-/** Whether it is the operator's password; it takes a few hundredths of a second, aside. */
+/** Returns whether a password is the operator's. The check takes a few hundredths of a second on another thread. */
 export async function isPassword(store: Store, password: string): Promise<boolean> {
   const hash = passwordHash(store);
   return hash !== null && (await Bun.password.verify(password, hash));
@@ -60,7 +63,7 @@ function endSessions(writer: Pick<Store, "delete">): void {
   writer.delete(consoleSessions).where(eq(consoleSessions.enteredBy, "password")).run();
 }
 
-/** The stored hash of the password; null where none was set. */
+/** Returns the stored hash of the password; null if none is set. */
 export function passwordHash(store: Store): string | null {
   return store.select({ hash: tables.consolePassword.hash }).from(tables.consolePassword).get()?.hash ?? null;
 }

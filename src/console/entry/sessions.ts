@@ -4,18 +4,18 @@ import { type Store, tables, writeSoon } from "../../storage/index.ts";
 import { useLink } from "./links.ts";
 import { hashToken, newToken } from "./tokens.ts";
 
-/** How long a session lasts, whatever is done in it. */
+/** Maximum age of a session, used or not. */
 const mostMilliseconds = 7 * 86_400_000;
-/** How long a session lasts in which nothing is asked. */
+/** Maximum time between two requests of a session. */
 const idleMilliseconds = 12 * 3_600_000;
-/** How often at most it is written down that a session is used, so that not every request writes. */
+/** Minimum interval between two writes of a session's last use, so that not every request writes. */
 const seenMilliseconds = 60_000;
 
 /** An operator who is signed in. Times are milliseconds since the epoch. */
 export interface ConsoleSession {
-  /** Of the cookie's value; tells one from another, and opens nothing. */
+  /** Hash of the cookie's value. It identifies the session but does not open it. */
   readonly hash: string;
-  /** Who made the link; `password` where that was shown. */
+  /** Creator of the link; `password` for a session opened with the password. */
   readonly actor: string;
   readonly enteredBy: "link" | "password";
   readonly enteredAt: number;
@@ -23,13 +23,13 @@ export interface ConsoleSession {
   readonly idleEndsAt: number;
 }
 
-/** A session as it begins, with the cookie's value, which is nowhere kept. */
+/** A new session and the value of its cookie, which is never stored. */
 export interface OpenedSession {
   readonly session: ConsoleSession;
   readonly secret: string;
 }
 
-/** The sessions of the console. They are in the database, so that a command may end them, and a restart does not. */
+/** The sessions of the console. They are in the database, so that a command can end them and a restart does not. */
 export class Sessions {
   readonly #store: Store;
   readonly #now: () => number;
@@ -40,7 +40,10 @@ export class Sessions {
     this.#now = now;
   }
 
-  /** Opens a session for a link's token, once. @returns null for one that is unknown, used or too old */
+  /**
+   * Opens a session with a link's token, which works once.
+   * @returns null for an unknown, used or expired link
+   */
   enterByLink(token: string): OpenedSession | null {
     return this.#store.transaction((transaction) => {
       const actor = useLink(transaction, token, this.#now());
@@ -48,12 +51,12 @@ export class Sessions {
     });
   }
 
-  /** Opens a session for somebody who has shown the password. */
+  /** Opens a session after the password was checked. */
   enterByPassword(): OpenedSession {
     return this.#store.transaction((transaction) => this.#open(transaction, "password", "password"));
   }
 
-  /** The session that a cookie's value opens; null for none, or one that has ended. */
+  /** Returns the session that a cookie's value opens; null if there is none or it has ended. */
   find(secret: string): ConsoleSession | null {
     const { consoleSessions } = tables;
     const hash = hashToken(secret);
@@ -65,7 +68,7 @@ export class Sessions {
     return row === undefined ? null : asSession(row);
   }
 
-  /** The same, which counts as its use. */
+  /** Returns the session like `find`, and records that it is used. */
   use(secret: string): ConsoleSession | null {
     const session = this.find(secret);
     const now = this.#now();
@@ -76,7 +79,7 @@ export class Sessions {
     return { ...session, idleEndsAt: now + idleMilliseconds };
   }
 
-  /** Whether a session is still on; asking does not count as using it. */
+  /** Returns whether a session has not ended. The call does not count as a use of the session. */
   isOn({ hash }: ConsoleSession): boolean {
     const { consoleSessions } = tables;
     const row = this.#store
@@ -112,7 +115,10 @@ export class Sessions {
   }
 }
 
-/** Ends every session, and every link that was not used yet. @returns how many sessions there were */
+/**
+ * Ends all sessions and deletes all unused links.
+ * @returns the number of ended sessions
+ */
 export function signOutEverywhere(store: Store, by: Auditor): number {
   const { consoleLinks, consoleSessions } = tables;
   return store.transaction((transaction) => {

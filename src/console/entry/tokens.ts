@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A secret of 256 random bits, as it may stand in a link or a cookie. */
+/** Returns a secret of 256 random bits that is safe in links and cookies. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** What is stored of it. So many random bits can't be searched backwards from a plain hash. */
+/**
+ * Returns the hash of a token, which is stored instead of it. With 256 random bits, a plain hash is enough: it cannot
+ * be reversed by search.
+ */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -24,7 +24,7 @@ import { consoleAuditor } from "../signed-in.ts";
 const accountId = /^[\w-]{1,64}$/;
 const dayMilliseconds = 86_400_000;
 
-/** Accounts with what they have used; keys, which are made and revoked. */
+/** Creates the routes that list accounts with their usage, and create and revoke keys. */
 export function accountRoutes(services: ConsoleServices) {
   const { store, now } = services;
   return new Elysia({ name: "console-accounts" })
@@ -74,7 +74,10 @@ export function accountRoutes(services: ConsoleServices) {
     );
 }
 
-/** @throws {ConsoleError} 404 */
+/**
+ * Revokes a key.
+ * @throws {ConsoleError} 404 for an unknown key
+ */
 function revoke(store: Store, id: string, by: Auditor): ApiKey {
   try {
     return revokeKey(store, id, by);

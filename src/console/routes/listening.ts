@@ -10,7 +10,7 @@ import { showListening } from "../recording-facts.ts";
 import { requireRecording } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
 
-/** The copy of a recording that a browser plays, and its waveform. */
+/** Creates the routes for the playback copy of a recording and its waveform. */
 export function listeningRoutes({ recordings, listening }: ConsoleServices) {
   const filesOf = (id: string) => {
     const copy = listening.look(requireRecording(recordings, id).id);

@@ -8,7 +8,7 @@ import { readOverview } from "../read-overview.ts";
 import type { ConsoleServices } from "../services.ts";
 import { sessionOf } from "../signed-in.ts";
 
-/** What an operator asks at a glance, once or as it changes; and what a form for a new recording offers. */
+/** Creates the routes for the overview, once or as a stream of events, and for the choices in the upload form. */
 export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed) {
   return new Elysia({ name: "console-overview" })
     .get("/overview", () => readOverview(services), { response: { 200: overviewSchema } })

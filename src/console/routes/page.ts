@@ -2,23 +2,23 @@ import { Elysia } from "elysia";
 import { consoleAssets } from "../assets.ts";
 import { ConsoleError } from "../errors.ts";
 
-/** The names of what the page loads change with the content, so what was stored under one never changes. */
+/** Cache policy of the assets. Their names contain a hash of the content, so the content of a name never changes. */
 const storedForGood = "public, max-age=31536000, immutable";
 
 const packed = new Map<string, Uint8Array<ArrayBuffer>>();
 
-/** What is under a name never changes, so it is compressed once. */
+/** Returns the compressed content of an asset, which is compressed once because it never changes. */
 function compressed(name: string, text: string): Uint8Array<ArrayBuffer> {
   const bytes = packed.get(name) ?? Bun.gzipSync(text, { level: 9 });
   packed.set(name, bytes);
   return bytes;
 }
 
-/** The page itself, and the scripts and styles that it loads; all from inside the program, for everybody. */
+/** Creates the routes for the page and for its scripts and styles. They need no session. */
 export function pageRoutes(path: string) {
   return (
     new Elysia({ name: "console-page", prefix: path })
-      // The page's addresses are relative, so that it works behind a proxy's prefix.
+      // The URLs in the page are relative, so that it works behind a proxy that adds a path prefix.
       .get("", () => new Response(null, { status: 308, headers: { Location: "console/" } }))
       .get("/", async () => {
         const { page } = await consoleAssets();

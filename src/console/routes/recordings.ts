@@ -14,7 +14,10 @@ import { requireRecording } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
 import { consoleAuditor, requireSession } from "../signed-in.ts";
 
-/** Recordings: the list and the search, one, a new one, and its end. @param isPartial whether some can't be searched yet */
+/**
+ * Creates the routes that list, search, show, create and delete recordings.
+ * @param isPartial whether some recordings are not in the search index yet
+ */
 export function recordingRoutes(
   services: ConsoleServices,
   sessions: Sessions,
@@ -63,7 +66,7 @@ export function recordingRoutes(
     });
 }
 
-/** Takes a recording in for an account, under the limits that its own creates have. */
+/** Creates a recording for an account, with the same limits as a request of the account to the API. */
 async function upload(services: ConsoleServices, sessions: Sessions, request: Request): Promise<Recording> {
   const { store, creator, recordings, now } = services;
   const query = readQuery(request, uploadQuery);

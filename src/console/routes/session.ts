@@ -18,7 +18,7 @@ import { readBody } from "../read-body.ts";
 import type { ConsoleServices } from "../services.ts";
 import { sessionOf } from "../signed-in.ts";
 
-/** Signing in, by a link or the password, and out again. */
+/** Creates the routes to sign in, with a link or the password, and to sign out. */
 export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Sessions) {
   const attempts = new Attempts(now);
 

@@ -19,7 +19,7 @@ import { requireCompleted } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
 import { showSegment } from "../show-segment.ts";
 
-/** A transcript: its segments and what is found in them, its speakers' names, and the files that are made of both. */
+/** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
 export function transcriptRoutes({ store, recordings, exports }: ConsoleServices, facts: RecordingFacts) {
   return new Elysia({ name: "console-transcript", prefix: "/recordings/:id" })
     .get(

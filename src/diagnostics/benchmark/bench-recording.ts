@@ -3,10 +3,16 @@ import { join } from "node:path";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
 
-/** Longer than a block of detection (122 s), as recordings are; the clip's eleven seconds over and over. */
+/**
+ * Length of the recording: longer than one detection block (122 s), like real recordings. It repeats the clip of eleven
+ * seconds.
+ */
 const recordingSeconds = 130;
 
-/** Makes a recording of continuous speech out of the clip that the program carries. @param directory where its files go */
+/**
+ * Creates a recording of continuous speech from the clip that the program contains.
+ * @param directory directory of the created files
+ */
 export async function makeBenchRecording(
   options: { readonly ffmpegPath: string; readonly clip: string },
   directory: string,

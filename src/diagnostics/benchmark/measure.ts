@@ -8,52 +8,55 @@ import { DiskRoom } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { blockCount, type Chunk, heardSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
 
-/** What a worker is measured with. */
+/** Options of a measurement. */
 export interface MeasureOptions {
   readonly files: ProgramFiles;
   /** Path of the whisper model. */
   readonly whisperModel: string;
   readonly threads: number;
-  /** What whisper computes on, and CUDA's backend, as in the settings. */
+  /** Device for whisper, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cudaLibrary: string;
   readonly recording: PcmFile;
-  /** How long it transcribes, at least one piece. */
+  /** Duration of the transcription; at least one chunk per recording is transcribed. */
   readonly seconds: number;
-  /** For step files and verdicts; each measurement makes its own in it. */
+  /** Directory for step files; each measurement creates its own directory in it. */
   readonly directory: string;
   readonly verdictsPath: string;
   readonly signal: AbortSignal;
-  /** Told of what is being done, in a word or two. */
+  /** Called with the name of each step, in a word or two. */
   readonly onStep: (step: string) => void;
 }
 
-/** What one worker did. */
+/** Results of one measurement. */
 export interface Measurement {
   readonly threads: number;
-  /** `cpu`, or the backend of the GPU that whisper computed on. */
+  /** `cpu`, or the backend of the GPU that whisper used. */
   readonly device: string;
-  /** Seconds of work for each second of speech, by step. */
+  /** Seconds of work for each second of audio, by step. */
   readonly costs: {
     readonly detect: number;
     readonly transcribe: number;
     readonly diarize: number;
   };
-  /** Seconds to find the language of one piece; a recording takes up to five. */
+  /** Seconds to detect the language of one chunk; a recording needs up to five such detections. */
   readonly languageSeconds: number;
-  /** Seconds of speech that were transcribed to measure it. */
+  /** Seconds of speech transcribed in the measurement. */
   readonly transcribedSeconds: number;
-  /** The most memory that the worker held, null where the system does not say. */
+  /** Peak memory of the workers; null if the system does not report it. */
   readonly peakBytes: number | null;
 }
 
-/** How many recordings each worker has pieces of: it works on one's while another's waits, as with more recordings. */
+/**
+ * Minimum number of recordings that have queued chunks for each worker. A worker processes a chunk of one recording
+ * while a chunk of another waits, as on a busy server.
+ */
 const recordingsAtOnce = 2;
 
 /**
- * Measures a worker as a server runs it, with models loaded and warm: all of a recording's steps, and transcription for
- * as long as is asked, with the pieces of several recordings waiting at once.
- * @throws Error that says why no worker can work; the signal's reason after an abort
+ * Measures the engine as a server runs it, with models loaded and warm. It runs all steps of a recording, then
+ * transcribes chunks of several recordings in parallel for the given duration.
+ * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
   const { recording: pcm, signal, threads, whisperModel: model } = options;
@@ -105,7 +108,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
     });
     options.onStep("finding the language");
-    // The first takes whisper's memory and warms it up.
+    // The first call allocates whisper's memory and warms it up.
     const findLanguage = () => engine.run("detectLanguage", { pcm, chunk: first, model, ...encoder }, signal);
     await findLanguage();
     const languageSeconds = await timed(findLanguage);
@@ -141,7 +144,10 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   }
 }
 
-/** The encoder that a server would use after its first recordings. @param cpuLibrary null: a GPU computes */
+/**
+ * Returns the encoder that a server would use after its first recordings.
+ * @param cpuLibrary null: a GPU is used
+ */
 async function encoderFor(
   cpuLibrary: string | null,
   { files, whisperModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
@@ -162,7 +168,7 @@ async function encoderFor(
   return encoder === null ? {} : { encoder };
 }
 
-/** Waits for the models; a worker that does not start is given up at its first failure, whose reason is thrown. */
+/** Waits until the models are loaded. If a worker does not start, throws the reason of its first failure. */
 async function ready(engine: Engine, signal: AbortSignal): Promise<void> {
   let isReady = false;
   void engine.ready().then(() => {

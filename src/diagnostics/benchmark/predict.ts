@@ -1,20 +1,20 @@
 import type { Measurement } from "./measure.ts";
 
-/** Pieces of a recording that are asked for their language. */
+/** Maximum number of chunks of a recording that language detection uses. */
 const languageVotes = 5;
 const hour = 3600;
 
-/** What a measurement means for a machine that does nothing else. */
+/** Throughput of a machine that does nothing else, derived from a measurement. */
 export interface Prediction {
-  /** Hours of continuous speech that are done in an hour; pauses come on top. */
+  /** Hours of continuous speech processed in one hour. Pauses in a recording add to this. */
   readonly audioHoursPerHour: number;
-  /** Minutes until five recordings of an hour, sent at the same time, are all done. */
+  /** Minutes until five recordings of one hour each, sent at the same time, have all completed. */
   readonly fiveHoursMinutes: number;
 }
 
 /**
- * All steps share the same processor. What is gained by doing several things at once is in the costs already, so they add up,
- * however many recordings there are.
+ * Predicts the throughput from a measurement. All steps share the same processor, so their costs add up, however many
+ * recordings there are. The measured costs already include the gain from parallel work.
  */
 export function predict({ costs, languageSeconds }: Measurement): Prediction {
   const secondsPerHour = hour * (costs.detect + costs.transcribe + costs.diarize) + languageVotes * languageSeconds;

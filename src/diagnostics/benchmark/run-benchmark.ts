@@ -10,7 +10,7 @@ import { type Prediction, predict } from "./predict.ts";
 
 export interface BenchmarkOptions {
   readonly settings: Settings;
-  /** About how long all of it may take, at least some seconds for each row. */
+  /** Approximate total duration; each row takes at least a few seconds. */
   readonly seconds: number;
   readonly signal: AbortSignal;
   readonly onStep: (step: string) => void;
@@ -21,19 +21,24 @@ export interface BenchmarkRow extends Measurement, Prediction {}
 export interface Benchmark {
   /** Id of the speech model in use. */
   readonly model: string;
-  /** The device that a server would use first, with the threads of the settings. */
+  /**
+   * Results for the device that a server would use first, with the number of threads in the settings; then for the
+   * alternative.
+   */
   readonly rows: readonly BenchmarkRow[];
-  /** What made the figures worse than they could be, in plain words. */
+  /** Reasons why the figures are lower than they could be, in plain words. */
   readonly notes: readonly string[];
 }
 
-/** Loading models and the steps beside transcription, of one row; measured on two cores with Whisper base. */
+/**
+ * Time for one row to load models and run the steps other than transcription; measured on two cores with Whisper base.
+ */
 const overheadSeconds = 6;
 
 /**
- * Measures what this machine transcribes: on the device that a server would use, on the CPU where that is a GPU, and with
- * half the threads. Works in a temporary directory, and changes nothing.
- * @throws Error that says why nothing can be measured; the signal's reason after an abort
+ * Measures how fast this machine transcribes on the device that a server would use. If this is a GPU, it then measures
+ * the CPU, otherwise half the threads. It works in a temporary directory and changes nothing else.
+ * @throws {Error} with the reason why nothing can be measured; the signal's reason after an abort
  */
 export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark> {
   const { settings, signal, onStep } = options;
@@ -45,7 +50,8 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     if (parts.files instanceof Error) throw parts.files;
     const { files } = parts;
     const model = modelOf(settings, paths, files);
-    // The server's verdicts spare the self-tests; what is found out here stays here.
+    // The server's cached self-test results save running the self-tests again. New results stay in the temporary
+    // directory.
     const verdictsPath = join(directory, "devices.json");
     if (existsSync(paths.verdicts)) copyIfAllowed(paths.verdicts, verdictsPath);
     onStep("preparing");
@@ -104,7 +110,7 @@ function copyIfAllowed(from: string, to: string): void {
   try {
     copyFileSync(from, to);
   } catch {
-    // Another user's: the self-tests are run again.
+    // The file belongs to another user: the self-tests run again.
   }
 }
 

@@ -1,15 +1,15 @@
 import type { Machine } from "./machine.ts";
 
-/** What a container or a service may use; null where nothing limits it. */
+/** Resource limits of a container or a service; null means no limit. */
 export interface CgroupLimits {
   readonly processors: number | null;
   readonly memoryBytes: number | null;
 }
 
-/** Version 1 writes "no limit" as the largest number of whole pages. */
+/** Values from here on mean "no limit": version 1 writes no limit as the largest number of whole pages. */
 const unlimitedMemory = 2 ** 62;
 
-/** The strictest limits of the control groups that this process is in, of version 1 or 2. */
+/** Returns the strictest limits of the control groups of this process, for versions 1 and 2. */
 export function cgroupLimits(machine: Machine): CgroupLimits {
   const groups = (machine.read("/proc/self/cgroup") ?? "").split("\n").flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
@@ -34,7 +34,10 @@ export function cgroupLimits(machine: Machine): CgroupLimits {
   return { processors: least(processors), memoryBytes: least(memory) };
 }
 
-/** `/a/b` → `/a/b`, `/a`, and the root as an empty text: any of them may limit. */
+/**
+ * Returns a path and its ancestors: `/a/b` → `/a/b`, `/a`, and the root as an empty string. Each of them may set a
+ * limit.
+ */
 function ancestors(path: string): string[] {
   const names = path.split("/").filter((name) => name !== "");
   return Array.from({ length: names.length + 1 }, (_, left) => {

@@ -6,62 +6,62 @@ import type { DataPaths, Store } from "../../storage/index.ts";
 import type { Machine } from "./machine.ts";
 
 /**
- * How a check ended: `ok`; `warning`: it works, but worse or less safely than it could; `problem`: something doesn't work
- * or soon won't; `skipped`: there is nothing to look at here.
+ * Result of a check. `ok`: no fault; `warning`: it works, but worse or less safely than it could; `problem`: something
+ * does not work or soon will not; `skipped`: there is nothing to check here.
  */
 export type Status = "ok" | "warning" | "problem" | "skipped";
 
-/** Something that `--fix` can mend. */
+/** A repair that `--fix` can make. */
 export interface Mending {
-  /** What is done, as an order: "Remove 3 files that a crash left behind". */
+  /** Description as an imperative: "Remove 3 files that a crash left behind". */
   readonly what: string;
   apply(): Promise<void> | void;
 }
 
 export interface Finding {
   readonly status: Status;
-  /** What it means for the user, in a line without an end mark. */
+  /** Meaning for the user, in one line without a full stop. */
   readonly summary: string;
-  /** Facts behind it, a line each. */
+  /** Supporting facts, one per line. */
   readonly detail?: readonly string[];
-  /** What to do next, in full sentences. */
+  /** Advice for the user, in full sentences. */
   readonly advice?: string;
   readonly mending?: Mending;
 }
 
-/** What a check may look at. */
+/** Data that a check may use. */
 export interface CheckContext {
   readonly settings: Settings;
-  /** Why the settings can't be read; the others are the defaults then. */
+  /** Reason why the settings cannot be read; the defaults are then used. */
   readonly settingsError: string | null;
   readonly configFile: string | null;
   readonly paths: DataPaths;
-  /** Whether the data directory is there and this user may look into it. */
+  /** Whether the data directory exists and this user may read it. */
   readonly data: "there" | "missing" | "closed";
-  /** The parts that are not TypeScript, or why they can't be had. */
+  /** The parts of the program that are not TypeScript, or the reason why they are not available. */
   readonly files: ProgramFiles | Error;
-  /** Whether the parts lie where a server finds them, not only where they were unpacked to be looked at. */
+  /** Whether the parts are where a server finds them, and not only unpacked temporarily for the checks. */
   readonly filesArePresent: boolean;
-  /** The model that new recordings are transcribed with; null where the parts of the program can't be had. */
+  /** The model for new recordings; null if the parts of the program are not available. */
   readonly whisperModel: SpeechModel | null;
-  /** The database, to read only; why it can't be read; null where there is none. */
+  /** The database, read-only; the reason why it cannot be read; null if there is none. */
   readonly database: Store | Error | null;
-  /** The server of this data directory, when one answers. */
+  /** The running server of this data directory; null if none responds. */
   readonly server: RunningServer | null;
   readonly machine: Machine;
-  /** Look longer: every variant of the CPU backend, every installed model. */
+  /** Whether to check more: every variant of the CPU backend and every installed model. */
   readonly all: boolean;
   readonly signal: AbortSignal;
 }
 
-/** One thing that is looked at. It changes nothing by itself. */
+/** A single check. It changes nothing by itself. */
 export interface Check {
-  /** Stable: documentation and monitoring go by it. */
+  /** Stable id: documentation and monitoring refer to it. */
   readonly id: string;
   readonly title: string;
-  /** What is looked at and why it matters, for the manual. */
+  /** Subject of the check and why it matters, for the manual. */
   readonly explanation: string;
-  /** Keeps the CPU or the disk busy, so that only one such check runs at a time. */
+  /** The check keeps the CPU or the disk busy, so only one such check runs at a time. */
   readonly heavy?: true;
   run(context: CheckContext): Promise<Finding> | Finding;
 }

@@ -8,14 +8,14 @@ import { thisMachine } from "./machine.ts";
 
 export interface DoctorOptions {
   readonly settings: Settings;
-  /** Why the settings can't be read; the others are the defaults then. */
+  /** Reason why the settings cannot be read; the defaults are then used. */
   readonly settingsError: string | null;
   readonly configFile: string | null;
   readonly all: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What the checks look at. Close it when they are done. */
+/** Collects the data for the checks. The caller closes the context when all checks have finished. */
 export async function openContext(options: DoctorOptions): Promise<CheckContext & { close(): void }> {
   const { settings } = options;
   const paths = new DataPaths(settings.storage.data_dir);

@@ -14,17 +14,17 @@ import type { DataPaths } from "../../storage/index.ts";
 
 /** A file or directory of the data directory. */
 export interface DataEntry {
-  /** For people. */
+  /** Path to show to the user. */
   readonly path: string;
   readonly stats: Stats;
-  /** Takes the rights of the group and of others. */
+  /** Removes the permissions of the group and of other users. */
   close(): void;
 }
 
 /**
- * Lets `look` see the data directory, what lies in it and what lies in its own directories; the recordings' files are as
- * many as recordings. Directories are held open and never reached through a link, and a file of several names, which may be
- * another's, is left alone.
+ * Calls `look` with the data directory, its entries, and the entries of its own subdirectories. The number of entries
+ * grows with the number of recordings. Directories are held open and never reached through a link. Files with several
+ * hard links are skipped, since they may belong to somebody else.
  */
 export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly DataEntry[]) => T): T {
   const held: number[] = [];
@@ -51,7 +51,7 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
   }
 }
 
-/** Removes the files in a directory that is no link itself; not what lies deeper. */
+/** Removes the files in a directory, not in its subdirectories. The path must not be a symbolic link. */
 export function removeFilesIn(path: string): void {
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
@@ -61,7 +61,10 @@ export function removeFilesIn(path: string): void {
   }
 }
 
-/** Sizes of the files in a directory that is no link itself, in bytes. */
+/**
+ * Returns the sizes of the files in a directory, in bytes; empty if the directory cannot be opened or is a symbolic
+ * link.
+ */
 export function fileSizesIn(path: string): number[] {
   const directory = openOrNull(path, constants.O_DIRECTORY);
   if (directory === null) return [];
@@ -97,7 +100,7 @@ function closeToOthers(place: string): void {
   }
 }
 
-/** Opens what is no link; null for what is one, is gone, or can't be opened. */
+/** Opens a path read-only. Returns null if it is a symbolic link, is missing, or cannot be opened. */
 function openOrNull(path: string, flags: number): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | flags);
@@ -106,7 +109,7 @@ function openOrNull(path: string, flags: number): number | null {
   }
 }
 
-/** A path that begins at an open directory, wherever that was moved to. */
+/** Returns a path relative to an open directory, which stays valid when the directory is moved. */
 function through(directory: number, name = ""): string {
   return `/proc/self/fd/${directory}/${name}`;
 }

@@ -9,7 +9,7 @@ export interface Mount {
   readonly options: readonly string[];
 }
 
-/** The deepest part of a path that is there, links resolved. */
+/** Returns the deepest existing part of a path, with links resolved. */
 export function existingPart(path: string): string {
   let part = resolve(path);
   while (!existsSync(part) && dirname(part) !== part) part = dirname(part);
@@ -20,7 +20,7 @@ export function existingPart(path: string): string {
   }
 }
 
-/** The mount that a path lies on, from /proc/self/mountinfo; null where there is no such file. */
+/** Returns the mount of a path, from /proc/self/mountinfo; null if no mount is found. */
 export function mountOf(machine: Machine, path: string): Mount | null {
   const lines = (machine.read("/proc/self/mountinfo") ?? "").split("\n").reverse();
   const mounts = lines.flatMap((line): Mount[] => {
@@ -32,11 +32,11 @@ export function mountOf(machine: Machine, path: string): Mount | null {
   });
   const holds = ({ mountPoint }: Mount) =>
     mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
-  // Reversed: of two mounts on one place the later counts, and sorting keeps their order.
+  // The lines are reversed because the later of two mounts on one mount point hides the earlier. The sort is stable.
   return mounts.filter(holds).sort((a, b) => b.mountPoint.length - a.mountPoint.length)[0] ?? null;
 }
 
-/** The kernel writes blanks and the like as octal numbers. */
+/** Decodes the octal escapes that the kernel writes for blanks and similar characters. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -1,14 +1,14 @@
 import { type GpuTrial, isGpuWithinReach } from "../../speech/index.ts";
 import { type CheckContext, type Finding, skipped } from "./check.ts";
 
-/** Why there is no GPU to try here; null: there may be one. */
+/** Returns the reason why there is no GPU to test; null if there may be one. */
 export function noGpuToTry({ settings }: CheckContext): Finding | null {
   if (!isGpuWithinReach()) return skipped("no GPU can be reached here: /dev has none");
   if (settings.engine.device !== "cpu") return null;
   return skipped("the setting engine.device says that the CPU does the work");
 }
 
-/** How a GPU did, in words. */
+/** Describes the result of a GPU self-test in words. */
 export function inWords(trial: GpuTrial): string {
   if (!trial.ok) return trial.reason;
   return `${trial.seconds.toFixed(2)} s for what takes the CPU ${trial.cpuSeconds.toFixed(2)} s`;

@@ -4,13 +4,16 @@ export interface Gpu {
   /** PCI address, e.g. 0000:01:00.0 */
   readonly address: string;
   readonly vendor: "NVIDIA" | "AMD" | "Intel";
-  /** Kernel driver that has it, null when none does. */
+  /** Kernel driver bound to the GPU; null if there is none. */
   readonly driver: string | null;
 }
 
 const vendors: Readonly<Record<string, Gpu["vendor"]>> = { "0x10de": "NVIDIA", "0x1002": "AMD", "0x8086": "Intel" };
 
-/** Display and compute controllers of the vendors whose GPUs can compute; a server's plain graphics chip is none. */
+/**
+ * Returns the display and compute controllers of vendors whose GPUs can compute. The simple graphics chip of a server
+ * is not included.
+ */
 export function findGpus(machine: Machine): Gpu[] {
   const root = "/sys/bus/pci/devices";
   return machine.list(root).flatMap((address): Gpu[] => {

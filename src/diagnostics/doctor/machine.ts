@@ -4,33 +4,36 @@ import { join } from "node:path";
 
 export interface CommandResult {
   readonly exitCode: number;
-  /** Standard output, and standard error after it. */
+  /** Standard output, followed by standard error. */
   readonly output: string;
 }
 
-/** The machine as the checks see it; tests hand in one of their own. */
+/** The machine as the checks see it; tests pass their own implementation. */
 export interface Machine {
-  /** Text of a small file, null where it can't be read. */
+  /** Returns the text of a small file; null if it cannot be read. */
   read(path: string): string | null;
-  /** Names in a directory, none where it can't be read. */
+  /** Returns the names in a directory, sorted; empty if it cannot be read. */
   list(path: string): string[];
-  /** Whether this user may read and write a device. */
+  /** Returns whether this user may read and write a path, such as a device. */
   mayUse(path: string): boolean;
-  /** Size and room of the file system that a path is on, null where that can't be found out. */
+  /** Returns the size and the free space of a path's file system; null if they are unknown. */
   room(path: string): StatsFs | null;
-  /** Runs one of the system's programs; null where there is none of that name, or it took too long. */
+  /** Runs a program of the system; null if it does not exist, cannot be started, or takes too long. */
   run(command: readonly [string, ...string[]]): Promise<CommandResult | null>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since the epoch. */
   now(): number;
   readonly userId: number;
-  /** Processors that this process may use, as the system counts them. */
+  /** Number of processors that this process may use, as the system reports it. */
   readonly processors: number;
 }
 
 const timeoutMilliseconds = 10_000;
 
-/** This machine. @param root what its absolute paths are taken from, for tests */
+/**
+ * Returns the real machine.
+ * @param root base directory of the absolute paths, for tests
+ */
 export function thisMachine(signal: AbortSignal, root = "/"): Machine {
   return {
     read: (path) => attempt(() => readFileSync(join(root, path), "utf8"), null),

@@ -1,24 +1,24 @@
 import { messageOf } from "../../text/index.ts";
 import { type Check, type CheckContext, type Finding, problem } from "./check.ts";
 
-/** What a check found, and what was mended. */
+/** Finding of a check, and the repair that was made. */
 export interface Result {
   readonly check: Check;
   readonly finding: Finding;
-  /** What `--fix` did, or why it could not. */
+  /** The repair by `--fix` and, if it failed, the reason; null if none was attempted. */
   readonly mended: { readonly what: string; readonly failure: string | null } | null;
 }
 
 export interface RunOptions {
-  /** Mend what can be mended. */
+  /** Whether to make the available repairs. */
   readonly fix: boolean;
-  /** Told of the start of every check. */
+  /** Called at the start of every check. */
   readonly onStart: (check: Check) => void;
 }
 
 /**
- * Runs checks and gives their results in the order of the checks. Those that compute run one after another, the others
- * beside them; what can be mended is mended when all have looked, and looked at again.
+ * Runs checks and returns their results in the same order. Heavy checks run one after another, in parallel with the
+ * others. After all checks have finished, available repairs are made and those checks run again.
  * @throws the signal's reason after an abort
  */
 export async function runChecks(
@@ -47,7 +47,7 @@ export async function runChecks(
 
 const noFinding = problem("it was not looked at", { advice: "This is a fault of the program; please report it." });
 
-/** A check that fails is a finding of its own, never the end of the others. */
+/** Runs a check. An exception in a check becomes a finding and does not stop the other checks. */
 async function lookAt(check: Check, context: CheckContext): Promise<Finding> {
   try {
     return await check.run(context);

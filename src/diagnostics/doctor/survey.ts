@@ -7,7 +7,7 @@ type Survey = Awaited<ReturnType<typeof surveyCpuLibraries>>;
 
 const surveys = new WeakMap<CheckContext, Promise<Survey>>();
 
-/** The variants of the CPU backend on this machine, tried once for all checks of a run. */
+/** Tests the variants of the CPU backend on this machine, once for all checks of a run. */
 export function cpuSurvey(context: CheckContext): Promise<Survey> {
   const known = surveys.get(context);
   if (known !== undefined) return known;

@@ -4,10 +4,10 @@ import type { EncodedGlyph, Face } from "./face.ts";
 import { numeral, utf16Hex } from "./numerals.ts";
 import { subsetFont } from "./subset.ts";
 
-/** Mappings in one block of a CMap (Adobe technical note 5014). */
+/** Maximum number of mappings in one block of a CMap (Adobe technical note 5014). */
 const mappingsPerBlock = 100;
 
-/** A stream object, compressed. */
+/** Adds a compressed stream object. */
 export function addStream(
   context: PDFContext,
   bytes: Uint8Array | string,
@@ -19,8 +19,8 @@ export function addStream(
 }
 
 /**
- * Writes what was used of a face as a composite font (ISO 32000-1, 9.7) under a reference made before.
- * @param index of the face in the document; makes its name unique
+ * Writes the used glyphs of a face as a composite font (ISO 32000-1, 9.7) under a reference that was created before.
+ * @param index index of the face in the document, which makes its name unique
  */
 export async function embedFace(context: PDFContext, ref: PDFRef, face: Face, index: number): Promise<void> {
   const glyphs = face.used;
@@ -31,7 +31,7 @@ export async function embedFace(context: PDFContext, ref: PDFRef, face: Face, in
     context.obj({
       Type: "FontDescriptor",
       FontName: name,
-      // Symbolic: the characters are not those of a Latin encoding.
+      // Symbolic, because the characters are not in a Latin encoding.
       Flags: 4,
       FontBBox: boundingBox(face),
       ItalicAngle: 0,
@@ -67,7 +67,7 @@ export async function embedFace(context: PDFContext, ref: PDFRef, face: Face, in
   );
 }
 
-/** Six capitals that tell subsets of one font apart. */
+/** Returns six capitals that distinguish subsets of one font. */
 function subsetTag(index: number): string {
   return index
     .toString(26)
@@ -83,7 +83,7 @@ function glyphIdsByCode(glyphs: readonly EncodedGlyph[]): Uint8Array {
   return map;
 }
 
-/** From the head table, whose corners are the 18th to 21st 16-bit numbers. */
+/** Reads the bounding box from the head table, where the corners are the 18th to 21st 16-bit numbers. */
 function boundingBox(face: Face): number[] {
   const head = face.font.face.referenceTable("head");
   if (head === undefined) return [0, -face.descent, 1000, face.ascent];
@@ -91,7 +91,7 @@ function boundingBox(face: Face): number[] {
   return [36, 38, 40, 42].map((at) => Math.round(view.getInt16(at) * face.scale));
 }
 
-/** What each code means in Unicode (ISO 32000-1, 9.10.3): for copying, searching and reading aloud. */
+/** Returns the CMap that maps each code to Unicode (ISO 32000-1, 9.10.3), for copying, searching and reading aloud. */
 function unicodeMap(glyphs: readonly EncodedGlyph[]): string {
   const mappings = glyphs.map(({ text }, code) => `<${code.toString(16).padStart(4, "0")}> <${utf16Hex(text)}>\n`);
   let blocks = "";

@@ -4,7 +4,7 @@ import { Face } from "./face.ts";
 
 export type Weight = "regular" | "bold";
 
-/** A piece of text that one face draws. */
+/** A fragment of text in one face. */
 export interface FaceRun {
   readonly text: string;
   readonly face: Face;
@@ -14,35 +14,40 @@ const hangul = /\p{Script=Hangul}/u;
 const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const eastAsian = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\uFF00-\uFFEF]/u;
 const pictograph = /\p{Extended_Pictographic}/u;
-/** Characters of every script: they take the face of the text around them where it has them. */
+/** Characters that are not specific to a script. They use the face of the text around them if it covers them. */
 const common = /[\p{Script=Common}\p{Script=Inherited}]/u;
-/** Text in which every character stands for itself; finding graphemes takes longer than shaping. */
+/**
+ * Text in which every character is a grapheme of its own. It needs no segmentation into graphemes, which takes longer
+ * than shaping.
+ */
 const withoutMarks = /^[\p{L}\p{N}\p{P}\p{Zs}]+$/u;
 const invisible = /\p{Default_Ignorable_Code_Point}/u;
 
-/** Frequent characters that only one of the two ways to write Chinese has. */
+/** Frequent characters that occur only in traditional or only in simplified Chinese. */
 const traditional = /[這個們來時說會國對為過還沒學點樣經發開關麼嗎給讓從與進動間問題無]/gu;
 const simplified = /[这个们来时说会国对为过还没学点样经发开关么吗给让从与进动间问题无]/gu;
 
-/** Which faces draw a text: by script, by language where scripts are shared, by what they have. */
+/**
+ * Chooses the faces for a text: by script, by language for shared scripts, and by the characters that a face covers.
+ */
 export class FaceChoice {
   readonly #loaded = new Map<FaceName, Face>();
   readonly #eastAsian: readonly FaceName[];
 
   /**
-   * @param language of the document, ISO 639
-   * @param sample some of its text; tells the two ways of writing Chinese apart
+   * @param language language of the document, ISO 639
+   * @param sample part of its text, which distinguishes traditional from simplified Chinese
    */
   constructor(language: string | null, sample: string) {
     this.#eastAsian = eastAsianFaces(language, sample);
   }
 
-  /** All faces a glyph was asked of. */
+  /** All faces that were loaded to look for a glyph. */
   get faces(): Face[] {
     return [...this.#loaded.values()];
   }
 
-  /** The text cut where the face changes, never within what a reader takes for a character. */
+  /** Splits a text where the face changes, but never within a grapheme. */
   split(text: string, weight: Weight): FaceRun[] {
     const runs: { text: string; face: Face }[] = [];
     const graphemes = withoutMarks.test(text) ? Array.from(text) : graphemesOf(text);
@@ -63,7 +68,10 @@ export class FaceChoice {
     return face;
   }
 
-  /** The first candidate with all of the grapheme; else with its base; else a face that shows a box. */
+  /**
+   * Returns the first candidate that covers the whole grapheme. If there is none, returns the first that covers its
+   * base character, otherwise a face that shows a box.
+   */
   #find(grapheme: string, before: Face | undefined, weight: Weight): Face {
     const codePoints = Array.from(grapheme).filter((character) => !invisible.test(character));
     const numbers = codePoints.map((character) => character.codePointAt(0) ?? 0);

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import * as hb from "harfbuzzjs";
 import { type FaceName, facePaths } from "../font-files.ts";
 
-/** A glyph as a PDF names it: the same outline may stand for several texts, and copying must give the right one. */
+/**
+ * A glyph with the text that it represents. The same outline may represent several texts, and copying from the PDF must
+ * return the right one.
+ */
 export interface EncodedGlyph {
   readonly glyphId: number;
   readonly text: string;
@@ -10,23 +13,23 @@ export interface EncodedGlyph {
   readonly width: number;
 }
 
-/** Common readers take no more UTF-16 units for the text of one code. */
+/** Maximum number of UTF-16 units for the text of one code in common PDF readers. */
 export const maxTextUnits = 8;
 
-/** A code is two bytes; 0 stays the missing glyph. */
+/** Highest code: a code has two bytes. Code 0 is the missing glyph. */
 const maxCodes = 0xffff;
 
-/** One font file while a PDF is made of it: what it can draw, and what of it was used. */
+/** A font file during the creation of a PDF: the characters that it covers, and the glyphs that were used. */
 export class Face {
   readonly name: FaceName;
   readonly bytes: Uint8Array;
   readonly font: hb.Font;
-  /** Font units → thousandths of the font's size. */
+  /** Factor from font units to thousandths of the font's size. */
   readonly scale: number;
-  /** Above and below the base line, in thousandths of the font's size; the descent is positive. */
+  /** Extent above and below the baseline, in thousandths of the font's size. The descent is positive. */
   readonly ascent: number;
   readonly descent: number;
-  /** By code. */
+  /** The used glyphs, indexed by code. */
   readonly used: EncodedGlyph[] = [];
   readonly #codes = new Map<string, number>();
   readonly #covered = new Map<number, boolean>();
@@ -52,7 +55,7 @@ export class Face {
     return covered;
   }
 
-  /** The code under which a glyph is shown for a text of at most `maxTextUnits`. */
+  /** Returns the code of a glyph for a text of at most `maxTextUnits`. */
   encode(glyphId: number, text: string): number {
     const key = `${glyphId} ${text}`;
     let code = this.#codes.get(key);

@@ -13,13 +13,13 @@ import { Shaper } from "./shaper.ts";
 import { Structure } from "./structure.ts";
 import { TranscriptPages } from "./transcript-pages.ts";
 
-/** Turns that are looked at to tell how the text is written. */
+/** Number of turns that are examined to detect how the text is written. */
 const sampleTurns = 300;
 
 /**
- * A transcript as a tagged PDF 1.7: headings, outline, language and reading order for screen readers, text that can be
- * copied in every script, of each font only the glyphs used. Needs tens of milliseconds a page, so it belongs into a
- * process of its own.
+ * Writes a transcript as a tagged PDF 1.7, with headings, outline, language and reading order for screen readers. Text
+ * can be copied in every script, and each font contains only the used glyphs. A page takes tens of milliseconds, so
+ * this function must run in a separate process.
  */
 export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
   const turns = await Array.fromAsync(toTurns(document.segments));

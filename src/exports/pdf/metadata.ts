@@ -7,7 +7,7 @@ interface Metadata {
   readonly language: string;
 }
 
-/** XMP: the facts, for programs that read no info dictionary. */
+/** Returns the document's metadata as XMP, for programs that do not read the info dictionary. */
 export function metadataPacket({ title, producer, created, language }: Metadata): string {
   return `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">

@@ -1,7 +1,10 @@
 import { type PDFContext, PDFHexString, type PDFRef } from "@cantoo/pdf-lib";
 import type { OutlineEntry } from "./transcript-pages.ts";
 
-/** Writes the outline (ISO 32000-1, 12.3.3), flat. @param pages by number */
+/**
+ * Writes the outline (ISO 32000-1, 12.3.3), flat.
+ * @param pages references of the pages, indexed by page number
+ */
 export function writeOutline(context: PDFContext, entries: readonly OutlineEntry[], pages: readonly PDFRef[]): PDFRef {
   const root = context.nextRef();
   const refs = entries.map(() => context.nextRef());

@@ -4,46 +4,46 @@ import { numeral } from "./numerals.ts";
 import type { Line, Paragraph } from "./paragraph.ts";
 import type { Structure, StructureElement } from "./structure.ts";
 
-/** Sizes are points; A4, upright. */
+/** Page size in points: A4, portrait. */
 export const pageSize = { width: 595.28, height: 841.89 } as const;
 const margins = { side: 64, top: 64, bottom: 68 } as const;
 export const textWidth = pageSize.width - 2 * margins.side;
 const footerBaseline = 38;
 
-/** Half the time of the usual 6 for files a tenth larger. */
+/** Compression level, which takes half the time of the default level 6 for files that are a tenth larger. */
 const compressionLevel = 3;
 
-/** How a paragraph is set. */
+/** Layout of a paragraph. */
 export interface BlockStyle {
   readonly size: number;
-  /** Least distance of base lines, as a multiple of the size; tall scripts get more. */
+  /** Minimum distance of baselines, as a multiple of the size. Tall scripts get more. */
   readonly leading: number;
   readonly spaceBefore: number;
-  /** Height that must be free under the first line, so that a heading doesn't end a page. */
+  /** Height that must be free below the first line, so that a heading is not the last line of a page. */
   readonly keepBelow: number;
 }
 
-/** Draws paragraphs one under the other, onto as many pages as they take. */
+/** Draws paragraphs below each other, on as many pages as needed. */
 export class Pages {
   readonly #structure: Structure;
   readonly #fontName: (face: Face) => string;
-  /** Finished pages' content, compressed. */
+  /** Compressed content of the completed pages. */
   readonly #finished: Uint8Array[] = [];
   #operators: string[] = [];
   #top = pageSize.height - margins.top;
 
-  /** @param fontName under which the pages' resources hold a face */
+  /** @param fontName returns the name of a face in the pages' resources */
   constructor(structure: Structure, fontName: (face: Face) => string) {
     this.#structure = structure;
     this.#fontName = fontName;
   }
 
-  /** Where the next paragraph begins: page by number, and height on it. */
+  /** Position of the next paragraph: page number and height on the page. */
   get place(): { readonly page: number; readonly top: number } {
     return { page: this.#finished.length, top: this.#top };
   }
 
-  /** Starts a new page where a paragraph of this style would not begin on this one. */
+  /** Starts a new page if a paragraph of this style would not fit on the current one. */
   makeRoom({ size, leading, spaceBefore, keepBelow }: BlockStyle): void {
     const fresh = this.#top === pageSize.height - margins.top;
     if (!fresh && this.#top - spaceBefore - size * leading - keepBelow < margins.bottom) this.#endPage();
@@ -76,9 +76,9 @@ export class Pages {
   }
 
   /**
-   * Ends the last page and gives them all a footer, which is no part of the text.
-   * @param footer the footer's lines, left and right, of a page by number
-   * @returns the pages' content streams, compressed; each page is the first of its pair and then the second
+   * Ends the last page and adds a footer to all pages. The footer is not part of the text.
+   * @param footer returns the left and right footer line of a page, by page number
+   * @returns the compressed content streams of the pages; each page consists of both streams of its pair, in order
    */
   finish(
     size: number,
@@ -99,7 +99,10 @@ export class Pages {
     });
   }
 
-  /** The font's size is in the text matrix, as a word's operators are made once for all sizes. */
+  /**
+   * Returns the operators that show a line. The font's size is in the text matrix, because a word's operators are
+   * created once for all sizes.
+   */
   #show({ parts }: Line, size: number, left: number, baseline: number): string {
     let operators = `BT ${numeral(size)} 0 0 ${numeral(size)} ${numeral(left)} ${numeral(baseline)} Tm `;
     let font = "";

@@ -8,7 +8,7 @@ import type { ShapedRun, Shaper } from "./shaper.ts";
 export interface Span {
   readonly text: string;
   readonly weight: Weight;
-  /** An operator that sets the colour. */
+  /** The operator that sets the colour. */
   readonly color: string;
 }
 
@@ -18,24 +18,24 @@ export interface LinePart {
   readonly color: string;
 }
 
-/** A line as it is drawn from left to right; measures are thousandths of the font's size. */
+/** A line in visual order, from left to right. Measures are thousandths of the font's size. */
 export interface Line {
   readonly parts: readonly LinePart[];
-  /** Without the spaces at its end. */
+  /** Width without trailing spaces. */
   readonly width: number;
-  /** Spaces at the line's end that are drawn left of the text, as they are in right-to-left paragraphs. */
+  /** Width of trailing spaces that are drawn left of the text, as in right-to-left paragraphs. */
   readonly leadingSpace: number;
 }
 
 export interface Paragraph {
   readonly direction: Direction;
-  /** Of the highest and the deepest face in it, so that its lines are as far apart from each other. */
+  /** Extents of the highest and the deepest face in the paragraph, so that all its lines have the same distance. */
   readonly ascent: number;
   readonly descent: number;
   readonly lines: readonly Line[];
 }
 
-/** Text of one style and direction level, without a space within. */
+/** Text of one style and direction level, either only spaces or without spaces. */
 interface Item extends LinePart {
   readonly width: number;
   readonly level: number;
@@ -46,9 +46,9 @@ const bidi = bidiFactory();
 const spaces = /(\s+)/u;
 
 /**
- * Breaks spans that make one paragraph into lines (UAX #14) and puts each line in visual order (UAX #9).
- * @param width of a line, in thousandths of the font's size
- * @param direction of the paragraph; by its first letter that has one when it isn't given
+ * Breaks the spans of one paragraph into lines (UAX #14) and puts each line in visual order (UAX #9).
+ * @param width width of a line, in thousandths of the font's size
+ * @param direction direction of the paragraph; by default, that of the first letter with a direction
  */
 export function layOut(spans: readonly Span[], width: number, shaper: Shaper, direction?: Direction): Paragraph {
   const text = spans.map((span) => span.text).join("");
@@ -97,7 +97,7 @@ function levelsOf(text: string, direction: Direction | undefined): { base: numbe
   return { base: paragraphs[0]?.level ?? 0, of: levels };
 }
 
-/** Reads a paragraph's text from its start and shapes it, cut where style, direction or spaces change. */
+/** Reads a paragraph's text in order and shapes it, split where style, direction or spaces change. */
 class Itemizer {
   readonly #spans: readonly Span[];
   readonly #levels: Uint8Array | undefined;
@@ -110,7 +110,7 @@ class Itemizer {
     this.#shaper = shaper;
   }
 
-  /** The items of the next so many UTF-16 units. */
+  /** Returns the items of the next `length` UTF-16 units. */
   next(length: number): Item[] {
     const items: Item[] = [];
     const end = this.#offset + length;
@@ -126,7 +126,7 @@ class Itemizer {
     return items;
   }
 
-  /** Goes back, to read the same text in smaller parts. */
+  /** Moves back by `length` UTF-16 units, so that the same text can be read in smaller parts. */
   back(length: number): void {
     this.#offset -= length;
   }
@@ -168,7 +168,7 @@ function widthWithoutEnd(items: readonly Item[]): number {
 
 function toLine(items: readonly Item[], baseLevel: number): Line {
   const shown = items.findLastIndex((item) => !item.isSpace) + 1;
-  // Spaces at the end of a line take the paragraph's direction (UAX #9, L1).
+  // Trailing spaces of a line take the paragraph's direction (UAX #9, L1).
   const leveled = items.map((item, index) => (index < shown ? item : { ...item, level: baseLevel }));
   const width = widthOf(items.slice(0, shown));
   return {
@@ -178,7 +178,10 @@ function toLine(items: readonly Item[], baseLevel: number): Line {
   };
 }
 
-/** UAX #9, L2: from the highest level down to the lowest odd one, what is at that level or above is turned round. */
+/**
+ * Reorders items visually (UAX #9, L2): from the highest level down to the lowest odd one, reverses each run of items
+ * at that level or above.
+ */
 function inVisualOrder(items: readonly Item[]): Item[] {
   const ordered = [...items];
   const highest = Math.max(0, ...ordered.map((item) => item.level));

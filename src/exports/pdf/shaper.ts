@@ -4,24 +4,24 @@ import type { Face } from "./face.ts";
 import type { FaceChoice, FaceRun, Weight } from "./face-choice.ts";
 import { type Cluster, showOperators } from "./show-text.ts";
 
-/** Text of one face and direction as the glyphs that show it. */
+/** Text of one face and direction, shaped into glyphs. */
 export interface ShapedRun {
   readonly face: Face;
   /** In thousandths of the font's size. */
   readonly width: number;
-  /** PDF operators that show it at font size 1 from the current point on, and move that point by `width`. */
+  /** PDF operators that show the run at font size 1 from the current point, and move that point by `width`. */
   readonly operators: string;
 }
 
-/** Words that are remembered of each direction and weight: as many as are said in days, at 300 bytes each. */
+/** Maximum number of cached words for each direction and weight: as many as are spoken in days, at 300 bytes each. */
 const mostRemembered = 20_000;
 
-/** Turns text into glyphs with HarfBuzz; a word that comes again is not shaped again. */
+/** Shapes text into glyphs with HarfBuzz and caches the shaped words. */
 export class Shaper {
   readonly #faces: FaceChoice;
   readonly #language: string;
   readonly #buffer = new hb.Buffer();
-  /** By direction and weight, then by text. */
+  /** Cache of shaped runs, by direction and weight, then by text. */
   readonly #shaped = {
     ltr: { regular: new Map<string, readonly ShapedRun[]>(), bold: new Map<string, readonly ShapedRun[]>() },
     rtl: { regular: new Map<string, readonly ShapedRun[]>(), bold: new Map<string, readonly ShapedRun[]>() },
@@ -32,7 +32,7 @@ export class Shaper {
     this.#language = language ?? "und";
   }
 
-  /** The runs in visual order, from left to right. */
+  /** Returns the runs of a text in visual order, from left to right. */
   shape(text: string, direction: Direction, weight: Weight): readonly ShapedRun[] {
     const shaped = this.#shaped[direction][weight];
     let runs = shaped.get(text);

@@ -2,16 +2,19 @@ import type { Face } from "./face.ts";
 import { numeral, utf16Hex } from "./numerals.ts";
 import type { PlacedGlyph } from "./show-text.ts";
 
-/** The text of a glyph that has none of its own: a code must mean something. */
+/** Text for a glyph that represents none (a zero-width space), because every code must map to some text. */
 export const nothing = "\u200B";
 
-/** Collects the operators of one run of text, and keeps account of where the next glyph falls by itself. */
+/**
+ * Collects the operators of one run of text, and tracks the position that the next glyph would have without an
+ * adjustment.
+ */
 export class ShowLine {
   readonly #face: Face;
   readonly #done: string[] = [];
   #array: string[] = [];
   #codes = "";
-  /** How far right of the natural place the next glyph stands. */
+  /** Distance of the next glyph to the right of its natural position. */
   #shift = 0;
   #rise = 0;
 
@@ -27,12 +30,12 @@ export class ShowLine {
     this.#shift = advance - offsetX - this.#face.widthOf(code);
   }
 
-  /** An invisible glyph that begins so far right of the current point, and doesn't move it. */
+  /** Adds an invisible glyph that begins at this distance right of the current point, and does not move that point. */
   spaceFrom(distance: number): void {
     this.#space(distance, 0);
   }
 
-  /** An invisible glyph that ends there. */
+  /** Adds an invisible glyph that ends at this distance right of the current point, and does not move that point. */
   spaceUpTo(distance: number): void {
     this.#space(distance, 1);
   }
@@ -44,7 +47,7 @@ export class ShowLine {
     this.show({ glyphId, advance: 0, offsetX: distance - widthsLeft * width, offsetY: 0 }, nothing);
   }
 
-  /** What is shown up to its end means this text. */
+  /** Starts a span. The glyphs up to its end represent this text. */
   openSpan(text: string): void {
     this.#flush();
     this.#done.push(`/Span<</ActualText<${utf16Hex(`\uFEFF${text}`)}>>>BDC `);
@@ -55,7 +58,10 @@ export class ShowLine {
     this.#done.push("EMC ");
   }
 
-  /** Joined, not put together by +, which would keep every piece: those of the words of 18 hours were 100 MB. */
+  /**
+   * Ends the run and returns its operators. They are joined from an array, because concatenation with + would keep
+   * every part in memory. For the words of 18 hours, these parts took 100 MB.
+   */
   end(): string {
     this.#moveBy(this.#shift);
     this.#shift = 0;

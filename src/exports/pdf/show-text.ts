@@ -2,14 +2,14 @@ import type { Direction } from "../direction.ts";
 import { type Face, maxTextUnits } from "./face.ts";
 import { nothing, ShowLine } from "./show-line.ts";
 
-/** Glyphs that together show some characters; one of them for one text, as a rule. */
+/** Glyphs that together represent some characters, usually one glyph for one text. */
 export interface Cluster {
   readonly text: string;
-  /** From left to right. */
+  /** Glyphs from left to right. */
   readonly glyphs: PlacedGlyph[];
 }
 
-/** Measures are thousandths of the font's size. */
+/** A glyph with its advance and offset, in thousandths of the font's size. */
 export interface PlacedGlyph {
   readonly glyphId: number;
   readonly advance: number;
@@ -18,8 +18,8 @@ export interface PlacedGlyph {
 }
 
 /**
- * TJ operators (ISO 32000-1, 9.4.3). What several glyphs show together is a span with its text, as a glyph's code can only
- * tell the text of that one.
+ * Returns the TJ operators (ISO 32000-1, 9.4.3) of clusters. Several glyphs that represent a text together form a span
+ * with that text. A glyph's code can only map to the text of one glyph.
  */
 export function showOperators(clusters: readonly Cluster[], face: Face, direction: Direction): string {
   const line = new ShowLine(face);
@@ -34,11 +34,13 @@ export function showOperators(clusters: readonly Cluster[], face: Face, directio
 }
 
 function showTogether(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
-  // For readers that don't know such spans: a character each, or all with the first.
+  // PDF readers without support for such spans get one character for each glyph, or the whole text with the first
+  // glyph.
   const together = characters.join("");
   const texts = characters.length === glyphs.length || together.length > maxTextUnits ? characters : [together];
   line.openSpan(together);
-  // Readers that do take the span's place from its first and last glyph; a mark would give a wrong one.
+  // PDF readers with support for spans derive a span's position from its first and last glyph. A combining mark there
+  // would give a wrong position.
   if (isMoved(glyphs[0])) line.spaceFrom(0);
   glyphs.forEach((glyph, index) => {
     line.show(glyph, texts[index] ?? nothing);
@@ -47,12 +49,14 @@ function showTogether(line: ShowLine, characters: readonly string[], glyphs: rea
   line.closeSpan();
 }
 
-/** Marks stand this much left of each other, in thousandths of the size: readers order characters by their places. */
+/**
+ * Distance between the positions of marks, in thousandths of the size. PDF readers order characters by their positions.
+ */
 const markDistance = 2;
 
 /**
- * A right-to-left cluster. Readers turn a line's characters round, those within a code or a span too; so every mark is a
- * span of its own, without width, in front of the letter, which HarfBuzz puts last.
+ * Shows a right-to-left cluster. PDF readers reverse a line's characters, also those within a code or a span. Therefore
+ * every mark is a separate span without width, in front of the letter, which HarfBuzz puts last.
  */
 function showTurned(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
   const letter = glyphs.at(-1);

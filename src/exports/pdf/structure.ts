@@ -1,10 +1,10 @@
 import { type PDFContext, PDFHexString, type PDFRef } from "@cantoo/pdf-lib";
 import { WrittenObject } from "./written-object.ts";
 
-/** Standard structure types (ISO 32000-1, 14.8.4) that a transcript is made of. */
+/** Standard structure types (ISO 32000-1, 14.8.4) that are used for a transcript. */
 export type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
 
-/** A node of the document's logical structure: what a screen reader reads. */
+/** A node of the document's logical structure, which screen readers read. */
 export interface StructureElement {
   readonly ref: PDFRef;
   readonly type: StructureType;
@@ -14,12 +14,12 @@ export interface StructureElement {
   readonly content: { readonly page: number; readonly id: number }[];
 }
 
-/** Builds the structure tree while pages are drawn, and writes it when they are all known. */
+/** Builds the structure tree while pages are drawn, and writes it when all pages are known. */
 export class Structure {
   readonly rootRef: PDFRef;
   readonly document: StructureElement;
   readonly #context: PDFContext;
-  /** For each page, which element each piece of marked content belongs to. */
+  /** For each page, the elements that own its marked content, indexed by the content's id. */
   readonly #owners: PDFRef[][] = [];
 
   constructor(context: PDFContext) {
@@ -34,7 +34,7 @@ export class Structure {
     return element;
   }
 
-  /** The id under which a page's next marked content belongs to an element. */
+  /** Returns the id of a page's next marked content and assigns this content to an element. */
   mark(element: StructureElement, page: number): number {
     while (this.#owners.length <= page) this.#owners.push([]);
     const owners = this.#owners[page] ?? [];
@@ -44,7 +44,10 @@ export class Structure {
     return id;
   }
 
-  /** @param pages by number */
+  /**
+   * Writes the structure tree.
+   * @param pages references of the pages, indexed by page number
+   */
   write(pages: readonly PDFRef[]): void {
     this.#write(this.document, pages);
     const parentTree = this.#context.obj({

@@ -1,6 +1,6 @@
 import { subsetterPath } from "../font-files.ts";
 
-/** What we use of the subsetter's exports; pointers and sizes are plain numbers. */
+/** The used part of the subsetter's exports. Pointers and sizes are plain numbers. */
 interface Subsetter {
   readonly memory: WebAssembly.Memory;
   _initialize(): void;
@@ -22,12 +22,12 @@ interface Subsetter {
   hb_subset_or_fail(face: number, input: number): number;
 }
 
-// From hb-subset.h.
+// Constants from hb-subset.h.
 const memoryModeWritable = 2;
 const flags = { noHinting: 1, retainGlyphIds: 2, notdefOutline: 64, noLayoutClosure: 512 };
 const dropTables = 3;
 
-/** Tables that lay text out, or name the font; a PDF has the glyphs placed already. */
+/** Tables for text layout or font names, which a PDF does not need because its glyphs are already placed. */
 const unneededTables = [
   "GSUB",
   "GPOS",
@@ -55,8 +55,8 @@ async function loadSubsetter(): Promise<Subsetter> {
 }
 
 /**
- * A TrueType font with these glyphs and nothing else; they keep their ids.
- * @throws an Error when the font can't be read
+ * Returns a TrueType font that contains only these glyphs, which keep their ids.
+ * @throws {Error} when the font cannot be read
  */
 export async function subsetFont(font: Uint8Array, glyphIds: Iterable<number>): Promise<Uint8Array> {
   loaded ??= loadSubsetter();

@@ -6,7 +6,7 @@ import { type Line, layOut, type Paragraph, type Span } from "./paragraph.ts";
 import type { Shaper } from "./shaper.ts";
 import type { Structure, StructureElement } from "./structure.ts";
 
-/** An entry of the outline that viewers show beside the pages. */
+/** An entry of the outline that viewers show next to the pages. */
 export interface OutlineEntry {
   readonly title: string;
   readonly page: number;
@@ -23,21 +23,21 @@ const footerSize = 8;
 
 const ink = "0.1 0.1 0.12 rg";
 const speakerInk = "0.07 0.25 0.45 rg";
-// Dark enough to be read by weak eyes: 5.7 to 1 on white.
+// Dark enough for readers with weak eyesight: a contrast of 5.7 to 1 on white.
 const faint = "0.4 0.4 0.43 rg";
 
-/** Steps of the outline, in minutes: the least that gives a recording no more than `maxOutlineEntries`. */
+/** Steps of the outline, in minutes. The smallest step that gives at most `maxOutlineEntries` entries is used. */
 const outlineMinutes = [1, 2, 5, 10, 15, 20, 30, 60];
 const maxOutlineEntries = 60;
 
-/** Sets a transcript on pages: title, facts, then each turn under its speaker and time. */
+/** Lays out a transcript on pages: title, details, then each turn under its speaker and time. */
 export class TranscriptPages {
   readonly outline: OutlineEntry[] = [];
   readonly #head: ExportHead;
   readonly #pages: Pages;
   readonly #structure: Structure;
   readonly #shaper: Shaper;
-  /** Of what stands beside the text: headings of a Hebrew transcript are on the right. */
+  /** Direction of the elements around the text: the headings of a Hebrew transcript are on the right. */
   readonly #direction: Direction;
   readonly #outlineStep: number;
   #section: StructureElement | undefined;
@@ -76,7 +76,7 @@ export class TranscriptPages {
       this.outline.push({ title: `${time}  ${name}`, ...this.#pages.place });
       this.#nextEntryAt = (Math.floor(turn.startMilliseconds / this.#outlineStep) + 1) * this.#outlineStep;
     }
-    // Digits after a Latin name would be part of it, left to right; the mark ends it.
+    // Digits after a Latin name would continue its left-to-right run. The right-to-left mark ends the run.
     const mark = this.#direction === "rtl" ? "\u200F" : "";
     const heading: Span[] = [
       { text: name, weight: "bold", color: speakerInk },
@@ -87,7 +87,7 @@ export class TranscriptPages {
     this.#draw(this.#structure.add(this.#section, "P"), styles.text, [text]);
   }
 
-  /** The pages' content, as `Pages.finish` gives it. */
+  /** Returns the pages' content in the form of `Pages.finish`. */
   finish(): Uint8Array[][] {
     const title = this.#footerLine(documentTitle(this.#head), textWidth * 0.75);
     return this.#pages.finish(footerSize, (page, pages) => ({
@@ -104,7 +104,7 @@ export class TranscriptPages {
     return layOut(spans, (width / size) * 1000, this.#shaper, direction);
   }
 
-  /** One line; of a longer text, its first. */
+  /** Returns the text as one line; of a longer text, the first line. */
   #footerLine(text: string, width: number): Line | undefined {
     return this.#layOut([{ text, weight: "regular", color: faint }], footerSize, width).lines[0];
   }

@@ -1,10 +1,13 @@
 import { copyStringIntoBuffer, PDFObject } from "@cantoo/pdf-lib";
 
-/** An object as the file has it, for those of which there are tens of thousands: a dictionary in parts is ten times as large. */
+/**
+ * An object that stores its serialized form, for types with tens of thousands of objects. A dictionary of separate
+ * parts would take ten times as much memory.
+ */
 export class WrittenObject extends PDFObject {
   readonly #text: string;
 
-  /** @param text ASCII */
+  /** @param text serialized object, ASCII only */
   constructor(text: string) {
     super();
     this.#text = text;

@@ -126,7 +126,7 @@ const languages = operation({
 
 const ofRecording = [parameter("TranscriptionId")];
 
-/** The paths below the API's base path. */
+/** Returns the paths below the API's base path. */
 export function apiPaths(limits: Parameters<typeof createOperation>[0]): OpenAPIV3.PathsObject {
   return {
     "/transcriptions": { post: createOperation(limits), get: list },

@@ -1,14 +1,14 @@
 import { accountCodes, type ErrorCode } from "../errors.ts";
 
-/** What a client's author is told of an error. */
+/** Documentation of an error for developers of clients. */
 export interface ErrorEntry {
-  /** When it comes. */
+  /** Circumstances in which the error occurs. */
   readonly meaning: string;
-  /** What a program should do. */
+  /** Recommended reaction of a program. */
   readonly advice: string;
-  /** A message as it may read. */
+  /** An example of the message. */
   readonly message: string;
-  /** What the envelope holds beside code and message. */
+  /** Additional fields of the envelope, besides code and message. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -17,7 +17,7 @@ const askOperator = "Ask the operator.";
 const later = "Try again after a pause.";
 const backOff = "Try again with exponential backoff; a create with the same `Idempotency-Key`.";
 
-/** Every error there is, as documentation tells of it. */
+/** Documentation of all errors. */
 export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
   bad_request: {
     meaning:
@@ -144,7 +144,7 @@ export const catalogue: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
 };
 
-/** An envelope with this code, as a client may get it. */
+/** Returns an example of an envelope with this code. */
 export function exampleEnvelope(code: ErrorCode): Record<string, unknown> {
   const { message, details } = catalogue[code];
   const docs = accountCodes.some((each) => each === code) ? { docs: "http://127.0.0.1:8787/docs" } : {};

@@ -7,7 +7,7 @@ import { schemaOf } from "./schemas.ts";
 
 const toRecording = (operationId: string) => ({ operationId, parameters: { id: "$response.body#/id" } });
 
-/** POST /transcriptions. */
+/** Returns the description of POST /transcriptions. */
 export function createOperation(limits: Settings["limits"]): OpenAPIV3.OperationObject {
   const hours = Math.round((limits.recording_seconds / 3600) * 100) / 100;
   return operation({

@@ -5,7 +5,10 @@ import { catalogue } from "./catalogue.ts";
 
 type Limits = Settings["limits"];
 
-/** What a client's author reads first. In Markdown. @param limits as the server has them; an account may have its own */
+/**
+ * Returns the introduction for developers of clients, in Markdown.
+ * @param limits as set on the server; an account may have its own
+ */
 export function description(limits: Limits): string {
   return [introduction, access, headers, limitsText(limits), polling, errorsText(), parserText].join("\n\n");
 }

@@ -11,15 +11,15 @@ import { schemas } from "./schemas.ts";
 import { servicePaths } from "./service-paths.ts";
 
 /**
- * The API's description, from the schemas that validate. OpenAPI 3.0 and not 3.1: more client generators read it, and
- * nothing here needs more.
- * @param limits as the server has them
+ * Returns the OpenAPI description of the API, built from the schemas that validate requests. It is OpenAPI 3.0 because
+ * more client generators read it than 3.1, and nothing here needs 3.1.
+ * @param limits as set on the server
  */
 export function openApiDocument(limits: Settings["limits"]): OpenAPIV3.Document {
   return {
     openapi: "3.0.3",
     info: { title: "Transcribe", version: programVersion, description: description(limits) },
-    // Relative, so that it is right wherever this is served.
+    // Relative, so that the URL is correct behind any host or prefix.
     servers: [{ url: basePath }],
     tags: [
       { name: "API", description: "Recordings and their transcripts." },

@@ -5,12 +5,12 @@ import { answerHeaders, type HeaderName } from "./headers.ts";
 import { toOpenApi } from "./to-openapi.ts";
 
 interface ErrorAnswer {
-  /** All of one status. */
+  /** Codes that have the same status. */
   readonly codes: readonly [ErrorCode, ...ErrorCode[]];
   readonly headers?: readonly HeaderName[];
 }
 
-/** Errors that operations share, by the name they have in the document. */
+/** Error answers shared by operations, by their name in the document. */
 const answers = {
   BadRequest: { codes: ["bad_request"] },
   Unauthorized: { codes: ["missing_api_key", "invalid_api_key"], headers: ["WWW-Authenticate"] },
@@ -38,7 +38,7 @@ const answers = {
 export type ErrorAnswerName = keyof typeof answers;
 const named = Object.entries(answers) as [ErrorAnswerName, ErrorAnswer][];
 
-/** A schema for each, so that a client knows which codes it may get where. */
+/** A schema for each answer, so that a client knows which codes each operation may return. */
 export const errorSchemas: Record<string, OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject> = Object.fromEntries(
   named.map(([name, { codes }]) => [`${name}Error`, toOpenApi(errorSchema(codes))]),
 );
@@ -59,7 +59,7 @@ export const errorResponses: Record<string, OpenAPIV3.ResponseObject> = Object.f
   ]),
 );
 
-/** The errors of an operation, by status. */
+/** Returns the error answers of an operation, by status. */
 export function errors(...names: readonly ErrorAnswerName[]): OpenAPIV3.ResponsesObject {
   return Object.fromEntries(
     names.map((name) => [String(statusOf(answers[name].codes[0])), { $ref: `#/components/responses/${name}` }]),

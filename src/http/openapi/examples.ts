@@ -1,6 +1,6 @@
 import type { SegmentResource, TranscriptionResource } from "../resources.ts";
 
-/** A recording as it reads right after its create. */
+/** Example of a recording right after its create. */
 export const queuedExample: TranscriptionResource = {
   id: "019aa5a3-0c7b-7c41-9f1e-2f6a0c1d9b5e",
   status: "queued",

@@ -3,7 +3,7 @@ import { requestIdShape } from "../request-context.ts";
 
 const wholeSeconds = { type: "integer", minimum: 1 } as const;
 
-/** Headers of answers, by name. */
+/** Response headers, by name. */
 export const headers = {
   "X-Request-Id": {
     description: "The request's own `X-Request-Id` where it can be one, else a new one. The server's log has it too.",
@@ -64,17 +64,17 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** Those that every answer has. */
+/** Headers of every answer. */
 const common: readonly HeaderName[] = ["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
-/** And those of every answer to a key that was let in. */
+/** Additional headers of every answer to an authenticated request. */
 const ofCallers: readonly HeaderName[] = ["RateLimit", "RateLimit-Policy"];
 
-/** References to headers for an answer of the API. @param more beside those that all have */
+/** Returns references to the headers of an answer of the API. @param more headers besides the common ones */
 export function answerHeaders(...more: readonly HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return references([...common, ...ofCallers, ...more]);
 }
 
-/** References to headers for an answer outside the API's base path. */
+/** Returns references to the headers of an answer outside the API's base path. */
 export function plainHeaders(...more: readonly HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return references([...common, ...more]);
 }

@@ -6,7 +6,7 @@ import { parameter } from "./parameters.ts";
 
 type Parameter = OpenAPIV3.ParameterObject | OpenAPIV3.ReferenceObject;
 
-/** An operation of the API: what all have in common is added to it. */
+/** Specific parts of an operation; `operation` adds the common parts. */
 export interface OperationText {
   readonly operationId: string;
   readonly summary: string;
@@ -16,11 +16,11 @@ export interface OperationText {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: OpenAPIV3.RequestBodyObject;
   readonly success: OpenAPIV3.ResponsesObject;
-  /** Beside those that every operation may give. */
+  /** Errors besides those that every operation may return. */
   readonly errors: readonly ErrorAnswerName[];
 }
 
-/** The operation as the document has it, with the parameters, answers and headers that all have. */
+/** Returns an operation in OpenAPI form, with the common parameters, answers and headers. */
 export function operation(text: OperationText): OpenAPIV3.OperationObject {
   const { scope, success, parameters = [], requestBody, operationId, summary } = text;
   const needs = scope === null ? "Any key may do this." : `The key needs the scope \`${scope}\`.`;
@@ -38,7 +38,7 @@ export function operation(text: OperationText): OpenAPIV3.OperationObject {
   };
 }
 
-/** 200 with JSON. */
+/** Returns the description of an answer 200 with JSON. */
 export function jsonAnswer(
   description: string,
   schema: OpenAPIV3.ReferenceObject,

@@ -1,7 +1,7 @@
 import { programVersion } from "../../program/index.ts";
 import { swaggerUiVersion } from "./swagger-ui.ts";
 
-/** The page, with addresses relative to its own, so that it works behind a proxy's prefix. */
+/** The HTML page. Its URLs are relative, so that it works behind a proxy's prefix. */
 export const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -20,7 +20,7 @@ export const page = `<!doctype html>
 </html>
 `;
 
-/** The page's own script: no validator is asked, nothing is remembered. */
+/** The page's own script. It calls no external validator and stores nothing. */
 export const pageScript = `SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#page",
@@ -31,7 +31,8 @@ export const pageScript = `SwaggerUIBundle({
 `;
 
 /**
- * What the page may do: load what this server has, and call it. No script in the page, none from elsewhere, no frame, no form.
+ * Content Security Policy of the page. It may load files of this server and call it. It allows no inline or foreign
+ * scripts, no frames and no forms.
  */
 export const pagePolicy = [
   "default-src 'none'",

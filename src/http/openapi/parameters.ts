@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from "openapi-types";
 import { idempotencyKeyShape } from "../idempotency.ts";
 
-/** Parameters that operations share, by the name they have in the document. */
+/** Parameters shared by operations, by their name in the document. */
 export const parameters = {
   RequestId: {
     name: "X-Request-Id",

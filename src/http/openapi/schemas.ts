@@ -14,7 +14,7 @@ import {
 import { errorSchemas } from "./error-answers.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 
-/** The resources, each after those that it is made of. */
+/** The resources. Each follows the resources of which it is composed. */
 const resources = {
   TranscriptionStatus: statusSchema,
   Transcription: transcriptionSchema,
@@ -30,7 +30,10 @@ const resources = {
 
 const known = new Map<string, string>();
 
-/** A reference where the document has this schema under a name. TypeBox copies what it composes, so form alone tells. */
+/**
+ * Returns a reference if the document has this schema under a name. TypeBox copies composed schemas, so they are
+ * compared by content.
+ */
 export function refer(schema: Schema): Schema {
   const name = known.get(JSON.stringify(schema));
   return name === undefined ? schema : reference(name);
@@ -50,7 +53,7 @@ function named(): Record<string, Schema> {
   return schemas;
 }
 
-/** All schemas of the document by name. */
+/** All schemas of the document, by name. */
 export const schemas: Readonly<Record<string, Schema>> = { ...named(), ...errorSchemas };
 
 export function schemaOf(name: keyof typeof resources): OpenAPIV3.ReferenceObject {

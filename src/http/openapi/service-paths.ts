@@ -14,7 +14,7 @@ interface ServiceText {
   readonly errors?: OpenAPIV3.ResponsesObject;
 }
 
-/** A path outside the API's base path: GET, and no key. */
+/** Returns the description of a path outside the API's base path: GET, without a key. */
 function servicePath(text: ServiceText): OpenAPIV3.PathItemObject {
   return {
     servers: [{ url: "/" }],
@@ -42,7 +42,7 @@ function health(operationId: string, summary: string, schema: TSchema, unready?:
   return servicePath(unready === undefined ? known : { ...known, errors: unready });
 }
 
-/** What the server offers beside the API, from its root. */
+/** Paths that the server offers in addition to the API, relative to its root. */
 export const servicePaths: OpenAPIV3.PathsObject = {
   "/healthz": health("getHealth", "Whether the server is alive", aliveSchema),
   "/readyz": health("getReadiness", "Whether the server is ready to take work", readySchema, errors("Unavailable")),

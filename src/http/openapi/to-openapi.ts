@@ -4,7 +4,7 @@ import type { Documented } from "../documented.ts";
 
 export type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
-/** What of a TypeBox schema OpenAPI 3.0 has under the same name. */
+/** Keywords of a TypeBox schema that have the same name in OpenAPI 3.0. */
 const sharedKeywords = [
   "description",
   "example",
@@ -20,11 +20,13 @@ const sharedKeywords = [
   "maxItems",
 ] as const;
 
-/** Names a schema that the document has once, and gives what stands in its place. */
+/**
+ * Replaces a schema that the document defines once under a name by a reference, and returns other schemas unchanged.
+ */
 export type Refer = (schema: Schema) => Schema;
 
 /**
- * A TypeBox schema as OpenAPI 3.0 writes it: without `const`, a choice of texts as `enum`, null as `nullable`.
+ * Converts a TypeBox schema to OpenAPI 3.0: without `const`, a choice of texts as `enum`, null as `nullable`.
  * @throws an Error for a kind of schema that no resource has used so far
  */
 export function toOpenApi(schema: TSchema, refer: Refer = (same) => same): Schema {
@@ -64,7 +66,7 @@ function choiceOf(choices: readonly TSchema[], refer: Refer): OpenAPIV3.SchemaOb
   const isNullable = present.length < values.length;
   if (present.every((value) => TypeGuard.IsLiteral(value))) {
     const texts = present.map((value) => value.const);
-    // `nullable` alone lets null past the type and not past the enum.
+    // `nullable` alone allows null in the type but not in the enum.
     return { type: "string", enum: isNullable ? [...texts, null] : texts, ...(isNullable ? { nullable: true } : {}) };
   }
   const [only] = present;
@@ -76,12 +78,12 @@ function keywordsOf(schema: TSchema): Record<string, unknown> {
   return Object.fromEntries(sharedKeywords.flatMap((name) => (name in schema ? [[name, schema[name]]] : [])));
 }
 
-/** Whether a property of an object may be left out. */
+/** Returns whether a property of an object may be left out. */
 export function isOptional(schema: TSchema): boolean {
   return schema[OptionalKind] === "Optional" || schema.default !== undefined;
 }
 
-/** The parameters of a query, from the schema that it is read by. */
+/** Returns the parameters of a query, from the schema that parses it. */
 export function queryParameters(schema: TObject, refer: Refer): OpenAPIV3.ParameterObject[] {
   return Object.entries(schema.properties).map(([name, property]) => {
     const { description, example, ...rest } = toOpenApi(property, refer) as OpenAPIV3.SchemaObject;

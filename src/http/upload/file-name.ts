@@ -1,13 +1,15 @@
 const LONGEST_NAME = 255;
 
 /**
- * A client's file name as it may be stored and shown: its last path component, in Unicode's composed form, without
- * control characters and without marks that reorder text around them; at most 255 characters; `recording` where nothing is left.
+ * Converts a client's file name to one that may be stored and shown: its last path component, in Unicode's composed
+ * form. Control characters and marks that reorder text are removed. The result has at most 255 characters, and is
+ * `recording` if nothing remains.
  */
 export function cleanFileName(raw: string | undefined): string {
   const last = (raw ?? "").split(/[/\\]/).at(-1) ?? "";
   const clean = last
-    // Browsers write a quotation mark so in a file name, and line breaks, which are dropped (WHATWG HTML, "multipart form data").
+    // Browsers encode quotation marks and line breaks in file names like this (WHATWG HTML, "multipart form data").
+    // Line breaks are dropped.
     .replace(/%22/g, '"')
     .replace(/%0[AaDd]/g, "")
     .normalize("NFC")

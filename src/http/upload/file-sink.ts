@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 
-/** A file that grew over its limit while it was written. */
+/** Error for a file that exceeded its limit while it was written. */
 export class FileTooLargeError extends Error {
   override readonly name = "FileTooLargeError";
 }
 
 /**
- * Writes a stream to a new file, readable by the server's user only, and syncs it to disk. It reads on only when the last piece is written, so
- * a slow disk slows the sender and fills no memory. On any error the file is removed and the error goes on:
- * FileTooLargeError past `maxBytes`, else what the stream or the file system threw.
+ * Writes a stream to a new file, readable by the server's user only, and syncs it to disk. The next chunk is read only
+ * when the last one is written, so a slow disk slows the sender and fills no memory.
  *
- * @returns its size and the SHA-256 of its bytes in lower-case hex
+ * @returns the size and the SHA-256 of the bytes in lower-case hex
+ * @throws {FileTooLargeError} when the stream exceeds `maxBytes`
+ * @throws the error of the stream or the file system; the file is removed after every error
  */
 export async function writeStream(
   stream: AsyncIterable<Uint8Array>,
@@ -40,7 +41,7 @@ export async function writeStream(
   }
 }
 
-/** A write may take only a part, near a full disk for one. */
+/** Writes all bytes: a single write may accept only a part of them, for example near a full disk. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.byteLength; ) {
     written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;

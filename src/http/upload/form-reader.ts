@@ -4,16 +4,16 @@ import { cleanFileName } from "./file-name.ts";
 import { FileTooLargeError, writeStream } from "./file-sink.ts";
 import type { KnownPart, ReceivedFile, UploadFailure } from "./upload-result.ts";
 
-// A valid url has at most 2,048 characters and a language three: a cut value is refused by its length.
+// A valid url has at most 2,048 characters and a language three, so a value that was cut is refused for its length.
 const MAX_FIELD_BYTES = 8 * 1024;
-// Three parts are known; a form of hundreds is built to keep the parser busy.
+// Three parts are known. A form with hundreds of parts is meant to keep the parser busy.
 const MAX_PARTS = 256;
 const MAX_PART_HEADER_BYTES = 16 * 1024;
 
 /**
- * Reads the parts of one form as its bytes come, and writes the part `file` to disk on the way.
+ * Reads the parts of a form as its bytes arrive, and writes the part `file` to disk meanwhile.
  *
- * After the first failure it takes no more bytes, has stopped writing, and `close` has nothing to give but that failure.
+ * After the first failure it accepts no more bytes and stops writing. `close` then returns only that failure.
  */
 export class FormReader {
   readonly #parser: BusboyInstance;
@@ -25,16 +25,18 @@ export class FormReader {
   #storing: Promise<ReceivedFile | undefined> | undefined;
   #failure: UploadFailure | undefined;
   #unexpected: { readonly error: unknown } | undefined;
-  // Settles with the first failure: what waits for the parser, which may never call back then, waits for this too.
+  // Resolves at the first failure. After a failure the parser may never call back, so code that waits for the parser
+  // waits for this too.
   readonly #stopped = Promise.withResolvers<void>();
 
-  /** Takes the request's Content-Type. Throws where it is no multipart form, or has no boundary. */
+  /** Throws when the Content-Type is not a multipart form or has no boundary. */
   constructor(contentType: string, filePath: string, maxFileBytes: number) {
     this.#filePath = filePath;
     this.#maxFileBytes = maxFileBytes;
     this.#parser = new Busboy({
       headers: { "content-type": contentType },
-      // Which parts are text is ours to say, not the sender's; those not known are streams, thrown away as they come.
+      // The server, not the sender, decides which parts are text. Unknown parts are streams, which are discarded as
+      // they arrive.
       isPartAFile: (name) => name !== "url" && name !== "language",
       limits: { fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS, headerSize: MAX_PART_HEADER_BYTES },
     });
@@ -44,17 +46,17 @@ export class FormReader {
     this.#parser.on("error", () => this.fail({ kind: "malformed" }));
   }
 
-  /** The first failure, undefined while all is well. */
+  /** The first failure; undefined if there is none. */
   get failure(): UploadFailure | undefined {
     return this.#failure;
   }
 
-  /** Whether any part was seen. */
+  /** Whether the form had any part so far. */
   get hasParts(): boolean {
     return this.#seen.size > 0;
   }
 
-  /** Gives the parser the next bytes; resolves when it, and the disk behind it, can take more. */
+  /** Passes the next bytes to the parser. Resolves when the parser and the disk can accept more. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#failed()) return;
     const taken = new Promise<void>((resolve) => {
@@ -63,12 +65,12 @@ export class FormReader {
     try {
       await Promise.race([taken, this.#stopped.promise]);
     } catch {
-      // The parser throws on some bytes that it can't decode, such as a charset that doesn't exist.
+      // The parser throws on some bytes that it can't decode, such as an unknown charset.
       this.fail({ kind: "malformed" });
     }
   }
 
-  /** Ends reading for a reason of the caller's; the first failure stays. */
+  /** Stops reading with a failure found by the caller. An earlier failure takes precedence. */
   fail(failure: UploadFailure): void {
     this.#failure ??= failure;
     this.#stream?.destroy(new Error(failure.kind));
@@ -76,8 +78,8 @@ export class FormReader {
   }
 
   /**
-   * Says that no more bytes come, and waits for the file to be on disk or, after a failure, gone from it.
-   * Throws what the file system threw, where that was not a full disk.
+   * Ends the form and waits until the file is on disk or, after a failure, removed.
+   * @throws the error of the file system, unless the disk was full
    */
   async close(): Promise<{ fields: { url?: string; language?: string }; file: ReceivedFile | null } | UploadFailure> {
     if (!this.#failed()) {
@@ -96,9 +98,9 @@ export class FormReader {
   }
 
   #takeStream(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
-    // The parser breaks off a part by an error on its stream; that the form is malformed, it says itself.
+    // The parser ends a broken part with an error on its stream. It reports a malformed form separately.
     stream.on("error", () => {});
-    // After a failure the parser still has parts of the bytes that it took, and never the end of the last.
+    // After a failure the parser still emits parts from the bytes that it accepted, but never the end of the last one.
     if (name !== "file" || this.#failed() || !this.#firstOf("file")) {
       this.#seen.add(name ?? "");
       stream.resume();
@@ -116,7 +118,7 @@ export class FormReader {
       if (error instanceof FileTooLargeError) this.fail({ kind: "file_too_large" });
       else if (isFullDisk(error)) this.fail({ kind: "disk_full" });
       else if (this.#failure === undefined) {
-        // Either the parser broke off, which it tells in a moment, or the file system failed.
+        // Either the parser failed, which it reports next, or the file system failed.
         if (isSystemError(error)) this.#unexpected = { error };
         this.fail({ kind: "malformed" });
       }
@@ -142,7 +144,10 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && "syscall" in error;
 }
 
-/** A full disk, a spent quota, or a file that this file system or process may not let grow so long. */
+/**
+ * Returns whether an error means a full disk, an exhausted quota, or a file that exceeds the file system's or the
+ * process's size limit.
+ */
 function isFullDisk(error: unknown): boolean {
   return isSystemError(error) && ["ENOSPC", "EDQUOT", "EFBIG"].includes(error.code ?? "");
 }

@@ -1,24 +1,27 @@
-/** The slowest sender that the server waits for. */
+/** Limits for slow senders. */
 export interface PaceLimits {
-  /** Time that is free of any demand on the average, so that a connection may start slowly. */
+  /** Initial time without a minimum average, so that a connection may start slowly. */
   readonly graceSeconds: number;
-  /** Least average of all bytes so far, once the time of grace is over: the total deadline of an upload of that size. */
+  /** Minimum average over all bytes, after the grace time. It sets the total deadline of an upload of a given size. */
   readonly bytesPerSecond: number;
-  /** Longest time for the next `bytesPerSecond`, however fast the sender was before: it may be gone without a word. */
+  /**
+   * Maximum wait for the next `bytesPerSecond` bytes, however fast the sender was before: it may have vanished
+   * silently.
+   */
   readonly silenceSeconds: number;
 }
 
-/** The contract's limits: a mobile phone on a poor link sends several times as fast. */
+/** The contract's limits. A mobile phone on a poor link is several times as fast. */
 export const uploadPace: PaceLimits = { graceSeconds: 60, bytesPerSecond: 16 * 1024, silenceSeconds: 60 };
 
-/** A sender that takes longer than the limits allow. */
+/** Error for a sender that takes longer than the limits allow. */
 export class TooSlowError extends Error {
   override readonly name = "TooSlowError";
 }
 
 /**
- * The time that a sender has left. Only the time that the server waits for the sender counts, never the time that the server
- * takes to write what has arrived.
+ * Measures the time that a sender has left. Only the time that the server waits for the sender counts. The time that
+ * the server takes to write received bytes never counts.
  */
 export class Pace {
   readonly #limits: PaceLimits;
@@ -38,7 +41,7 @@ export class Pace {
     return Math.min(total, silenceSeconds * 1000 - this.#waitedSinceProgress);
   }
 
-  /** Counts bytes, and the milliseconds that the server waited for them. */
+  /** Counts received bytes, and the milliseconds that the server waited for them. */
   count(bytes: number, waited: number): void {
     this.#waited += waited;
     this.#arrived += bytes;
@@ -51,9 +54,9 @@ export class Pace {
 }
 
 /**
- * Reads the chunks of a body as they come.
+ * Yields the chunks of a body as they arrive.
  * @throws {TooSlowError} when the sender takes longer than the limits allow
- * @throws what the body throws when its sender is gone
+ * @throws the error of the body's stream when its sender has disconnected
  */
 export async function* readAtPace(body: ReadableStream<Uint8Array>, limits: PaceLimits): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();

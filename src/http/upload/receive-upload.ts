@@ -8,30 +8,31 @@ import type { ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-resu
 import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
-  /** Where the file is written, under a new name. */
+  /** Directory in which the file is written, under a new name. */
   readonly directory: string;
   readonly maxFileBytes: number;
-  /** The most that is read of a body, parts and form together. */
+  /** Maximum size of the whole body, parts and form together. */
   readonly maxBodyBytes: number;
-  /** Told of the body's bytes as they come in. */
+  /** Called with the size of each chunk of the body as it arrives. */
   readonly onBytes?: (count: number) => void;
-  /** Disk space that the bytes take before they are written; the upload ends where there is no more. */
+  /** Reservation of disk space. Bytes are reserved before they are written; the upload ends when no space is left. */
   readonly space?: Pick<UploadReservation, "take">;
-  /** The slowest sender that is waited for. */
+  /** Limits for slow senders. */
   readonly pace: PaceLimits;
 }
 
 /**
- * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk; memory does not grow with it.
+ * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk. Memory does not grow with the
+ * file.
  *
- * The request must not have been parsed. A Content-Length over the limit is refused before a byte is read. After any other
- * failure but an aborted, too slow or too large one the rest of the body is read and thrown away at the same pace, since a
- * client that is still sending would take an early answer for a broken connection. Throws only what the file system throws,
- * a full disk excepted.
+ * The request must not have been parsed. A Content-Length over the limit is refused before a byte is read. Reading ends
+ * at once when the sender disconnects or is too slow, or when the body exceeds its limit. After any other failure, the
+ * rest of the body is read and discarded at the same pace. A client that is still sending would take an early answer
+ * for a broken connection. The function throws only errors of the file system, except that of a full disk.
  *
- * Bun's idle timeout runs on while a body comes in (seen with 1.4.5), so it would end every upload that takes longer. The
- * caller must lift it for the request, `server.timeout(request, 0)`, and set it again before it answers, or the connection of
- * a sender that stopped in the middle stays open; the sender's pace is watched here.
+ * Bun's idle timeout keeps running while a body arrives (observed with 1.4.5), so it would end every longer upload. The
+ * caller must lift it for the request with `server.timeout(request, 0)` and set it again before it answers. Otherwise
+ * the connection of a sender that stops in the middle stays open. This function checks the sender's pace.
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
   if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
@@ -60,7 +61,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
       await form.write(bytes);
     }
   } catch (error) {
-    // The body's stream itself throws for one reason: its sender is gone.
+    // The body's stream throws only when its sender has disconnected.
     const failure: UploadFailure = { kind: error instanceof TooSlowError ? "too_slow" : "aborted" };
     form.fail(failure);
     await form.close();
@@ -86,7 +87,10 @@ function refused(failure: UploadFailure): RefusedUpload {
   return { ok: false, failure };
 }
 
-/** The boundary of a multipart/form-data Content-Type (RFC 2046, 5.1.1: 1 to 70 of these characters), null where there is none. */
+/**
+ * Returns the boundary of a multipart/form-data Content-Type, or null if there is none. RFC 2046, 5.1.1 allows 1 to 70
+ * of these characters.
+ */
 function boundaryOf(contentType: string | null): string | null {
   if (contentType === null || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
   const found = /;\s*boundary=(?:"([^"\\]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType);
@@ -94,7 +98,10 @@ function boundaryOf(contentType: string | null): string | null {
   return /^[A-Za-z0-9'()+_,./:=? -]{0,69}[A-Za-z0-9'()+_,./:=?-]$/.test(boundary) ? boundary : null;
 }
 
-/** Watches whether a body opens with its boundary, as a form does that was cut off before its first part was whole. */
+/**
+ * Detects whether a body begins with its boundary. This holds for a form that was cut off before its first part was
+ * complete.
+ */
 class Opening {
   readonly #wanted: Buffer;
   #matched = 0;

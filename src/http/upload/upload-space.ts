@@ -1,18 +1,22 @@
 import type { DiskRoom } from "../../storage/index.ts";
 import type { UploadFailure } from "./upload-result.ts";
 
-/** Why an upload gets no disk space: the disk has none, or the account's unfinished uploads have their share of it. */
+/**
+ * Reason why an upload gets no disk space: the disk is full, or the account's unfinished uploads have used up their
+ * share.
+ */
 export type SpaceRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
 
-/** Part of the free disk space that the unfinished uploads of one account may take together. */
+/** Share of the free disk space that the unfinished uploads of one account may take together. */
 const accountShare = 1 / 5;
-/** How much may arrive in an upload between two checks. Each check is a call of statfs, which takes microseconds. */
+/** Number of bytes of an upload between two checks. Each check calls statfs, which takes microseconds. */
 const checkEveryBytes = 256 * 1024;
 
 /**
- * The disk space of uploads that have not arrived completely. An upload takes space as its bytes arrive, so an announced
- * Content-Length takes nothing from anybody. The share is one of the space that would be free without the account's own
- * uploads, so what others take makes it smaller: n accounts that take all they can still leave (4/5)^n of the free space.
+ * Disk space of uploads that have not arrived completely. Space is taken as bytes arrive, so an announced
+ * Content-Length takes nothing from other uploads. The share refers to the space that would be free without the
+ * account's own uploads, so uploads of others reduce it. If n accounts take all they can, (4/5)^n of the free space is
+ * still left.
  */
 export class UploadSpace {
   readonly #disk: DiskRoom;
@@ -22,12 +26,14 @@ export class UploadSpace {
     this.#disk = disk;
   }
 
-  /** Largest upload that one account could ever send, with nothing else on the disk. */
+  /** Size of the largest upload that one account could ever send, with nothing else on the disk. */
   get mostBytes(): number {
     return Math.floor(this.#disk.mostBytes("intake") * accountShare);
   }
 
-  /** Returns why so many more bytes of an account surely do not fit now; null when they may. Reserves nothing. */
+  /**
+   * Returns why an account's upload of the given size surely does not fit now; null when it may fit. Reserves nothing.
+   */
   refusal(accountId: string, bytes: number): SpaceRefusal | null {
     if (this.#disk.lack(bytes, "intake") !== null) return "disk_full";
     const taken = this.#taken(accountId);
@@ -36,7 +42,7 @@ export class UploadSpace {
     return taken + bytes > share ? "account_share_full" : null;
   }
 
-  /** Opens the reservation of an upload, which is empty at first and released when it is disposed of. */
+  /** Creates the reservation of an upload. It is empty at first and released when it is disposed of. */
   open(accountId: string): UploadReservation {
     let taken = 0;
     let sinceCheck = checkEveryBytes;
@@ -68,6 +74,9 @@ export class UploadSpace {
 
 /** Disk space of one upload. */
 export interface UploadReservation extends Disposable {
-  /** Takes space for bytes that have arrived, before they are written. Returns why there is none, null when they may be written. */
+  /**
+   * Reserves space for received bytes before they are written. Returns the reason for a refusal, or null when they may
+   * be written.
+   */
   take(bytes: number): SpaceRefusal | null;
 }

@@ -3,7 +3,7 @@ import { compareChannels } from "./compare-channels.ts";
 import { echoStretches, type Stretch } from "./echo-stretches.ts";
 import { BLOCK_SAMPLES, measureChannels } from "./levels.ts";
 
-/** A two-channel recording as files of 16 kHz mono s16le: mixed, and each channel. */
+/** The PCM files of a two-channel recording, 16 kHz mono s16le: the mix and each channel. */
 export interface ChannelFiles {
   readonly mixed: string;
   readonly left: string;
@@ -11,8 +11,9 @@ export interface ChannelFiles {
 }
 
 /**
- * Which of the files are to be heard: the mixed one, the one channel that has it all, or both channels of a call. Of these
- * each is silenced where it carries nothing but the other's echo, so that no word is heard twice.
+ * Selects the files to transcribe: the mix, the one channel that contains everything, or both channels of a call. In
+ * both channels of a call, spans that carry only the other channel's echo are silenced, so that no word is transcribed
+ * twice.
  */
 export async function chooseChannels(files: ChannelFiles, signal?: AbortSignal): Promise<[string, string?]> {
   const measured = await measureChannels(files.left, files.right, signal);

@@ -2,42 +2,48 @@ import { Correlation } from "./correlation.ts";
 import { Histogram } from "./histogram.ts";
 import { BLOCKS_PER_SECOND, decibelsOf, type Levels, type MeasuredChannels } from "./levels.ts";
 
-/** What is to be heard of two channels: both mixed, one alone, or each by itself. */
+/** Result of the comparison of two channels: both mixed, one alone, or both as separate channels. */
 export type ChannelChoice = "mixed" | "left" | "right" | "apart";
 
 /**
- * A block belongs to both channels unless one is louder by this much, without its noise. Two microphones of a room and
- * speakers panned by up to 6 dB stay under it in 95 % of all blocks; the echo of a call is 15 dB and more below the voice.
+ * A block belongs to both channels unless one is louder by at least this much, after its noise is subtracted. Two
+ * microphones in one room, and speakers panned by up to 6 dB, stay below it in 95 % of all blocks. The echo of a call
+ * is 15 dB or more below the voice.
  */
 const APART_DECIBELS = 9;
 /**
- * Channels are one recording where more blocks than this belong to both. On 60 built calls (echo of -15 to -30 dB, gains
- * of 20 dB, noise, lossy codecs) it was at most 0.21, with both talking all the time 0.26; on rooms, panned stereo and
- * voices over stereo noise at least 0.95.
+ * Channels are one recording if a larger fraction of blocks belongs to both and the channels correlate, see below. The
+ * data are 60 synthesized calls with echo of -15 to -30 dB, gains of 20 dB, noise and lossy codecs. Their fraction was
+ * at most 0.21, and 0.26 with both parties talking all the time. On rooms, panned stereo and voices over stereo noise,
+ * it was at least 0.95.
  */
 const MOST_SHARED = 0.5;
 /**
- * Or where the levels of both go together like this, and the samples too: people who talk at once all the time are as loud
- * as each other in many blocks. Of the same built recordings, calls had at most 0.39 and all that is to be mixed at least 0.66.
+ * Channels are one recording only if their levels or their samples also correlate more than this. People who talk at
+ * the same time all the time are equally loud in many blocks. On the same synthesized recordings, calls had at most
+ * 0.39, and recordings that must be mixed at least 0.66.
  */
 const LEAST_LEVEL_CORRELATION = 0.3;
 const LEAST_CORRELATION = 0.2;
-/** A channel says something of its own where it is louder by this for so long in all, in stretches of at least the other. */
+/**
+ * A channel has content of its own if it is louder by OWN_DECIBELS for LEAST_OWN_SECONDS in total. Only spans of at
+ * least LEAST_STRETCH_SECONDS count.
+ */
 const OWN_DECIBELS = 3;
 const LEAST_OWN_SECONDS = 0.4;
 const LEAST_STRETCH_SECONDS = 0.1;
-/** Blocks count that are within this of the loudest, and above the noise of their channel. */
+/** Active blocks are within this of the loudest block and above the noise of their channel. */
 const ACTIVE_DECIBELS = 30;
 const NOISE_PART = 0.1;
-/** Levels (half decibels) below the loudest under which it makes no difference how quiet a block is. */
+/** Levels (half decibels) below the loudest; all blocks quieter than that are treated as equal. */
 const QUIETEST_LEVELS = 80;
-/** One channel is the other upside down: mixed, they would cancel. */
+/** Correlation below which one channel is the inverse of the other. Mixed, they would cancel each other. */
 const INVERTED_CORRELATION = -0.5;
 
 /**
- * Decides over a whole recording how its two channels are to be heard. They stay `apart` where each is louder than the other
- * at some time, and seldom both are alike, as on a call with a channel for each party; one alone is taken where the other
- * has nothing of its own, or is the same upside down.
+ * Decides how to use the two channels of a whole recording. They stay `apart` if each is louder than the other at some
+ * time and both are seldom alike. This is the case on a call with a separate channel for each party. One channel alone
+ * is used if the other has no content of its own or is its inverse.
  */
 export function compareChannels({ left, right, correlation }: MeasuredChannels): ChannelChoice {
   const found = compareBlocks(left, right);
@@ -51,7 +57,7 @@ export function compareChannels({ left, right, correlation }: MeasuredChannels):
   return found.ofLeft < least ? "right" : "apart";
 }
 
-/** Counts blocks in which there is something to hear: those of both channels, and those of each in stretches. */
+/** Counts the active blocks, those shared by both channels, and those of each channel in spans. */
 function compareBlocks(left: Levels, right: Levels) {
   const noise = { left: powerOf(noiseOf(left)), right: powerOf(noiseOf(right)) };
   const loud = Histogram.of(left.map((level, block) => Math.max(level, right[block] ?? 0))).percentile(0.95);
@@ -67,7 +73,7 @@ function compareBlocks(left: Levels, right: Levels) {
   };
   for (const [block, level] of left.entries()) {
     const other = right[block] ?? 0;
-    // Twice the noise, so that what is left is a sound.
+    // Subtracts twice the noise, so that the remainder is sound.
     const l = Math.max(0, powerOf(level) - 2 * noise.left);
     const r = Math.max(0, powerOf(other) - 2 * noise.right);
     const isActive = Math.max(l, r) > leastPower;

@@ -1,4 +1,4 @@
-/** Pearson's correlation of pairs as they come. */
+/** Pearson correlation of pairs that are added one at a time. */
 export class Correlation {
   #count = 0;
   #x = 0;

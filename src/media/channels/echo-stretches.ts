@@ -2,16 +2,20 @@ import { type Echo, findEcho } from "./find-echo.ts";
 import { Histogram } from "./histogram.ts";
 import { BLOCKS_PER_SECOND, type Levels } from "./levels.ts";
 
-/** Echo is looked for anew in each of these: on a long line its way changes, when somebody else joins or moves. */
+/**
+ * Length of a section. The echo is detected separately in each section, because its path changes in a long call when
+ * somebody joins or moves.
+ */
 const SECTION_BLOCKS = 600 * BLOCKS_PER_SECOND;
-/** Levels by which a voice of the channel's own is above the echo that is to be expected: 6 dB. */
+/** Levels by which a voice of the channel's own exceeds the expected echo: 6 dB. */
 const MARGIN = 12;
-/** Echo may come this much sooner and later than it usually does: rooms go on sounding. */
+/** Echo may arrive this much earlier and later than usual, because rooms reverberate. */
 const SOONER_BLOCKS = 3;
 const LATER_BLOCKS = 6;
 /**
- * The channel's own voice is heard in at least three of five blocks, lasts 0.15 s to either side, and is heard for 0.25 s
- * in all in one go: echo is now and then louder for the length of a consonant, as lines don't carry all of them alike.
+ * The channel's own voice is present in at least three of five blocks. It is extended by 0.15 s on either side, and
+ * lasts at least 0.25 s in total per span. Echo is sometimes louder for the length of a consonant, because telephone
+ * lines do not transmit all consonants equally.
  */
 const MAJORITY_BLOCKS = 5;
 const HOLD_BLOCKS = 6;
@@ -24,8 +28,9 @@ export interface Stretch {
 }
 
 /**
- * Stretches of a channel (`heard`) in which nothing but the echo of another (`source`) is heard: what is to be expected of
- * the source by its loudness, and no more. Where both talk at once, the channel's own voice is louder and stays.
+ * Finds the spans of a channel (`heard`) that contain only the echo of another channel (`source`). In these spans the
+ * level stays within the echo expected from the loudness of the source. When both parties talk at once, the channel's
+ * own voice is louder and is kept.
  */
 export function echoStretches(source: Levels, heard: Levels): Stretch[] {
   const stretches: Stretch[] = [];
@@ -43,7 +48,7 @@ export function echoStretches(source: Levels, heard: Levels): Stretch[] {
   return stretches;
 }
 
-/** 1 for each block that is echo alone. */
+/** Marks with 1 each block that is only echo. */
 function echoOnly(source: Levels, heard: Levels, echo: Echo): Uint8Array {
   const noise = Histogram.of(heard).percentile(0.1);
   const expected = heard.map((_, block) => {
@@ -66,7 +71,7 @@ function majority(marks: Uint8Array): Uint8Array {
   });
 }
 
-/** Widens runs, joins those that then meet, and drops what few blocks have made. */
+/** Extends runs, merges runs that then touch, and drops runs that contain few marked blocks. */
 function withoutIslands(marks: Uint8Array): Uint8Array {
   const wide = new Uint8Array(marks.length);
   for (const { start, end } of runsOf(marks)) wide.fill(1, Math.max(0, start - HOLD_BLOCKS), end + HOLD_BLOCKS);

@@ -2,40 +2,45 @@ import { Correlation } from "./correlation.ts";
 import { Histogram } from "./histogram.ts";
 import { BLOCKS_PER_SECOND, type Levels } from "./levels.ts";
 
-/** How one channel is heard in another. */
+/** The echo of one channel in another. */
 export interface Echo {
   readonly delayBlocks: number;
-  /** Levels (half decibels) that are lost on the way. */
+  /** Attenuation of the echo, in levels (half decibels). */
   readonly loss: number;
 }
 
-/** Half decibels in a decibel. */
+/** Levels (half decibels) per decibel. */
 const perDecibel = 2;
 
-/** Delays that are looked for: up to 0.6 s, the way to the other end of a call by satellite and back. */
+/** Longest delay that is searched: 0.6 s, the round trip of a call by satellite. */
 const LONGEST_DELAY_BLOCKS = 0.6 * BLOCKS_PER_SECOND;
-/** Blocks in which the source is loud: within this of its loudest, and so much above its noise. */
+/** Loud blocks of the source are within LOUD of its loudest level and at least ABOVE_SOURCE_NOISE above its noise. */
 const LOUD = 20 * perDecibel;
 const ABOVE_SOURCE_NOISE = 10 * perDecibel;
-/** What may be echo is quieter than its source, and more than noise. */
+/** Possible echo is quieter than its source by at least LEAST_LOSS and above the noise by ABOVE_NOISE. */
 const LEAST_LOSS = 6 * perDecibel;
 const ABOVE_NOISE = 6 * perDecibel;
 /**
- * Echo follows its source closely: half of its blocks are within this of the usual loss, and levels of both correlate. On
- * calls built of five dialogues, with echo of -15 to -30 dB, 5 to 450 ms late, the first was at most 2.3 dB, and the second
- * at least 0.63 or the first at most 1.5 dB, wherever a few seconds of it were to be heard and seldom both talked. Of
- * independent voices that talk at once all the time one of the two was missed by far, or few blocks were alike at all.
+ * Echo follows its source closely: half of its blocks are within WIDEST_SPREAD of the usual loss, and the levels of
+ * both correlate. These values were tuned on calls synthesized from five dialogues, with echo of -15 to -30 dB and a
+ * delay of 5 to 450 ms. There, the spread was at most 2.3 dB. In addition, the correlation was at least 0.63 or the
+ * spread at most 1.5 dB. This held for calls with a few seconds of audible echo in which both parties seldom talked at
+ * once. Independent voices that talk at once all the time clearly failed one of the two conditions, or few of their
+ * blocks were alike.
  */
 const WIDEST_SPREAD = 2.5 * perDecibel;
 const LEAST_CORRELATION = 0.62;
-/** Where it follows as closely as this, which no independent voice did for long, less of a correlation will do. */
+/** A lower correlation suffices if the spread is this small, which no independent voices reached for long. */
 const CLOSE_SPREAD = 1.5 * perDecibel;
 const LEAST_CORRELATION_OF_CLOSE = 0.4;
-/** Least share of the source's loud blocks in which it is heard, and least number of blocks: a second. */
+/** Minimum share of the source's loud blocks in which the echo is present, and minimum number of blocks: a second. */
 const LEAST_SHARE = 0.15;
 const LEAST_BLOCKS = BLOCKS_PER_SECOND;
 
-/** Finds how a channel (`source`) is heard in another (`heard`), from the levels of both; null where it is not. */
+/**
+ * Finds the echo of one channel (`source`) in another (`heard`) from the levels of both. Returns null if there is no
+ * echo.
+ */
 export function findEcho(source: Levels, heard: Levels): Echo | null {
   const sourceLevels = Histogram.of(source);
   const leastSource = Math.max(sourceLevels.percentile(0.95) - LOUD, sourceLevels.percentile(0.1) + ABOVE_SOURCE_NOISE);
@@ -53,7 +58,7 @@ export function findEcho(source: Levels, heard: Levels): Echo | null {
   return best === null ? null : { delayBlocks: best.delayBlocks, loss: best.loss };
 }
 
-/** The blocks of `heard` that may be echo of those of `source` so much earlier. */
+/** Collects the blocks of `heard` that may be echo of the blocks of `source` that are `delay` blocks earlier. */
 function pairsAt(source: Levels, heard: Levels, delay: number, leastSource: number, leastHeard: number) {
   const losses = new Histogram(256);
   const levels = new Correlation();
@@ -70,7 +75,7 @@ function pairsAt(source: Levels, heard: Levels, delay: number, leastSource: numb
   return { losses, loud, correlation: levels.value() };
 }
 
-/** The median distance of values from their median. */
+/** Returns the median distance of values from their median. */
 function spreadAround(values: Histogram, median: number): number {
   const distances = new Histogram(256);
   for (const [value, count] of values.counts.entries()) {

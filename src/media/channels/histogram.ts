@@ -1,9 +1,9 @@
-/** Counts of whole numbers from 0 on, from which any part of them can be told without sorting. */
+/** Counts of whole numbers from 0 on, from which any percentile is computed without sorting. */
 export class Histogram {
   readonly counts: Uint32Array;
   #total = 0;
 
-  /** @param size one more than the largest number that is counted */
+  /** @param size one more than the largest number to count */
   constructor(size: number) {
     this.counts = new Uint32Array(size);
   }
@@ -23,7 +23,10 @@ export class Histogram {
     this.#total += times;
   }
 
-  /** The number that a part of all, 0 to 1, are not above; 0 where there is none. */
+  /**
+   * Returns the smallest number such that more than the fraction `part` (0 to 1) of all numbers are not above it.
+   * Returns 0 if the histogram is empty.
+   */
   percentile(part: number): number {
     let left = part * this.#total;
     for (const [value, count] of this.counts.entries()) {

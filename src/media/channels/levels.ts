@@ -3,23 +3,25 @@ import { open } from "node:fs/promises";
 /** Samples of a block: 25 ms at 16 kHz, about a phone. */
 export const BLOCK_SAMPLES = 400;
 export const BLOCKS_PER_SECOND = 16_000 / BLOCK_SAMPLES;
-/** Nothing is told apart below this: 16-bit samples end at -96 dB. */
+/** Lowest level in decibels; quieter blocks are not distinguished. 16-bit samples end at -96 dB. */
 export const SILENCE_DECIBELS = -100;
 const STEP_DECIBELS = 0.5;
 
 const BYTES_PER_SAMPLE = 2;
-/** Two seconds of a channel: what is read at once, so that the server's loop is free in between. */
+/** Blocks per read: two seconds of a channel. Between two reads, the server's event loop can run. */
 const READ_BLOCKS = 80;
 
-/** How loud each block of a channel is, in half decibels above SILENCE_DECIBELS: a byte for 25 ms, 2.6 MB for 18 hours. */
+/**
+ * Loudness of each block of a channel, in half decibels above SILENCE_DECIBELS: a byte for 25 ms, 2.6 MB for 18 hours.
+ */
 export type Levels = Uint8Array;
 
-/** Decibels relative to full scale of a level. */
+/** Converts a level to decibels relative to full scale. */
 export function decibelsOf(level: number): number {
   return SILENCE_DECIBELS + level * STEP_DECIBELS;
 }
 
-/** What two channels have in common. */
+/** The levels of two channels and the correlation of their samples. */
 export interface MeasuredChannels {
   readonly left: Levels;
   readonly right: Levels;
@@ -27,7 +29,10 @@ export interface MeasuredChannels {
   readonly correlation: number;
 }
 
-/** Measures two files of 16 kHz mono s16le, which are read once and side by side; what one has more than the other is left out. */
+/**
+ * Measures two files of 16 kHz mono s16le, which are read once and in parallel. Audio of the longer file beyond the end
+ * of the shorter one is ignored.
+ */
 export async function measureChannels(
   leftPath: string,
   rightPath: string,
@@ -65,7 +70,10 @@ export async function measureChannels(
   return { ...levels, correlation: scale === 0 ? 0 : whole.both / scale };
 }
 
-/** Sums of squares and products over a block, without its mean: some recorders add a constant to what they hear. */
+/**
+ * Computes the sums of squares and products over a block after its mean is subtracted, because some recorders add a
+ * constant offset.
+ */
 function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
   const energy = { left: 0, right: 0, both: 0 };
   const sums = { left: 0, right: 0 };

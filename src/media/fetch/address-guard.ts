@@ -4,18 +4,21 @@ import { type SpecialAddressKind, specialAddressKind } from "./address-kind.ts";
 import { type AllowList, allowsAddress, allowsHost } from "./allow-list.ts";
 
 /**
- * What a name in the allow list opens: addresses inside walls. The others, above all the link-local ones where clouds keep
- * their credentials (169.254.169.254), take an entry with their network: a name's owner could point it there.
+ * Kinds of private addresses that a host name in the allow list permits. All other kinds require an entry with their
+ * network, because the owner of a name could point it there. The most important of them are the link-local addresses
+ * where clouds serve their credentials (169.254.169.254).
  */
 const OPENED_BY_NAME: ReadonlySet<SpecialAddressKind> = new Set(["loopback", "private", "shared"]);
 
-/** Says what forbids to connect to an address that a host resolved to, or null where nothing does. */
+/**
+ * Returns the reason why a connection to an address that a host resolved to is forbidden, or null if it is permitted.
+ */
 export type AddressGuard = (host: string, address: string) => string | null;
 
 /**
- * The guard of one operator's walls: an address passes that is public, that the allow list holds, or that is inside the walls and
- * belongs to a host that the list names.
- * @param ownAddresses those of this machine: a public one is a way into its services around the firewall
+ * Creates the guard for an operator's private network. An address is permitted if it is public or the allow list
+ * contains it. A private address is also permitted if it belongs to a host that the list names.
+ * @param ownAddresses addresses of this machine; a public one would give access to its services around the firewall
  */
 export function addressGuard(allow: AllowList, ownAddresses: ReadonlySet<string>): AddressGuard {
   return (host, address) => {
@@ -28,15 +31,16 @@ export function addressGuard(allow: AllowList, ownAddresses: ReadonlySet<string>
 }
 
 /**
- * What is known to be forbidden before a look-up: an address as host, which no look-up ever sees, and the names that
- * stand for this machine everywhere (RFC 6761, section 6.3). `host` as hostOf gives it.
+ * Returns the reason why a host is forbidden that is known before name resolution, or null. This covers a host that is
+ * an IP address, which is never resolved, and the names that denote this machine everywhere (RFC 6761, section 6.3).
+ * `host` has the form that hostOf returns.
  */
 export function forbiddenHost(guard: AddressGuard, host: string): string | null {
   if (isIP(host) !== 0) return guard(host, host);
   return host === "localhost" || host.endsWith(".localhost") ? guard(host, "127.0.0.1") : null;
 }
 
-/** Addresses of this machine's network interfaces, as the system writes them. */
+/** Returns the addresses of this machine's network interfaces, in the system's notation. */
 export function ownAddresses(): ReadonlySet<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map((a) => a.address) ?? []));
 }

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type AddressFamily, networkList } from "./network-list.ts";
 
-/** What an address is for, where that is anything but being reached by everybody. */
+/** Purpose of an address that is not publicly reachable. */
 export type SpecialAddressKind =
   | "unspecified"
   | "loopback"
@@ -21,9 +21,9 @@ export type SpecialAddressKind =
   | "unreadable";
 
 /**
- * Sources: the special-purpose address registries of the IANA for IPv4 and IPv6 (RFC 6890 and its successors). Blocks that
- * are listed there as globally reachable (AS112, AMT) are left out, except where they carry another address inside.
- * The first network that holds an address names its kind.
+ * Special-purpose networks. Sources: the special-purpose address registries of the IANA for IPv4 and IPv6 (RFC 6890 and
+ * its successors). Blocks that are listed there as globally reachable (AS112, AMT) are omitted, unless they embed
+ * another address. The first network that contains an address determines its kind.
  */
 const SPECIAL_IPV4 = kinds("ipv4", [
   ["unspecified", "0.0.0.0/8"],
@@ -31,7 +31,7 @@ const SPECIAL_IPV4 = kinds("ipv4", [
   ["private", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"],
   ["shared", "100.64.0.0/10"],
   ["link-local", "169.254.0.0/16"],
-  // The host agent of every virtual machine at Azure, on an address that is public by its number.
+  // The host agent of every virtual machine at Azure, whose address is in the public range.
   ["cloud metadata", "168.63.129.16/32"],
   ["protocol assignment", "192.0.0.0/24"],
   ["documentation", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"],
@@ -45,34 +45,34 @@ const SPECIAL_IPV4 = kinds("ipv4", [
 const SPECIAL_IPV6 = kinds("ipv6", [
   ["unspecified", "::/128"],
   ["loopback", "::1/128"],
-  // An IPv4 address in another dress, which a translator or this very machine would take off again: mapped (RFC 4291),
-  // compatible (retired), SIIT (RFC 2765), NAT64 with the well-known prefix and with a local one (RFC 6052, RFC 8215).
+  // Embedded IPv4 addresses, which a translator or this machine would extract: mapped (RFC 4291), compatible (retired),
+  // SIIT (RFC 2765), NAT64 with the well-known prefix and with a local one (RFC 6052, RFC 8215).
   ["translated", "::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"],
   ["private", "fc00::/7", "fec0::/10"],
   ["link-local", "fe80::/10"],
   ["multicast", "ff00::/8"],
-  // Teredo and 6to4 carry an IPv4 address, too.
+  // Teredo and 6to4 also embed an IPv4 address.
   ["tunnel", "2001::/32", "2002::/16"],
   ["benchmarking", "2001:2::/48"],
   ["overlay", "2001:10::/28", "2001:20::/28"],
   ["protocol assignment", "2001::/23"],
   ["documentation", "2001:db8::/32", "3fff::/20"],
-  // The 6bone's, given back in 2006 (RFC 3701).
+  // The address space of the 6bone, returned in 2006 (RFC 3701).
   ["reserved", "3ffe::/16"],
 ]);
 
-/** All that has been given out for use across the Internet (RFC 4291, section 2.4); what lies outside is closed. */
+/** IPv6 space allocated for global use (RFC 4291, section 2.4). Addresses outside it are refused. */
 const GLOBAL_IPV6 = networkList("ipv6", ["2000::/3"]);
 
 /**
- * What kind of address this is; null for one that anybody on the Internet can be reached at. Fails closed: text that is no
- * address in its plain spelling is `unreadable`, and IPv6 space without a purpose yet is `unassigned`.
+ * Returns the kind of a special address; null for an address that is publicly reachable. Fails closed: text that is not
+ * an address in plain notation is `unreadable`, and unallocated IPv6 space is `unassigned`.
  */
 export function specialAddressKind(address: string): SpecialAddressKind | null {
   const family = isIP(address);
   if (family === 4) return SPECIAL_IPV4.find(({ networks }) => networks.check(address, "ipv4"))?.kind ?? null;
   if (family !== 6) return "unreadable";
-  // Only addresses of one link have a zone, and BlockList takes none.
+  // Only link-local addresses have a zone, and BlockList accepts no zone.
   if (address.includes("%")) return "link-local";
   const special = SPECIAL_IPV6.find(({ networks }) => networks.check(address, "ipv6"));
   if (special !== undefined) return special.kind;

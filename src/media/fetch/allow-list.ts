@@ -2,24 +2,25 @@ import { type BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { hostOf } from "./host.ts";
 import { networkList } from "./network-list.ts";
 
-/** Hosts and networks inside the customer's walls that recordings may be fetched from. */
+/** Hosts and networks inside the customer's private network from which recordings may be fetched. */
 export interface AllowList {
   readonly hosts: ReadonlySet<string>;
-  /** With their leading dot. */
+  /** Host name suffixes with their leading dot. */
   readonly suffixes: readonly string[];
   readonly ipv4: BlockList;
   readonly ipv6: BlockList;
 }
 
-/** An entry that can't be read; the message says which one and how to write it. */
+/** The error for an invalid entry. The message contains the entry and the correct notation. */
 export class AllowListError extends Error {
   override readonly name = "AllowListError";
 }
 
 /**
- * Reads the operator's entries: `media.example.org` (that host), `*.example.org` (every host below it, at any depth, and not
- * itself), `10.20.0.0/16` or `fd12:3456::/32` (a network), `10.20.0.7` or `fd12:3456::7` (one address).
- * Throws AllowListError at the first entry that is none of these.
+ * Parses the operator's entries. An entry is one of: `media.example.org` (that host), `*.example.org` (every host below
+ * it, at any depth, but not itself), `10.20.0.0/16` or `fd12:3456::/32` (a network), `10.20.0.7` or `fd12:3456::7` (one
+ * address).
+ * @throws {AllowListError} at the first entry that has none of these forms
  */
 export function parseAllowList(entries: readonly string[]): AllowList {
   const hosts = new Set<string>();
@@ -35,12 +36,12 @@ export function parseAllowList(entries: readonly string[]): AllowList {
   return { hosts, suffixes, ipv4: networkList("ipv4", networks.ipv4), ipv6: networkList("ipv6", networks.ipv6) };
 }
 
-/** Whether an entry names this host; `host` as hostOf gives it. */
+/** Returns whether an entry names this host. `host` has the form that hostOf returns. */
 export function allowsHost(allow: AllowList, host: string): boolean {
   return allow.hosts.has(host) || allow.suffixes.some((suffix) => host.endsWith(suffix));
 }
 
-/** Whether an entry holds this address. IPv4 in the dress of IPv6 counts as IPv6 only. */
+/** Returns whether an entry contains this address. An IPv4 address mapped into IPv6 is matched as IPv6 only. */
 export function allowsAddress(allow: AllowList, address: string): boolean {
   if (isIPv4(address)) return allow.ipv4.check(address, "ipv4");
   return isIPv6(address) && allow.ipv6.check(address, "ipv6");

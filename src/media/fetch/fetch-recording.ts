@@ -8,43 +8,48 @@ import { storeBody } from "./store-body.ts";
 import { TimeLimits } from "./time-limits.ts";
 
 export interface FetchRequest {
-  /** As checkRecordingUrl gave it. */
+  /** The link as checkRecordingUrl returned it. */
   readonly url: URL;
-  /** Where the recording goes; replaced if it is there. Its folder exists. */
+  /** Path of the recording. An existing file is replaced. Its folder must exist. */
   readonly outputPath: string;
   readonly maxBytes: number;
   /**
-   * Limit on everything together, redirects included; at most 24 days, which is what a timer can hold. A small recording has
-   * less, see TimeLimits.
+   * Limit on the total time, redirects included; at most 24 days, the maximum of a timer. A small recording has a
+   * shorter limit, see TimeLimits.
    */
   readonly maxSeconds: number;
-  /** Limit on each step up to the answer, and on the time in which the body brings its next 16 KiB. */
+  /** Limit on each step up to the response, and on the time in which the next 16 KiB of the body must arrive. */
   readonly stallSeconds: number;
   readonly allow: AllowList;
   readonly signal: AbortSignal;
   readonly userAgent: string;
-  /** Called at every whole percent with 0 to 1; once with null where the size is not announced. */
+  /** Called at every whole percent with 0 to 1. Called once with null if the size is not announced. */
   readonly onProgress?: ((fraction: number | null) => void) | undefined;
-  /** Called with the announced size, 0 for none, before the body is written; takes the disk space as the body arrives. */
+  /**
+   * Reserves disk space before the body is written. Receives the announced size, or 0 if there is none. The reservation
+   * is used up as the body arrives.
+   */
   readonly claimRoom?: ((bytes: number) => RoomClaim) | undefined;
-  /** Certificate authorities in PEM that are trusted beside the public ones: those of hosts inside walls. */
+  /** Certificate authorities in PEM that are trusted in addition to the public ones, for hosts in private networks. */
   readonly authorities?: readonly string[] | undefined;
-  /** All addresses of a host; the system's look-up unless given. */
+  /** Returns all addresses of a host. Default: the system's name resolution. */
   readonly resolve?: ResolveHost | undefined;
 }
 
 export interface FetchedRecording {
   readonly sizeBytes: number;
-  /** The host that sent it, after all redirects. */
+  /** The host that sent the recording, after all redirects. */
   readonly host: string;
 }
 
 /**
- * Fetches a recording over http(s) into a file. Only public addresses are connected to, and those that `allow` opens: every
- * address that a host resolves to is checked, the connection goes to a checked address, and each of at most five redirects
- * is treated like the first link. The file is there, synced, when this resolves; whatever else happens, nothing is left.
+ * Fetches a recording over http(s) into a file. Connects only to public addresses and to addresses that `allow`
+ * permits. Every address that a host resolves to is checked, and the connection goes to a checked address. Each of at
+ * most five redirects is checked like the first link. When the promise resolves, the file exists and is synced; after
+ * any error, no file remains.
  *
- * Throws the signal's reason after an abort, at once and in whatever stage, else FetchError.
+ * @throws the signal's reason after an abort, immediately and at any stage
+ * @throws {FetchError} when the fetch fails
  */
 export async function fetchRecording(request: FetchRequest): Promise<FetchedRecording> {
   using limits = new TimeLimits(request);
@@ -77,7 +82,7 @@ export async function fetchRecording(request: FetchRequest): Promise<FetchedReco
       answer.destroy();
     }
   } catch (error) {
-    // Whatever broke in consequence, this is why.
+    // An abort of the signal is the original cause of any other error, so it is reported first.
     limits.signal.throwIfAborted();
     throw error;
   }

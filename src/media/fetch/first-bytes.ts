@@ -1,4 +1,4 @@
-/** How much of a file's beginning is looked at: prologues and comments of markup fit well into it. */
+/** Number of bytes that are examined at a file's beginning. Prologues and comments of markup easily fit into them. */
 export const FIRST_BYTES = 1024;
 
 const PLAYLIST = /^\s*(?:#EXTM3U|\[playlist\]|\[Reference\]|ffconcat version|<asx|<smil|<MPD|<playlist|<rss)/i;
@@ -6,8 +6,8 @@ const WEB_PAGE = /^\s*<(?:!doctype|html|head|body|script|meta|title)\b/i;
 const XML = /^\s*<\?xml/i;
 
 /**
- * What a file is by its beginning, where that is no recording: a list of links, or a document of markup. Bytes are looked at rather than the
- * Content-Type alone, which is text/plain or octet-stream as often as not.
+ * Detects from its first bytes that a file is no recording: a list of links, or a markup document. The Content-Type
+ * alone does not suffice, because it is often text/plain or octet-stream.
  */
 export function notARecording(beginning: Uint8Array): "playlist" | "web page" | null {
   const text = new TextDecoder("utf-8").decode(beginning).replace(/<!--.*?-->/gs, "");

@@ -4,17 +4,19 @@ import { hostOf } from "./host.ts";
 import { openAnswer, type Requesting } from "./open-answer.ts";
 import { isPlaylistLink } from "./playlist.ts";
 
-/** The contract's number. */
+/** Maximum number of redirects, set by the API contract. */
 const MAX_REDIRECTS = 5;
 
-/** RFC 9110, section 15.4: those that name another place for a GET. */
+/** Statuses that redirect a GET to another location (RFC 9110, section 15.4). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Sends a GET and follows redirects, at most five, to the answer that is none. Each one is checked as the first link was, and its
- * host resolved and checked again; nothing of one answer (cookies, a referrer) goes into the next request.
+ * Sends a GET and follows at most five redirects to the final response. Each target is checked like the first link, and
+ * its host is resolved and checked again. Nothing from one response (cookies, a referrer) is sent with the next
+ * request.
  *
- * Throws FetchError as openAnswer does, and `fetch_bad_url`, `fetch_playlist` or `fetch_redirects` for what can't be followed.
+ * @throws {FetchError} as openAnswer does, and `fetch_bad_url`, `fetch_playlist` or `fetch_redirects` when a redirect
+ * cannot be followed
  */
 export async function followRedirects(
   start: URL,
@@ -39,7 +41,10 @@ function resolveLocation(location: string, from: URL): URL {
   }
 }
 
-/** The runtime hands out a header's bytes as Latin-1; where a path isn't percent-encoded as it should be, they are UTF-8. */
+/**
+ * Decodes a Location header. The runtime returns the header's bytes as Latin-1. A path that is not percent-encoded,
+ * although it should be, is UTF-8.
+ */
 function readLocation(location: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(location, "latin1"));

@@ -3,10 +3,10 @@ import { isIPv4, type LookupFunction } from "node:net";
 import type { AddressGuard } from "./address-guard.ts";
 import { FetchError } from "./fetch-error.ts";
 
-/** Asks for all addresses of a host, A and AAAA. */
+/** Resolves all addresses of a host, A and AAAA. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** The system's own look-up, hosts file and name servers. Throws its errors. */
+/** Resolves a host with the system's hosts file and name servers. Rejects with the system's errors. */
 export const resolveHost: ResolveHost = (host) =>
   new Promise((resolve, reject) => {
     systemLookup(host, { all: true }, (error, found) => {
@@ -16,13 +16,15 @@ export const resolveHost: ResolveHost = (host) =>
   });
 
 /**
- * A look-up for sockets that hands on only addresses which passed the guard: the socket connects to these very addresses, so
- * a name server that answers otherwise the next time changes nothing. One forbidden address forbids the whole answer, as an honest
- * host has no mixed set. Fails with FetchError `fetch_blocked_address` or `fetch_dns_failed`.
+ * Creates a look-up function for sockets that returns only addresses which passed the guard. The socket connects to
+ * these exact addresses, so a different answer of the name server to a later query has no effect. One forbidden address
+ * forbids the whole answer, because an honest host never mixes public and private addresses. Fails with FetchError
+ * `fetch_blocked_address` or `fetch_dns_failed`.
  */
 export function guardedLookup(host: string, guard: AddressGuard, resolve: ResolveHost): LookupFunction {
   return (name, options, callback) => {
-    // The socket's name is the URL's, where the root's dot may stand at the end; the guard knows it as `host`.
+    // The socket passes the URL's name, which may end with the root's dot. The guard uses `host`, which has no such
+    // dot.
     resolve(name).then(
       (addresses) => {
         const error = refusal(host, addresses, guard);
@@ -46,7 +48,7 @@ function refusal(host: string, addresses: readonly string[], guard: AddressGuard
   return null;
 }
 
-/** The error for an address that the guard forbids. */
+/** Creates the error for an address that the guard forbids. */
 export function blocked(host: string, address: string, kind: string): FetchError {
   const way = "fetch.allow can open hosts and networks";
   return new FetchError("fetch_blocked_address", `${host} is at a ${kind} address, ${address} (${way})`);

@@ -3,8 +3,8 @@ import { BlockList } from "node:net";
 export type AddressFamily = "ipv4" | "ipv6";
 
 /**
- * Networks of one family in CIDR notation; an address without a prefix is a network of its own.
- * Throws what BlockList throws for text that is no address, and for a prefix that is too long.
+ * Builds a list of networks of one family from CIDR notation. An address without a prefix is a network of one address.
+ * @throws the error of BlockList for text that is no address, and for a prefix that is too long
  */
 export function networkList(family: AddressFamily, cidrs: readonly string[]): BlockList {
   const list = new BlockList();

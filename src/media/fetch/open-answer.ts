@@ -8,17 +8,19 @@ import { blocked, guardedLookup, type ResolveHost } from "./guarded-lookup.ts";
 import { hostOf } from "./host.ts";
 import type { FetchStage, TimeLimits } from "./time-limits.ts";
 
-/** What all requests of one fetch have in common. */
+/** Settings that all requests of one fetch share. */
 export interface Requesting {
   readonly guard: AddressGuard;
   readonly resolve: ResolveHost;
   readonly limits: TimeLimits;
   readonly userAgent: string;
-  /** Certificate authorities in PEM that are trusted beside the public ones. */
+  /** Certificate authorities in PEM that are trusted in addition to the public ones. */
   readonly authorities: readonly string[] | undefined;
 }
 
-/** What a failure of the connection means in each stage; an answer that is no HTTP is told apart before. */
+/**
+ * Fault that a connection error means in each stage. A response that is not HTTP is detected separately, see faultOf.
+ */
 const FAILED: Record<FetchStage, FetchFault> = {
   resolve: "fetch_dns_failed",
   connect: "fetch_connect_failed",
@@ -28,11 +30,13 @@ const FAILED: Record<FetchStage, FetchFault> = {
 };
 
 /**
- * Sends one GET and resolves with the answer when its header is there, whatever the status. Every request has a connection of its own, and
- * no proxy of the environment takes part. The caller reads the body or destroys it. An error of the connection and the end of
- * `limits.signal` destroy it under the reader's hands; where that signal is aborted, its reason is what happened.
+ * Sends one GET and resolves when the response's header has arrived, whatever the status. Every request has its own
+ * connection and uses no proxy from the environment. The caller reads the body or destroys the response. A connection
+ * error or an abort of `limits.signal` destroys the response even while the caller reads it. If the signal is aborted,
+ * its reason is the cause.
  *
- * Throws FetchError, and any error at all once `limits.signal` is aborted.
+ * @throws {FetchError} when the request fails
+ * @throws any error once `limits.signal` is aborted
  */
 export async function openAnswer(url: URL, requesting: Requesting): Promise<IncomingMessage> {
   const { guard, limits } = requesting;
@@ -59,22 +63,24 @@ export async function openAnswer(url: URL, requesting: Requesting): Promise<Inco
       lookup: guardedLookup(host, guard, resolveHost),
       headers: {
         accept: "*/*",
-        // Recordings don't get smaller by it, and what is not decompressed is no bomb.
+        // Compression does not make recordings smaller, and content that is never decompressed cannot be a
+        // decompression bomb.
         "accept-encoding": "identity",
         "user-agent": requesting.userAgent,
       },
-      // Said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn it off.
+      // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise disable the check.
       rejectUnauthorized: true,
       ...(requesting.authorities === undefined ? {} : { ca: [...rootCertificates, ...requesting.authorities] }),
     });
     const abort = () => fail(new Error("aborted"));
     limits.signal.addEventListener("abort", abort, { once: true });
-    // The look-up has begun, and may have taken its time.
+    // The look-up has already started, and the signal may have been aborted in the meantime.
     if (limits.signal.aborted) abort();
     request.on("error", (error) => fail(faultOf(error, host, limits.stage)));
     request.on("socket", (socket: Socket) => {
       followStages(socket, url, limits);
-      // The guard sits in the look-up. A runtime that went round it would be found out here, before a byte is read.
+      // The guard is part of the look-up. This check detects a runtime that bypasses the look-up, before a byte is
+      // read.
       socket.once("connect", () => {
         const address = socket.remoteAddress;
         if (address === undefined) return fail(new FetchError("fetch_connect_failed", `${host} hung up`));
@@ -82,7 +88,8 @@ export async function openAnswer(url: URL, requesting: Requesting): Promise<Inco
         if (forbidden !== null) fail(blocked(host, address, forbidden));
       });
     });
-    // Nobody asked for another protocol. The socket is out of the request's hands then.
+    // The request did not ask for a protocol upgrade. After an upgrade, the request no longer handles the socket's
+    // errors.
     request.on("upgrade", (_response, socket) => {
       socket.on("error", () => {});
       fail(new FetchError("fetch_bad_answer", `${host} changed the protocol`));
@@ -90,7 +97,7 @@ export async function openAnswer(url: URL, requesting: Requesting): Promise<Inco
     request.on("response", (response) => {
       answer = response;
       limits.enter("body");
-      // Errors are thrown to whoever reads; between two reads they wait there.
+      // The reader receives the error at its next read. This listener prevents an unhandled error between two reads.
       response.on("error", () => {});
       resolve(response);
     });

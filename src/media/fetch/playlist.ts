@@ -1,9 +1,9 @@
 const PLAYLIST_EXTENSION = /\.(?:m3u8?|pls|xspf|asx)$/i;
 
-/** Whether a link is a playlist by its shape: a playlist's file extension, or a video site's `/playlist?list=`. */
+/** Returns whether a link looks like a playlist: a playlist's file extension, or a video site's `/playlist?list=`. */
 export function isPlaylistLink(url: URL): boolean {
   const path = decoded(url.pathname).replace(/\/+$/, "");
-  // What follows a semicolon is a parameter of the path, a session number for one.
+  // The part after a semicolon is a path parameter, for example a session number.
   const name = (path.split("/").at(-1) ?? "").replace(/;.*$/s, "");
   return PLAYLIST_EXTENSION.test(name) || (/\/playlist$/i.test(path) && url.searchParams.has("list"));
 }
@@ -16,7 +16,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Types of HLS, M3U, PLS, XSPF, Windows Media and DASH lists, as servers send them. */
+/** Content types of HLS, M3U, PLS, XSPF, Windows Media and DASH lists, as servers send them. */
 const PLAYLIST_TYPES: ReadonlySet<string> = new Set([
   "application/vnd.apple.mpegurl",
   "application/vnd.apple.mpegurl.audio",
@@ -37,7 +37,7 @@ const PLAYLIST_TYPES: ReadonlySet<string> = new Set([
   "application/smil+xml",
 ]);
 
-/** Whether a Content-Type header names a playlist. */
+/** Returns whether a Content-Type header names a playlist. */
 export function isPlaylistType(contentType: string | undefined): boolean {
   const [type = ""] = (contentType ?? "").split(";");
   return PLAYLIST_TYPES.has(type.trim().toLowerCase());

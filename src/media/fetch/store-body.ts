@@ -11,18 +11,19 @@ export interface StoreOptions {
   readonly host: string;
   readonly outputPath: string;
   readonly maxBytes: number;
-  /** Where it is aborted, nothing is put in place any more; the caller has destroyed the answer then. */
+  /** After an abort, no file is renamed into place. The caller has destroyed the response by then. */
   readonly signal: AbortSignal;
-  /** Called with every piece's size and the size so far, before it is written. */
+  /** Called with the size of each chunk and the total size so far, before the chunk is written. */
   readonly onBytes: (pieceBytes: number, sizeBytes: number) => void;
 }
 
 /**
- * Writes an answer's body to a file that is there, synced, when this resolves, and not at all otherwise: it grows under
- * another name beside it (`.part`, which takes the place of one that a crash left). Reads on when a piece is written, so a slow disk
- * slows the sender. Returns the size in bytes.
+ * Writes a response's body to a file and returns its size in bytes. The file appears complete and synced, or not at
+ * all: it is written next to the final path as `.part`, which replaces one left by a crash. The next chunk is read
+ * after the previous one is written, so a slow disk slows the sender.
  *
- * Throws FetchError, or the error that the answer was destroyed with.
+ * @throws {FetchError} when the body is refused or cannot be written
+ * @throws the error with which the response was destroyed
  */
 export async function storeBody(answer: IncomingMessage, options: StoreOptions): Promise<number> {
   const { outputPath } = options;
@@ -76,7 +77,7 @@ async function copy(answer: IncomingMessage, file: FileHandle, options: StoreOpt
   return sizeBytes;
 }
 
-/** The body's pieces, with a connection that is lost before the announced end as a fault of its own. */
+/** Yields the body's chunks, and throws `fetch_interrupted` if the connection is lost before the announced end. */
 async function* pieces(answer: IncomingMessage, host: string): AsyncGenerator<Uint8Array> {
   try {
     yield* answer as AsyncIterable<Uint8Array>;
@@ -93,7 +94,7 @@ function refuseText(beginning: Uint8Array, host: string): void {
   if (what === "web page") throw new FetchError("fetch_web_page", `${host} sent a web page, not a recording`);
 }
 
-/** A write may take only a part, near a full disk for one. */
+/** Writes all bytes. One write may be partial, for example near a full disk. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.byteLength; ) {
     written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;

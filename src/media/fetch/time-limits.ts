@@ -1,9 +1,9 @@
 import { FetchError, type FetchFault } from "./fetch-error.ts";
 
-/** How far a request is. */
+/** Stage of a request. */
 export type FetchStage = "resolve" | "connect" | "secure" | "answer" | "body";
 
-/** What it is called when a stage takes too long. */
+/** Fault that is reported when a stage takes too long. */
 const STALLED: Record<FetchStage, FetchFault> = {
   resolve: "fetch_dns_failed",
   connect: "fetch_connect_failed",
@@ -13,20 +13,24 @@ const STALLED: Record<FetchStage, FetchFault> = {
 };
 
 /**
- * What has to arrive in every stall time of the body. A host that drips single bytes would otherwise hold its place until the
- * whole time is over. At the default of 30 s this is 0.5 KiB/s, under the slowest speech codecs in use (AMR 4.75: 0.6 KiB/s).
+ * Number of bytes that must arrive in every stall time of the body. Otherwise a host that sends single bytes would
+ * occupy its slot until the total time passes. At the default of 30 s this is 0.5 KiB/s, below the slowest speech
+ * codecs in use (AMR 4.75: 0.6 KiB/s).
  */
 const MIN_BYTES_PER_STALL = 16 * 1024;
 
-/** The contract's: at least 16 KiB/s on average after the first minute, which redirects and a slow start may take. */
+/**
+ * Minimum average speed, set by the API contract: 16 KiB/s after the first minute, which redirects and a slow start may
+ * take.
+ */
 const GRACE_SECONDS = 60;
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
 /**
- * The clock of one fetch, over all its redirects: `signal` is aborted when the caller's is, when the whole time is over, or when a
- * stage stalls, with the reason to throw. Disposing of it stops its timers.
+ * Time limits of one fetch, over all its redirects. `signal` is aborted when the caller's signal is aborted, when the
+ * total time passes or when a stage stalls. Its reason is the error to throw. Disposal stops the timers.
  *
- * The whole time follows from the announced size; where none is announced it grows with the bytes that arrive.
+ * The total time is derived from the announced size. If no size is announced, it grows with the bytes that arrive.
  */
 export class TimeLimits implements Disposable {
   readonly signal: AbortSignal;
@@ -58,19 +62,19 @@ export class TimeLimits implements Disposable {
     return this.#stage;
   }
 
-  /** A request has come to its next stage, and has the stall time for it. */
+  /** Starts the next stage of a request, with a new stall time. */
   enter(stage: FetchStage): void {
     this.#stage = stage;
     this.#watchStall();
   }
 
-  /** The body is announced to have so many bytes. */
+  /** Records the announced size of the body. */
   announced(bytes: number): void {
     this.#announcedBytes = bytes;
     this.#watchWholeTime();
   }
 
-  /** So many bytes of the body have come. */
+  /** Records bytes of the body that have arrived. */
   received(bytes: number): void {
     this.#arrivedBytes += bytes;
     this.#bytesSinceStall += bytes;
@@ -86,10 +90,13 @@ export class TimeLimits implements Disposable {
 
   readonly #followCaller = () => this.#controller.abort(this.#caller.reason);
 
-  /** Looks again when the time for what is known of the size is over: more may have arrived by then. */
+  /**
+   * Aborts the fetch or sets a timer for the next check. More bytes may have arrived by then and extended the permitted
+   * time.
+   */
   #watchWholeTime(): void {
     clearTimeout(this.#wholeTime);
-    // An operator who allows a longer silence allows it at the beginning, too.
+    // A longer stall time that an operator sets also extends the initial period.
     const graceSeconds = Math.max(GRACE_SECONDS, this.#stallSeconds);
     const ownSeconds = graceSeconds + Math.max(this.#announcedBytes, this.#arrivedBytes) / MIN_BYTES_PER_SECOND;
     const allowedSeconds = Math.min(ownSeconds, this.#maxSeconds);
@@ -107,7 +114,7 @@ export class TimeLimits implements Disposable {
   #watchStall(): void {
     this.#bytesSinceStall = 0;
     clearTimeout(this.#stall);
-    // A look-up that nobody waits for any more may still come back.
+    // A look-up that is no longer awaited may still complete.
     if (this.#over) return;
     this.#stall = setTimeout(() => {
       this.#abort(STALLED[this.#stage], `stalled for ${this.#stallSeconds} s (${this.#stage})`);

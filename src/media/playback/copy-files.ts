@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** The files of a recording's copy; they are both there, or neither. */
+/** The files of a recording's playback copy. Either both exist or neither. */
 export interface CopyFiles {
   /** Opus in WebM, mono, with cues. */
   readonly audio: string;

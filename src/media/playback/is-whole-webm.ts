@@ -5,8 +5,8 @@ const SEGMENT_ID = 0x18538067;
 const HEAD_BYTES = 256;
 
 /**
- * Whether a WebM file was written to its end. Its segment says how long it is when it is, and until then that this isn't known
- * (RFC 8794, 6.2; RFC 9559, 5.1).
+ * Returns whether a WebM file was written completely. The segment header contains the segment's length only after that;
+ * before, it marks the length as unknown (RFC 8794, 6.2; RFC 9559, 5.1).
  */
 export async function isWholeWebm(path: string): Promise<boolean> {
   await using file = await open(path, "r");
@@ -19,7 +19,10 @@ export async function isWholeWebm(path: string): Promise<boolean> {
   return segment !== null && segment.end + segment.bytes === (await file.stat()).size;
 }
 
-/** The number that says how long an element is, and where that begins; null for one that is unknown. */
+/**
+ * Reads the length of an element. `end` is the offset at which the element's content begins. Returns null if the length
+ * is unknown.
+ */
 function elementSize(head: Buffer, at: number): { readonly bytes: number; readonly end: number } | null {
   const length = Math.clz32(head.readUInt8(at)) - 23;
   if (length > 8) return null;

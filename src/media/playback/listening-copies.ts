@@ -10,11 +10,11 @@ import { type ListeningState, noCopy } from "./listening-state.ts";
 import { isKept, makeCopy, type Workplace } from "./make-copy.ts";
 
 export interface ListeningOptions extends Workplace {
-  /** Whether recordings are in hand, which go first. */
+  /** Returns whether recordings are being processed. They take precedence over copies that nobody requested. */
   readonly isBusy: () => boolean;
   readonly log: Logger;
   readonly now: () => number;
-  /** How often to check that the recording is still kept whose copy is being made. */
+  /** Interval at which to check that the recording whose copy is being made still exists. */
   readonly watchMilliseconds?: number;
 }
 
@@ -27,37 +27,45 @@ interface Source {
 interface Making {
   readonly id: string;
   readonly controller: AbortController;
-  /** Somebody waits for it. */
+  /** Whether a user requested this copy. */
   isAsked: boolean;
   percent: number | null;
 }
 
 interface Failed {
   readonly message: string;
-  /** When it may be tried again, in milliseconds since the epoch; never, where the recording is at fault. */
+  /**
+   * Time of the next permitted attempt, in milliseconds since the epoch; infinity if the recording itself is at fault.
+   */
   readonly again: number;
 }
 
-/** How soon to try again what the machine could not make: a copy that somebody asks for, and those that nobody does. */
+/**
+ * Delay before a retry after a fault of the machine: for a copy that a user requests, and for the missing copies that
+ * nobody requested.
+ */
 const againMilliseconds = { asked: 10_000, missing: 300_000 };
 
-/** Another copy is to be made first, and this one after it. */
+/** The reason of an abort that lets another copy be made before this one. */
 class OthersFirstError extends Error {
   override readonly name = "OthersFirstError";
 }
 
 /**
- * Copies of recordings for browsers to play; see makeListeningCopy. One is made at a time: first those that somebody opens, in
- * their order, whatever else goes on; the others, newest first, when no recording is in hand. Which are missing can be seen on
- * the disk, so that nothing is lost with this object.
+ * Makes playback copies of recordings for browsers; see makeListeningCopy. One copy is made at a time. Copies that a
+ * user requests come first, in the order of the requests, even while recordings are processed. All other missing copies
+ * are made newest first, only while no recording is processed. The missing copies can be determined from the disk, so
+ * no state is lost with this object.
  */
 export class ListeningCopies {
   readonly #options: ListeningOptions;
   readonly #asked: string[] = [];
-  /** Made from the end on. */
+  /** Ids of recordings without a copy; the last one is made next. */
   #missing: string[] = [];
   readonly #failed = new Map<string, Failed>();
-  /** Until when the machine can't make those that are missing, in milliseconds since the epoch. */
+  /**
+   * Time until which missing copies are not attempted after a fault of the machine, in milliseconds since the epoch.
+   */
   #restUntil = 0;
   #making: Making | null = null;
   #work: Promise<void> = Promise.resolve();
@@ -67,7 +75,7 @@ export class ListeningCopies {
     this.#options = options;
   }
 
-  /** How a recording's copy stands. */
+  /** Returns the status of a recording's copy. */
   look(id: string): ListeningState {
     const source = this.#sourceOf(id);
     if (typeof source === "string") return { state: "none", message: noCopy[source] };
@@ -80,7 +88,10 @@ export class ListeningCopies {
       : { state: "failed", message: failed.message };
   }
 
-  /** The same, and has it made before all that nobody asked for, if it is not there and can be. Asked again, it keeps its place. */
+  /**
+   * Requests a recording's copy and returns its status. A missing copy that can be made is queued before all copies
+   * that nobody requested. A repeated request keeps its place in the queue.
+   */
   ask(id: string): ListeningState {
     if (this.#making?.id === id) this.#making.isAsked = true;
     else if (this.#isLacking(id)) {
@@ -91,13 +102,15 @@ export class ListeningCopies {
     return this.look(id);
   }
 
-  /** A recording has completed: its copy is made next. */
+  /** Queues the copy of a recording that has completed as the next of the missing copies. */
   add(id: string): void {
     this.#missing.push(id);
     this.goOn();
   }
 
-  /** Has those made that are missing. Call it at the start, and now and then for what could not be made before. */
+  /**
+   * Queues all missing copies. Call it at the start, and periodically to retry copies that could not be made before.
+   */
   async catchUp(): Promise<void> {
     const { dataDirectory } = this.#options;
     const made = new Set(await readdir(dataDirectory.listening));
@@ -109,7 +122,9 @@ export class ListeningCopies {
     this.goOn();
   }
 
-  /** Begins with the next one, if it is time. */
+  /**
+   * Starts the next copy if none is being made. A copy that nobody requested is aborted in favour of a requested one.
+   */
   goOn(): void {
     if (this.#isStopped) return;
     if (this.#making !== null) {
@@ -127,7 +142,7 @@ export class ListeningCopies {
     });
   }
 
-  /** Makes no more, and gives up what it is at. */
+  /** Stops making copies and aborts the copy in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#making?.controller.abort(new Error("the server is stopping"));
@@ -139,7 +154,7 @@ export class ListeningCopies {
     return this.#missing.pop();
   }
 
-  /** A database that can't be read says nothing; the next look will. */
+  /** Returns true also if the database cannot be read; the next check queries it again. */
   #isBusy(): boolean {
     try {
       return this.#options.isBusy();
@@ -148,7 +163,7 @@ export class ListeningCopies {
     }
   }
 
-  /** A database that can't be read says nothing; the next look will. */
+  /** Returns false also if the database cannot be read; the next check queries it again. */
   #isGone(id: string): boolean {
     try {
       return !isKept(this.#options, id);
@@ -157,7 +172,7 @@ export class ListeningCopies {
     }
   }
 
-  /** Whether a copy is to be made of it that is not there, and not in line. */
+  /** Returns whether a copy can be made that is missing and not in the queue. */
   #isLacking(id: string): boolean {
     const source = this.#sourceOf(id);
     if (this.#isStopped || typeof source === "string" || areThere(source.files)) return false;
@@ -171,7 +186,8 @@ export class ListeningCopies {
   async #make(making: Making): Promise<void> {
     const { log, now, watchMilliseconds } = this.#options;
     const { id, controller } = making;
-    // Many may be there already, or can't be made: others get their turn between two of them.
+    // Many copies may already exist or may be impossible to make. Yielding here lets other work run between two of
+    // them.
     await othersTurn();
     const watch = setInterval(() => this.#abortGone(making), watchMilliseconds ?? 1000);
     const since = now();
@@ -191,7 +207,7 @@ export class ListeningCopies {
     }
   }
 
-  /** What a copy is made of, and where it lies; else why there can be none. */
+  /** Returns the copy's source and the paths of its files, or the reason why there can be no copy. */
   #sourceOf(id: string): Source | Exclude<keyof typeof noCopy, "absent"> {
     const { recordings, dataDirectory } = this.#options;
     const recording = recordings.get(id);
@@ -203,11 +219,11 @@ export class ListeningCopies {
     return { status, durationSeconds, files: copyFilesIn(dataDirectory.listeningDirectory(id)) };
   }
 
-  /** How long the recording is; null where no copy of it is to be made. */
+  /** Returns the recording's duration; null if no copy of it is to be made. */
   #durationOf({ id, isAsked }: Making): number | null {
     const source = this.#sourceOf(id);
     if (typeof source === "string" || areThere(source.files)) return null;
-    // A recording that failed has no transcript to follow: its copy is made only when somebody asks.
+    // A failed recording has no transcript to follow, so its copy is made only on request.
     return isAsked || source.status === "completed" ? source.durationSeconds : null;
   }
 
@@ -229,7 +245,7 @@ export class ListeningCopies {
     }
     const why = trouble === null || trouble.kind === "no_room" ? detail : machineTroubles[trouble.kind];
     const again = trouble === null ? Number.POSITIVE_INFINITY : now() + againMilliseconds.asked;
-    // Some are sentences already.
+    // Some details already end with a full stop.
     this.#failed.set(id, {
       message: `The recording can't be prepared for listening: ${why.replace(/\.$/, "")}.`,
       again,

@@ -1,16 +1,16 @@
 import type { CopyFiles } from "./copy-files.ts";
 
-/** How a recording's copy to listen to stands; messages are for people, as they are. */
+/** Status of a recording's playback copy. Messages can be shown to users unchanged. */
 export type ListeningState =
   | { readonly state: "ready"; readonly files: CopyFiles }
   | {
       readonly state: "making";
-      /** Whole per cent; null while it has not begun. */
+      /** Whole per cent; null before the copy has started. */
       readonly percent: number | null;
     }
-  /** It can't be had. */
+  /** There is no copy. */
   | { readonly state: "none"; readonly message: string }
-  /** It could not be made. */
+  /** Making the copy failed. */
   | { readonly state: "failed"; readonly message: string };
 
 export const noCopy = {

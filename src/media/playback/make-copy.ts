@@ -5,27 +5,29 @@ import { type DataDirectory, type DiskRoom, syncDirectory } from "../../storage/
 import { copyFilesIn } from "./copy-files.ts";
 import { makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
 
-/** What copies are made with. */
+/** Resources that are needed to make copies. */
 export interface Workplace {
   readonly recordings: Pick<Recordings, "get">;
   readonly dataDirectory: DataDirectory;
   readonly room: DiskRoom;
   readonly ffmpegPath: string;
-  /** The longest recording that is taken now. */
+  /** Returns the current limit on the length of a recording. */
   readonly maxSeconds: () => number;
 }
 
-/** Whether a recording and its upload are there, of which copies are made. */
+/** Returns whether a recording and its upload, from which the copy is made, still exist. */
 export function isKept({ recordings, dataDirectory }: Workplace, id: string): boolean {
   return recordings.get(id) !== null && existsSync(dataDirectory.uploadPath(id));
 }
 
 /**
- * Makes a recording's copy, which appears whole or not at all, and not where the recording or its upload went meanwhile.
- * @param durationSeconds as it was decoded
- * @param onShare told of the share done, 0 to 1
- * @throws {MediaError} @throws {MachineError} where the disk has no room beside what recordings that come in must leave
- * @throws the signal's reason
+ * Makes a recording's playback copy. The copy appears complete or not at all. It does not appear if the recording or
+ * its upload is removed in the meantime.
+ * @param durationSeconds decoded duration
+ * @param onShare receives the completed fraction, 0 to 1
+ * @throws {MediaError} when the recording cannot be encoded
+ * @throws {MachineError} when the disk lacks space in addition to the space that is kept free for incoming recordings
+ * @throws the signal's reason after an abort
  */
 export async function makeCopy(
   workplace: Workplace,
@@ -36,7 +38,7 @@ export async function makeCopy(
   const { dataDirectory, room, ffmpegPath } = workplace;
   const draft = dataDirectory.listeningDraft(id);
   const files = copyFilesIn(draft);
-  // A copy can be done without: it leaves recordings that come in their room.
+  // A copy is optional, so it must not use the disk space that incoming recordings need.
   using claim = room.claim(roomForListening(durationSeconds), "intake");
   let writtenBytes = 0;
   const onProgress = (seconds: number) => {
@@ -53,18 +55,18 @@ export async function makeCopy(
       inputPath: dataDirectory.uploadPath(id),
       audioPath: files.audio,
       waveformPath: files.waveform,
-      // A limit that was lowered since must not change the times.
+      // A limit that was lowered after the recording was decoded must not change the times.
       maxSeconds: Math.max(workplace.maxSeconds(), Math.ceil(durationSeconds)),
     });
     await syncDirectory(draft);
     const place = dataDirectory.listeningDirectory(id);
-    // It is there only where one of its files was taken away.
+    // The folder exists only if one of its files was removed.
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
     await syncDirectory(dataDirectory.listening);
   } finally {
     await rm(draft, { recursive: true, force: true });
-    // A recording's upload is removed before its copy; a copy that got its name after that is removed here.
+    // A recording's upload is removed before its copy. A copy that is renamed into place after that is removed here.
     if (!isKept(workplace, id)) await dataDirectory.removeListeningAside(id);
   }
 }

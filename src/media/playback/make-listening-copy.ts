@@ -15,55 +15,60 @@ import { PeakMeter } from "./peak-meter.ts";
 interface ListeningRequest {
   readonly ffmpegPath: string;
   readonly inputPath: string;
-  /** Where the sound goes, WebM. Its folder must exist; a file of this name is replaced. */
+  /** Path of the audio, WebM. Its folder must exist; an existing file is replaced. */
   readonly audioPath: string;
-  /** Where its waveform goes. */
+  /** Path of the waveform. */
   readonly waveformPath: string;
-  /** What its decoded length turned out to be. */
+  /** Decoded duration of the recording. */
   readonly durationSeconds: number;
-  /** The longest recording that was taken. */
+  /** Limit on the length of recordings, at least the decoded duration. */
   readonly maxSeconds: number;
-  /** Called with the seconds of sound that are done. */
+  /** Called with the number of encoded seconds. */
   readonly onProgress?: (seconds: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Speech of 16 kHz in one channel needs no more: on an hour of the corpus' dialogues it came to 23 kbit/s. The general mode of
- * libopus takes a third of the time that its mode for speech does, and frames of 60 ms half of what those of 20 ms do: an hour
- * of MP3 takes 10 s on one core, of which reading the MP3 takes 3.5.
+ * Encoder settings that suffice for 16 kHz mono speech: an hour of the corpus' dialogues takes 23 kbit/s. The general
+ * mode of libopus takes a third of the time of its speech mode. Frames of 60 ms take half the time of frames of 20 ms.
+ * An hour of MP3 takes 10 s on one core, of which reading the MP3 takes 3.5 s.
  */
 const OPUS = [
   ...["-c:a", "libopus", "-b:a", "24k", "-compression_level", "5", "-application", "audio"],
   ...["-frame_duration", "60"],
 ];
 /**
- * A cue for every ten seconds, all at the file's beginning: a browser has them with its first request, of which an hour adds 6 KB,
- * and reads 30 KB of sound that it does not play for a jump.
+ * One cue every ten seconds, all at the file's beginning. A browser receives the cues with its first request, to which
+ * an hour of audio adds 6 KB. A seek reads 30 KB of audio that is not played.
  */
 const WEBM = ["-cluster_time_limit", "10000", "-cues_to_front", "1", "-f", "webm"];
-/** 24 kbit/s, which the encoder keeps to on average, and a tenth for frames that are hard and for the container. */
+/** Estimated size: 24 kbit/s, the encoder's average, plus a tenth for difficult frames and the container. */
 const BYTES_PER_SECOND = 3300;
-/** The head, the cues, the peaks. */
+/** Bytes reserved for the header, the cues and the peaks. */
 const LEAST_BYTES = 100_000;
 const MOST_BYTES_PER_SECOND = 4 * BYTES_PER_SECOND;
-/** One channel is the other upside down: mixed, they would cancel; see compareChannels. */
+/**
+ * Correlation below which one channel is the inverse of the other. Mixed, they would cancel each other; see
+ * compareChannels.
+ */
 const INVERTED_CORRELATION = -0.5;
-/** Less than the decode gave by more than this is not the whole of it. */
+/** A copy that is shorter than the decoded recording by more than this is incomplete. */
 const TOLERANCE_SECONDS = 1;
 
-/** Bytes on disk that a copy of so many seconds takes. */
+/** Estimates the bytes on disk that a copy of this duration takes. */
 export function roomForListening(durationSeconds: number): number {
   return Math.ceil(LEAST_BYTES + BYTES_PER_SECOND * durationSeconds);
 }
 
 /**
- * Makes what a browser plays of a recording: Opus in WebM, mono, that is jumped in by range requests at once, on the very time
- * line of its transcript, for it is made of what decodeRecording makes; see time-line.ts. Its waveform is made in the same
- * pass; see readWaveform.
+ * Makes the playback copy of a recording: Opus in WebM, mono, in which a browser can seek at once with range requests.
+ * It uses the same filters as decodeRecording, so its times match those of the transcript; see time-line.ts. The
+ * waveform is made in the same pass; see readWaveform.
  *
- * It waits for all other work on the machine, and is synced to disk. Throws MediaError as decodeRecording does, and the
- * signal's reason after an abort; what it wrote is the caller's to remove then.
+ * Runs at a lower priority than all other work on the machine and syncs its files to disk. After an error or an abort,
+ * the caller removes the written files.
+ * @throws {MediaError} as decodeRecording does
+ * @throws the signal's reason after an abort
  */
 export async function makeListeningCopy(request: ListeningRequest): Promise<void> {
   const { ffmpegPath, inputPath, audioPath, waveformPath, signal } = request;
@@ -89,7 +94,7 @@ async function encode(
   const timeLine = (layout: "mono" | "stereo") => timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds, layout);
   const output = (filters: readonly string[], of: 1 | 2) =>
     outputArgumentsOf(probed.trackIndex, filters, of, durationSeconds);
-  // Both channels are looked at, each for itself: one that the other takes away is seen, and so is that.
+  // Measures each channel separately, so that channels that cancel each other in the mix are detected.
   const measured =
     channels === 2 ? ["aformat=channel_layouts=stereo", ...timeLine("stereo")] : [...heard, ...timeLine("mono")];
   await rm(audioPath, { force: true });
@@ -105,14 +110,15 @@ async function encode(
       cpuSeconds: 60 + durationSeconds / 10,
       outputBytes: LEAST_BYTES + MOST_BYTES_PER_SECOND * durationSeconds,
     },
-    // As slow as the recording itself, where all processors have other work.
+    // Permits real-time speed, for a machine whose cores are all busy with other work.
     timeoutSeconds: 600 + durationSeconds,
     signal,
     onBytes: (bytes) => {
       meter.push(bytes);
       onProgress?.(meter.sampleCount / PCM_SAMPLE_RATE_HZ);
     },
-    // The decode was stopped for it, and what came before was taken: so it is here, where the length is known.
+    // A decode that is stopped for too much output still yields a recording. The copy must cover the same audio, and
+    // its length is known here.
     mayFlood: true,
     isAside: true,
   });

@@ -1,20 +1,23 @@
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../pcm-format.ts";
 
-/** Of a waveform as it is kept. */
+/** Peak rate of a stored waveform. */
 export const PEAKS_PER_SECOND = 10;
 const SAMPLES_PER_PEAK = PCM_SAMPLE_RATE_HZ / PEAKS_PER_SECOND;
 const LOUDEST_SAMPLE = 2 ** 15;
 
 /**
- * The byte that stands for a loudest sample: 255 times the root of its share of full scale, so that a whisper of -40 dB is a
- * tenth of what a shout is, as it is heard, and not a hundredth.
+ * Converts the largest sample of a peak to a byte: 255 times the square root of its fraction of full scale. At -40 dB,
+ * a whisper is then a tenth of a shout, which matches perceived loudness, and not a hundredth.
  */
 const byteOf = (sample: number) => Math.min(255, Math.round(255 * Math.sqrt(sample / LOUDEST_SAMPLE)));
 
-/** Looks at PCM that passes by (16-bit, interleaved, in pieces of any length), and keeps its peaks alone. */
+/**
+ * Computes the peaks of PCM that passes through (16-bit, interleaved, in chunks of any length), without storing the
+ * PCM.
+ */
 export class PeakMeter {
   readonly #channels: 1 | 2;
-  /** An hour's at first. */
+  /** Initial capacity: one hour. */
   #peaks = new Uint8Array(3600 * PEAKS_PER_SECOND);
   #count = 0;
   #rest = new Uint8Array(0);
@@ -28,12 +31,15 @@ export class PeakMeter {
     this.#channels = channels;
   }
 
-  /** Samples of each channel so far. */
+  /** Number of samples per channel so far. */
   get sampleCount(): number {
     return this.#frames;
   }
 
-  /** How the two channels go together, -1 to 1: -1 where one is the other upside down. 0 for a silent one, or for one alone. */
+  /**
+   * Correlation of the two channels, -1 to 1: -1 if one is the inverse of the other. 0 if a channel is silent or there
+   * is only one.
+   */
   get correlation(): number {
     const both = Math.sqrt(this.#left * this.#right);
     return both === 0 ? 0 : this.#products / both;
@@ -47,7 +53,7 @@ export class PeakMeter {
     const frameBytes = this.#channels * PCM_BYTES_PER_SAMPLE;
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     const whole = bytes.length - (bytes.length % frameBytes);
-    // A view of 16-bit numbers begins at an even address.
+    // A typed array of 16-bit numbers requires an even byte offset.
     const even = bytes.byteOffset % PCM_BYTES_PER_SAMPLE === 0 ? bytes : bytes.slice();
     const samples = new Int16Array(even.buffer, even.byteOffset, whole / PCM_BYTES_PER_SAMPLE);
     this.#rest = bytes.slice(whole);
@@ -55,7 +61,7 @@ export class PeakMeter {
     this.#measure(samples);
   }
 
-  /** A byte for each tenth of a second, the last one for what is left; see byteOf. */
+  /** Returns one byte for each tenth of a second, the last one for the remainder; see byteOf. */
   peaks(): Uint8Array {
     if (this.#frames % SAMPLES_PER_PEAK === 0) return this.#peaks.slice(0, this.#count);
     const peaks = this.#peaks.slice(0, this.#count + 1);
@@ -63,7 +69,7 @@ export class PeakMeter {
     return peaks;
   }
 
-  /** Keeps one place free behind it. */
+  /** Appends a peak. One free element always remains after the last peak. */
   #keep(loudest: number): void {
     this.#peaks[this.#count++] = byteOf(loudest);
     if (this.#count < this.#peaks.length) return;

@@ -3,22 +3,31 @@ import { PEAKS_PER_SECOND } from "./peak-meter.ts";
 /** Part of a recording's waveform, or all of it. */
 interface Waveform {
   readonly peaksPerSecond: number;
-  /** Of its first peak. */
+  /** Start time of the first peak. */
   readonly startSeconds: number;
-  /** The loudest sample of each stretch: 0 for silence, 255 for full scale, in between the root of its amplitude. */
+  /**
+   * The largest sample of each interval: 0 for silence, 255 for full scale, in between proportional to the square root
+   * of the amplitude.
+   */
   readonly peaks: Uint8Array;
 }
 
 interface WaveformRange {
-  /** 0 where it is left out. */
+  /** Default: 0. */
   readonly fromSeconds?: number;
-  /** The recording's end where it is left out. */
+  /** Default: the end of the recording. */
   readonly toSeconds?: number;
-  /** Of peaks: as many of the finest ones become one as it takes, so that 18 hours are as small an answer as a minute. */
+  /**
+   * Maximum number of peaks. Stored peaks are merged as needed, so that the answer for 18 hours is as small as that for
+   * a minute.
+   */
   readonly most: number;
 }
 
-/** Reads a waveform that makeListeningCopy wrote. Peaks of the same width lie at the same times, whatever range is asked for. */
+/**
+ * Reads a waveform that makeListeningCopy wrote. Peaks of the same width always start at the same times, independent of
+ * the requested range.
+ */
 export async function readWaveform(path: string, range: WaveformRange): Promise<Waveform> {
   const finest = await Bun.file(path).bytes();
   const from = Math.max(0, Math.floor((range.fromSeconds ?? 0) * PEAKS_PER_SECOND));

@@ -3,8 +3,9 @@ import { TAR_BLOCK_BYTES, TAR_MAX_FILE_BYTES, tarPadding } from "../../storage/i
 import { modelIdSchema } from "../catalogue.ts";
 
 /**
- * A bundle is a tar archive of regular files: `manifest.json`, then the models it names, in its order, as `ID.bin`. Nothing
- * is compressed, so all its sizes are known before anything is read; `tar tf` shows it.
+ * Name of a bundle's first file. A bundle is a tar archive of regular files: `manifest.json`, then the models that the
+ * manifest lists, in its order, as `ID.bin`. Nothing is compressed, so the manifest determines the size of the archive.
+ * `tar tf` lists the contents.
  */
 export const manifestName = "manifest.json";
 export const MAX_MANIFEST_BYTES = 64 * 1024;
@@ -35,7 +36,7 @@ export function fileOf(id: string): string {
   return `${id}.bin`;
 }
 
-/** How long an archive of files of these sizes is, its end included. */
+/** Returns the size of an archive of files of these sizes, including the end marker. */
 export function archiveBytes(sizes: readonly number[]): number {
   const files = sizes.reduce((total, size) => total + TAR_BLOCK_BYTES + size + tarPadding(size), 0);
   return files + 2 * TAR_BLOCK_BYTES;

@@ -15,9 +15,9 @@ export interface UnpackedModel {
 }
 
 /**
- * Unpacks a bundle's models into a folder, each one checked. The archive must be, byte for byte, what its manifest makes of
- * it, so no name in it leads anywhere, no size is another than its file's, and nothing but models comes out.
- * @throws {LibraryError} for anything else; what was unpacked until then is the caller's to remove
+ * Unpacks a bundle's models into a folder and checks the SHA-256 of each. The archive's layout and headers must be
+ * exactly those that its manifest implies. This excludes unsafe paths, wrong sizes and files other than models.
+ * @throws {LibraryError} for any other archive; the caller removes the files unpacked until then
  */
 export async function readBundle(
   path: string,
@@ -65,7 +65,7 @@ async function readManifest(archive: FileHandle): Promise<{ manifest: Manifest; 
   return { manifest, bytes };
 }
 
-/** A header can only be the one that we write for this file. */
+/** Requires that the header equals, byte for byte, the header that `writeBundle` writes for this file. */
 async function requireHeader(archive: FileHandle, offset: number, name: string, sizeBytes: number): Promise<void> {
   const expected = tarHeader({ name, sizeBytes });
   const found = await readAt(archive, offset, TAR_BLOCK_BYTES);

@@ -7,9 +7,9 @@ import { LibraryError } from "../library-error.ts";
 import { archiveBytes, fileOf, type Manifest, manifestName } from "./manifest.ts";
 
 /**
- * Writes installed models into one file, to be carried where there is no network.
- * @param output published by the caller, in the place of what had that name
- * @throws {LibraryError} where a model is not what was installed any more, or there is no room
+ * Writes installed models into one file, for machines without a network.
+ * @param output the new file; the caller publishes it and so replaces an existing file of that name
+ * @throws {LibraryError} when a model changed since its installation, or disk space is insufficient
  */
 export async function writeBundle(
   models: readonly InstalledModel[],
@@ -23,7 +23,7 @@ export async function writeBundle(
   };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   const total = archiveBytes([text.length, ...models.map(({ sizeBytes }) => sizeBytes)]);
-  // By its descriptor: this process may have no right to look into the directory any more.
+  // Uses the descriptor, because this process may have lost the right to access the directory.
   await requireSpace(`/proc/self/fd/${output.descriptor}`, total);
   output.write(tarHeader({ name: manifestName, sizeBytes: text.length }));
   output.write(text);

@@ -10,7 +10,7 @@ const Tensors = Type.Array(
   Type.Object(
     {
       name: Type.String({ minLength: 1 }),
-      /** Where its floats begin in the file with the weights. */
+      /** Offset of the tensor's floats in the weights file, in bytes. */
       offset: Type.Integer({ minimum: 0 }),
       dims: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 8 }),
     },
@@ -20,18 +20,18 @@ const Tensors = Type.Array(
 );
 
 export interface AssemblyInput {
-  /** An ONNX model that lacks the weights. */
+  /** Path of an ONNX model without its weights. */
   readonly graphPath: string;
-  /** JSON: the weights' names, places and dimensions. */
+  /** Path of a JSON file with the names, offsets and dimensions of the weights. */
   readonly tensorsPath: string;
-  /** The file that has them as 32-bit little-endian floats, which are copied as they stand. */
+  /** Path of the file with the weights as 32-bit little-endian floats, which are copied unchanged. */
   readonly weightsPath: string;
 }
 
 /**
- * Puts a model's graph and its weights together, into one ONNX file. Memory stays at some megabytes.
- * The output file must not exist; what was written is left for the caller to remove when this throws.
- * @throws {ConversionError} where the list is none, or names a place that the weights' file does not have
+ * Combines a model's graph and its weights into one ONNX file. Needs only a few megabytes of memory.
+ * The output file must not exist. On an error, the caller removes the partially written file.
+ * @throws {ConversionError} when the list of tensors is invalid, or refers to bytes past the end of the weights file
  */
 export async function assembleOnnx(input: AssemblyInput, outputPath: string): Promise<void> {
   const tensors: unknown = JSON.parse(await readFile(input.tensorsPath, "utf8"));

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ConversionError } from "./conversion-error.ts";
 
-/** Random access to bytes that lie in one file or, split at arbitrary places, in several. */
+/** Random access to the bytes of one file, or of several files that were split at arbitrary places. */
 export interface ByteSource {
   readonly sizeBytes: number;
-  /** Exactly `length` bytes from `offset`; throws `ConversionError` where that reaches past the end. */
+  /** Returns exactly `length` bytes from `offset`. @throws {ConversionError} when the range exceeds the end */
   read(offset: number, length: number): Uint8Array;
   close(): void;
 }
@@ -15,7 +15,7 @@ interface Part {
   readonly sizeBytes: number;
 }
 
-/** Opens files that, one after the other, are one stream of bytes; nothing is joined on disk. The caller closes it. */
+/** Opens files as one concatenated byte source, without joining them on disk. The caller closes the source. */
 export function openFiles(paths: readonly string[]): ByteSource {
   const parts: Part[] = [];
   let sizeBytes = 0;
@@ -45,7 +45,7 @@ function readAcross(parts: readonly Part[], sizeBytes: number, offset: number, l
   const bytes = new Uint8Array(length);
   let done = 0;
   for (const part of parts) {
-    // A read may return less than asked for (2 GiB is Linux's limit for one call), hence the inner loop.
+    // The inner loop handles short reads: Linux reads at most 2 GiB in one call.
     while (done < length && offset + done < part.start + part.sizeBytes) {
       const within = offset + done - part.start;
       const count = readSync(part.descriptor, bytes, done, Math.min(length - done, part.sizeBytes - within), within);

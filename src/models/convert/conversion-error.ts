@@ -1,4 +1,4 @@
-/** A model that can't be converted: damaged, hostile, or of a kind that has no ggml form. The message says which. */
+/** A model can't be converted: it is damaged, hostile, or has no ggml counterpart. The message has the reason. */
 export class ConversionError extends Error {
   override readonly name = "ConversionError";
 }

@@ -10,23 +10,23 @@ import { type WhisperShape, whisperShape } from "./whisper-shape.ts";
 import { writeAll } from "./write-all.ts";
 
 const GGML_MAGIC = 0x67676d6c;
-/** ggml's numbers for element types; the same number in the header says that the weights are float16. */
+/** ggml's numbers of element types; the file header uses the same number to declare float16 weights. */
 const GGML_TYPE = { float32: 0, float16: 1 } as const;
 
 export interface ConversionInput {
-  /** `model.bin`, or the parts that it is split into, in order. */
+  /** `model.bin`, or the parts into which it is split, in order. */
   readonly modelFiles: readonly string[];
-  /** The directory with `vocabulary.json` or `vocabulary.txt`. */
+  /** Directory that contains `vocabulary.json` or `vocabulary.txt`. */
   readonly vocabularyDirectory: string;
 }
 
 /**
- * Converts a Whisper model of CTranslate2 (faster-whisper's form) to the ggml form that whisper.cpp reads.
+ * Converts a Whisper model of CTranslate2 (the format of faster-whisper) to the ggml format that whisper.cpp reads.
  *
- * Takes any size and weights in float32, float16, bfloat16, int8 or int16; the result always has float16 matrices, so
- * a quantised model gains nothing in precision. Memory stays at some tens of megabytes whatever the model's size.
- * The output file must not exist; what was written is left for the caller to remove when this throws.
- * Throws `ConversionError` for a damaged file or a model that whisper.cpp does not know.
+ * Accepts models of any size with weights in float32, float16, bfloat16, int8 or int16. The result always has float16
+ * matrices, so a quantised model gains no precision. Needs some tens of megabytes of memory for a model of any size.
+ * The output file must not exist. On an error, the caller removes the partially written file.
+ * @throws {ConversionError} when a file is damaged, or whisper.cpp does not support the model
  */
 export async function convertCtranslate2(input: ConversionInput, outputPath: string): Promise<void> {
   const vocabulary = readVocabulary(input.vocabularyDirectory);

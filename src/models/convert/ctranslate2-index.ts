@@ -1,7 +1,7 @@
 import type { ByteSource } from "./byte-source.ts";
 import { ConversionError } from "./conversion-error.ts";
 
-/** Element types by their number in the file, in the order of CTranslate2's `DataType`. */
+/** Element types, indexed by their number in the file; the order is that of CTranslate2's `DataType`. */
 const ELEMENT_TYPES = ["float32", "int8", "int16", "int32", "float16", "bfloat16"] as const;
 export type ElementType = (typeof ELEMENT_TYPES)[number];
 
@@ -23,18 +23,18 @@ export interface Variable {
   readonly sizeBytes: number;
 }
 
-/** Where everything lies in a CTranslate2 `model.bin`, aliases resolved. */
+/** Index of a CTranslate2 `model.bin`: the position of each variable, with aliases resolved. */
 export interface Ctranslate2Index {
   readonly specification: string;
   readonly revision: number;
-  /** By name and by alias; several names may stand for one variable. */
+  /** Variables by name and by alias; several names may refer to one variable. */
   readonly variables: ReadonlyMap<string, Variable>;
-  /** The names that are aliases of another. */
+  /** Names that are aliases of another name. */
   readonly aliases: ReadonlySet<string>;
 }
 
 const BINARY_VERSION = 6;
-/** Limits far above any real model (large-v3 has some 1,300 variables of three dimensions); they stop hostile files. */
+/** Limits against hostile files, far above any real model: large-v3 has about 1,300 variables of three dimensions. */
 const MAX_VARIABLES = 65_536;
 const MAX_RANK = 8;
 const MAX_NAME_BYTES = 1_024;
@@ -42,12 +42,13 @@ const MAX_NAME_BYTES = 1_024;
 /**
  * Reads the index of a CTranslate2 `model.bin` without reading its weights.
  *
- * The file, little-endian: u32 binary version; the specification's name; u32 its revision; u32 number of variables;
- * for each its name, u8 rank, u32 per dimension, u8 element type, u32 byte count and the bytes; then u32 number of
- * aliases, for each the alias and the variable's name. A name is a u16 length and that many bytes, a NUL the last.
- * (CTranslate2, `ModelSpec._serialize`.)
+ * The file is little-endian and has this layout (CTranslate2, `ModelSpec._serialize`):
+ * - u32 binary version, name of the specification, u32 revision of the specification
+ * - u32 number of variables; for each: name, u8 rank, u32 per dimension, u8 element type, u32 byte count, the bytes
+ * - u32 number of aliases; for each: the alias and the name of its variable
  *
- * Throws `ConversionError` on anything that does not fit: a name, a shape or a count that reaches past the file's end.
+ * A name is a u16 length, followed by that number of bytes, the last of which is NUL.
+ * @throws {ConversionError} when the file is invalid, for example a name, shape or count that exceeds the file's end
  */
 export function readIndex(source: ByteSource): Ctranslate2Index {
   const cursor = new Cursor(source);
@@ -85,7 +86,7 @@ export function readIndex(source: ByteSource): Ctranslate2Index {
   return { specification, revision, variables, aliases };
 }
 
-/** Walks over the file's headers through a small window, so that weights are skipped and never read. */
+/** Cursor over the file's headers. It reads through a small window and skips the weights. */
 class Cursor {
   position = 0;
   #window: Uint8Array = new Uint8Array(0);

@@ -1,22 +1,22 @@
-/** Whisper's spectrum: 16 kHz, 400-point transform. */
+/** Parameters of Whisper's spectrum: a sample rate of 16 kHz and a 400-point Fourier transform. */
 const SAMPLE_RATE = 16_000;
 const TRANSFORM_SIZE = 400;
 
-/** Bins of one spectrum, 0 Hz to 8 kHz. */
+/** Number of bins of one spectrum, from 0 Hz to 8 kHz. */
 export const SPECTRUM_BINS = TRANSFORM_SIZE / 2 + 1;
 
-/** Slaney's mel scale: linear below 1 kHz (3 mel for 200 Hz), above it 27 mel for a factor of 6.4. */
+/** Slaney's mel scale: linear below 1 kHz (3 mel per 200 Hz), logarithmic above (27 mel per factor of 6.4). */
 const HERTZ_PER_MEL = 200 / 3;
 const LOG_START_HERTZ = 1_000;
 const LOG_START_MEL = LOG_START_HERTZ / HERTZ_PER_MEL;
 const LOG_STEP = Math.log(6.4) / 27;
 
 /**
- * Triangular mel filters of equal area, `[bands, 201]` row by row, as Whisper was trained with.
+ * Returns triangular mel filters of equal area, `[bands, 201]` in row-major order. Whisper was trained with them.
  *
- * The filterbank of Slaney's Auditory Toolbox (1998), as librosa computes it. Each weight is rounded to float32
- * before it is scaled to unit area and once more after, and the very first is -0: so they equal the filters that
- * other converters take from librosa bit for bit, and a converted file can be checked by its digest.
+ * They are the filterbank of Slaney's Auditory Toolbox (1998), as librosa computes it. Each weight is rounded to
+ * float32 before it is scaled to unit area, and again afterwards; the very first weight is -0. Hence the filters equal,
+ * bit for bit, those that other converters take from librosa. A converted file can thus be checked by its digest.
  */
 export function melFilters(bands: number): Float32Array {
   const topMel = hertzToMel(SAMPLE_RATE / 2);

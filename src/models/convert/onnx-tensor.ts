@@ -1,9 +1,10 @@
 /**
- * A tensor of 32-bit floats as a piece of an ONNX file that can stand behind any other: a model whose graph has that one
- * tensor and nothing else. Of two messages one after the other, Protocol Buffers make one, in which lists are joined.
+ * Encodes a tensor of 32-bit floats as a fragment that can be appended to an ONNX file. The fragment is a model whose
+ * graph contains this tensor only. Protocol Buffers merge concatenated messages into one, and concatenate their lists.
  *
- * The fields, by onnx.proto: ModelProto.graph 7, GraphProto.initializer 5; TensorProto.dims 1, data_type 2, name 8, raw_data 9.
- * @returns what comes before the floats themselves, which are little-endian and stand at the piece's end
+ * Field numbers in onnx.proto: ModelProto.graph 7, GraphProto.initializer 5; TensorProto.dims 1, data_type 2, name 8,
+ * raw_data 9.
+ * @returns the bytes before the tensor's floats; the floats themselves are little-endian and end the fragment
  */
 export function tensorHeader({ name, dims }: { readonly name: string; readonly dims: readonly number[] }): Uint8Array {
   const sizeBytes = dims.reduce((product, dim) => product * dim, FLOAT_BYTES);
@@ -20,7 +21,7 @@ export function tensorHeader({ name, dims }: { readonly name: string; readonly d
 
 export const FLOAT_BYTES = 4;
 const TYPE_FLOAT = 1;
-/** Wire types: a whole number in as many bytes as it needs, and bytes behind their count. */
+/** Wire types of Protocol Buffers: a variable-length integer, and bytes after their length. */
 const VARINT = 0;
 const BYTES = 2;
 

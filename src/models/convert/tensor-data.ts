@@ -3,10 +3,13 @@ import { ConversionError } from "./conversion-error.ts";
 import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-index.ts";
 import type { TensorPlan } from "./tensor-list.ts";
 
-/** So much of a tensor is held at a time; its rows are kept whole. */
+/** Target size of a chunk of a tensor in memory. A chunk has whole rows, so a longer row exceeds it. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-/** The tensor's elements, little-endian in its own type, in pieces of a few megabytes. Throws `ConversionError` on weights that float16 can't hold. */
+/**
+ * Yields the tensor's elements, little-endian and in the type of the plan, in chunks of a few megabytes.
+ * @throws {ConversionError} when float16 can't represent a weight
+ */
 export function* tensorData(plan: TensorPlan, source: ByteSource): Generator<Uint8Array> {
   const { variable, firstRow, rows, type } = plan;
   const elementsPerRow = variable.shape.slice(1).reduce((product, size) => product * size, 1);
@@ -30,7 +33,7 @@ function readFloats(source: ByteSource, variable: Variable): Float32Array {
   return toFloats(source.read(variable.offset, variable.sizeBytes), variable.type);
 }
 
-/** `bytes` are a whole buffer of their own, as `ByteSource.read` gives them, so that a view is aligned. */
+/** Converts elements to float32. `bytes` must span a whole buffer, as from `ByteSource.read`, to keep views aligned. */
 function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
   const { buffer } = bytes;
   switch (type) {
@@ -39,7 +42,7 @@ function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
     case "float16":
       return new Float32Array(new Float16Array(buffer));
     case "bfloat16":
-      // The upper half of a float32.
+      // A bfloat16 is the upper half of a float32.
       return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (half) => half << 16).buffer);
     case "int8":
       return new Float32Array(new Int8Array(buffer));
@@ -50,7 +53,7 @@ function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
   }
 }
 
-/** Quantised is weight × scale, rounded; see CTranslate2's `ModelSpec._quantize`. */
+/** Divides quantised values by their scale. A quantised value is round(weight × scale); see `ModelSpec._quantize`. */
 function unscale(floats: Float32Array, scale: Float32Array, firstRow: number, elementsPerRow: number): void {
   for (let start = 0; start < floats.length; start += elementsPerRow) {
     const row = firstRow + start / elementsPerRow;

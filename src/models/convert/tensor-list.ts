@@ -2,29 +2,28 @@ import { ConversionError } from "./conversion-error.ts";
 import type { Ctranslate2Index, Variable } from "./ctranslate2-index.ts";
 import { requireVariable, type WhisperShape } from "./whisper-shape.ts";
 
-/** A tensor of the ggml file, and the rows of a CTranslate2 variable that it is made of. */
+/** A tensor of the ggml file, and the rows of the CTranslate2 variable from which it is built. */
 export interface TensorPlan {
-  /** The name that whisper.cpp looks it up by. */
+  /** Name under which whisper.cpp looks the tensor up. */
   readonly name: string;
-  /** Row-major, slowest dimension first; the file has it the other way round. */
+  /** Row-major, slowest dimension first; the ggml file has the reverse order. */
   readonly shape: readonly number[];
   readonly type: "float16" | "float32";
   readonly variable: Variable;
-  /** Of a quantised variable: the factors its rows were multiplied by. */
+  /** Factors by which the rows of a quantised variable were multiplied. */
   readonly scale: Variable | undefined;
   readonly firstRow: number;
   readonly rows: number;
 }
 
 /**
- * All tensors of a ggml Whisper file in its customary order: audio before text, each with its positions first.
+ * Returns all tensors of a ggml Whisper file in the usual order: encoder before decoder, each with its positions first.
  *
- * Matrices and convolutions are float16, vectors and positions float32, as whisper.cpp's loader demands. CTranslate2
- * fuses the projections of an attention: query, key, value for self-attention, key and value for cross-attention.
- * Its key biases are dropped: Whisper has none (CTranslate2 writes zeros), and any would add the same to every
- * score of a query, which the softmax takes away again.
- *
- * Throws `ConversionError` where a variable is missing or does not have the size that the model's sizes ask for.
+ * Matrices and convolutions are float16, vectors and positions float32, as whisper.cpp's loader requires. CTranslate2
+ * fuses the projections of an attention: query, key and value for self-attention, key and value for cross-attention.
+ * Its key biases are dropped: Whisper has none, and CTranslate2 writes zeros. A key bias has no effect anyway: it adds
+ * the same value to every score of a query, and the softmax cancels it.
+ * @throws {ConversionError} when a variable is missing, or its shape does not match the model's sizes
  */
 export function planTensors(index: Ctranslate2Index, shape: WhisperShape): TensorPlan[] {
   const audio = shape.audioWidth;
@@ -33,7 +32,7 @@ export function planTensors(index: Ctranslate2Index, shape: WhisperShape): Tenso
   plan.vector2d("encoder.positional_embedding", "encoder/position_encodings/encodings", [shape.audioContext, audio]);
   for (const [name, inputs] of [["conv1", shape.melBands] as const, ["conv2", audio] as const]) {
     plan.matrix(`encoder.${name}.weight`, `encoder/${name}/weight`, [audio, inputs, 3]);
-    // A column, so that it is added to every frame.
+    // A column vector, so that the bias is added to every frame.
     plan.vector(`encoder.${name}.bias`, `encoder/${name}/bias`, [audio, 1]);
   }
   for (let layer = 0; layer < shape.audioLayers; layer++) {
@@ -79,7 +78,7 @@ function feedForward(plan: Planner, to: string, from: string, width: number): vo
 }
 
 interface Share {
-  /** Which of the fused blocks of rows. */
+  /** Index of the block of rows in the fused variable. */
   readonly at: number;
   readonly of: number;
   readonly withoutBias?: boolean;
@@ -98,7 +97,7 @@ class Planner {
     this.#add(name, from, shape, "float32", 1, share);
   }
 
-  /** Positions: a matrix that stays float32. */
+  /** Adds a matrix of positions, which stays float32. */
   vector2d(name: string, from: string, shape: readonly number[]): void {
     this.#add(name, from, shape, "float32", 2);
   }
@@ -136,7 +135,7 @@ class Planner {
     if (variable.type !== "int8" && variable.type !== "int16") return undefined;
     const scale = this.index.variables.get(`${name}_scale`);
     const count = scale?.shape.reduce((product, size) => product * size, 1);
-    // int8 has a factor for each row, int16 one for all.
+    // int8 has one factor for each row, int16 a single factor.
     if (!scale || (count !== 1 && count !== variable.shape[0])) {
       throw new ConversionError(`${name} is quantised (${variable.type}), and its scale is missing or of another size`);
     }

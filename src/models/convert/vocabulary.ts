@@ -5,22 +5,23 @@ import { Value } from "@sinclair/typebox/value";
 import { ConversionError } from "./conversion-error.ts";
 
 const END_OF_TEXT = "<|endoftext|>";
-/** The real files have 0.5 to 1.3 MB. */
+/** Maximum size of a vocabulary file; real files have 0.5 to 1.3 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 const JsonVocabulary = Type.Array(Type.String());
 
 /** A model's tokens. */
 export interface Vocabulary {
-  /** All entries, special ones included. */
+  /** Number of all tokens, including special tokens. */
   readonly size: number;
-  /** The text tokens' bytes by token number: those before `<|endoftext|>`, after which only special tokens come. */
+  /** Bytes of the text tokens by token number. Text tokens precede `<|endoftext|>`; only special tokens follow it. */
   readonly textTokens: readonly Uint8Array[];
 }
 
 /**
- * Reads `vocabulary.json` (a list) or `vocabulary.txt` (a token a line) of a CTranslate2 directory, in which a
- * token's number is its place. Throws `ConversionError` where there is none or it is not a Whisper vocabulary.
+ * Reads `vocabulary.json` (a list) or `vocabulary.txt` (one token per line) of a CTranslate2 directory. A token's
+ * number is its index in the file.
+ * @throws {ConversionError} when the directory has no vocabulary, or the vocabulary is not that of a Whisper model
  */
 export function readVocabulary(directory: string): Vocabulary {
   const tokens = readTokens(directory);
@@ -39,7 +40,7 @@ function readTokens(directory: string): string[] {
   const text = join(directory, "vocabulary.txt");
   if (!existsSync(text)) throw new ConversionError(`${directory} has neither vocabulary.json nor vocabulary.txt`);
   const lines = readLimited(text).split("\n");
-  // The last line ends with a line feed too; an empty line elsewhere is a token (Whisper's 50256 is empty).
+  // The last line ends with a line feed, too. Any other empty line is a token: Whisper's token 50256 is empty.
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
@@ -61,8 +62,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Byte-level BPE writes a token's bytes as printable characters: those that are printable in Latin-1 stand for
- * themselves, the other 68 in order for U+0100 onwards (Radford et al., GPT-2).
+ * Mapping of the characters of byte-level BPE to bytes. Byte-level BPE writes bytes as printable characters: bytes that
+ * are printable in Latin-1 as themselves, the other 68 in order from U+0100 on (Radford et al., GPT-2).
  */
 const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
   const printable = (byte: number) =>

@@ -2,7 +2,7 @@ import type { ByteSource } from "./byte-source.ts";
 import { ConversionError } from "./conversion-error.ts";
 import type { Ctranslate2Index, Variable } from "./ctranslate2-index.ts";
 
-/** The sizes of a Whisper model, in the order in which ggml's header has them. */
+/** The sizes of a Whisper model, in the order of the ggml header. */
 export interface WhisperShape {
   readonly vocabulary: number;
   readonly audioContext: number;
@@ -18,16 +18,19 @@ export interface WhisperShape {
 
 const SPECIFICATION = "WhisperSpec";
 const NEWEST_REVISION = 3;
-/** large-v3 has 32; whisper.cpp names models by this number and takes others too. */
+/** Maximum number of layers; large-v3 has 32. whisper.cpp names models by this number and accepts any number. */
 const MAX_LAYERS = 256;
-/** CTranslate2's number for the exact GELU, which is what whisper.cpp computes. */
+/** CTranslate2's number for the exact GELU, the activation that whisper.cpp computes. */
 const ACTIVATION_GELU = 3;
-/** English-only, multilingual, and multilingual with Cantonese: whisper.cpp derives its special tokens from these sizes. */
+/**
+ * Vocabulary sizes: English-only, multilingual, and multilingual with Cantonese. whisper.cpp derives its special tokens
+ * from these sizes.
+ */
 const VOCABULARIES = [51_864, 51_865, 51_866];
 
 /**
  * Derives a model's sizes from its variables.
- * Throws `ConversionError` where it is no Whisper model, or one that whisper.cpp could load but would compute wrongly.
+ * @throws {ConversionError} when it is no Whisper model, or whisper.cpp would load it but compute wrong results
  */
 export function whisperShape(index: Ctranslate2Index, source: ByteSource): WhisperShape {
   if (index.specification !== SPECIFICATION) {
@@ -66,7 +69,7 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   };
 }
 
-/** A variable that must be there with so many dimensions. */
+/** Returns a variable. @throws {ConversionError} when it is missing or does not have `rank` dimensions */
 export function requireVariable(index: Ctranslate2Index, name: string, rank: number): Variable {
   const variable = index.variables.get(name);
   if (!variable) throw new ConversionError(`the model has no ${name}`);
@@ -81,7 +84,7 @@ function shapeOf(index: Ctranslate2Index, name: string, rank: number): [number, 
   return [first, second];
 }
 
-/** ggml's Whisper graph is fixed: exact GELU, and the token embedding once more as the output projection. */
+/** Rejects models that differ from ggml's fixed graph: exact GELU, and the token embedding as the output projection. */
 function refuseOtherArithmetic(index: Ctranslate2Index, source: ByteSource): void {
   for (const part of ["encoder", "decoder"]) {
     const activation = index.variables.get(`${part}/activation`);

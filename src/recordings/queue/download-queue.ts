@@ -1,8 +1,8 @@
-/** Downloads of one account at once: the contract's number. */
+/** Maximum number of concurrent downloads of one account, as the API contract states. */
 const MOST_PER_ACCOUNT = 2;
 /**
- * Downloads of all accounts at once. Each holds a connection, a file and some buffers. The second half is for accounts that
- * have no download yet, so that it takes 24 accounts to make another wait.
+ * Maximum number of concurrent downloads of all accounts. Each holds a connection, a file and some buffers. The second
+ * half is for accounts without a download, so it takes 24 accounts to make another one wait.
  */
 const MOST_DOWNLOADS = 32;
 
@@ -11,22 +11,28 @@ interface Download {
   readonly run: () => Promise<void>;
 }
 
-/** What waits of each account, first come, first served; the account whose turn is next comes first. */
+/** Each account's waiting downloads, in order of arrival; the account whose turn is next comes first. */
 type Lines = Map<string, readonly Download[]>;
 
-/** Links that wait for their download. The account with fewer downloads goes first; those with as many take turns. */
+/**
+ * Queue of links that wait for their download. The account with fewer downloads goes first; accounts with equally many
+ * are served round robin.
+ */
 export class DownloadQueue {
   readonly #waiting: Lines = new Map();
   readonly #running = new Map<string, number>();
   #total = 0;
 
-  /** @param run downloads the link; called when there is a place, never rejects */
+  /**
+   * Adds a link.
+   * @param run downloads the link; called when a place is free, never rejects
+   */
   add(accountId: string, recordingId: string, run: () => Promise<void>): void {
     this.#waiting.set(accountId, [...(this.#waiting.get(accountId) ?? []), { recordingId, run }]);
     this.#pump();
   }
 
-  /** Ids of the recordings that wait, in the order in which they would begin if no other came and none ended. */
+  /** Returns the ids of waiting recordings, in the order in which they start if no other is added and none ends. */
   waiting(): string[] {
     const [lines, running] = [new Map(this.#waiting), new Map(this.#running)];
     const ids: string[] = [];
@@ -37,14 +43,14 @@ export class DownloadQueue {
     return ids;
   }
 
-  /** Removes a recording that waits. */
+  /** Removes a waiting recording. */
   remove(accountId: string, recordingId: string): void {
     const rest = (this.#waiting.get(accountId) ?? []).filter((download) => download.recordingId !== recordingId);
     if (rest.length > 0) this.#waiting.set(accountId, rest);
     else this.#waiting.delete(accountId);
   }
 
-  /** Removes all that wait. */
+  /** Removes all waiting recordings. */
   clear(): void {
     this.#waiting.clear();
   }
@@ -73,7 +79,7 @@ export class DownloadQueue {
   }
 }
 
-/** The account whose link is downloaded next, if it may have another; null when none waits. */
+/** Returns the waiting account with the fewest running downloads; null if none waits. */
 function nextAccount(lines: Lines, running: ReadonlyMap<string, number>): string | null {
   let next: string | null = null;
   for (const accountId of lines.keys()) {
@@ -82,7 +88,7 @@ function nextAccount(lines: Lines, running: ReadonlyMap<string, number>): string
   return next;
 }
 
-/** Takes an account's first download; its next turn comes after all others'. */
+/** Removes an account's first download from the queue and moves the account behind all others. */
 function takeTurn(lines: Lines, accountId: string): readonly Download[] {
   const [first, ...rest] = lines.get(accountId) ?? [];
   lines.delete(accountId);

@@ -4,21 +4,24 @@ import type { Queue, QueueAddOptions } from "p-queue";
 export interface Waiting extends QueueAddOptions {
   readonly recordingId: string;
   readonly accountId: string;
-  /** When it was created, in milliseconds since the epoch. */
+  /** Creation time, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Since when it waits: one that was parked, or whose link was fetched, began to wait later than it was created. */
+  /**
+   * Start of the waiting time. For a recording that was parked, or whose link was fetched, it is later than the
+   * creation.
+   */
   readonly waitingSince: number;
-  /** Its processing had begun when an earlier server ended, or when the machine could not work. */
+  /** Whether its processing had started before an earlier server ended, or before the machine could not work. */
   readonly resumed: boolean;
 }
 
-/** What the order depends on besides the waiting recordings; asked anew each time, so that a change counts at once. */
+/** The inputs of the order besides the waiting recordings; evaluated each time, so a change takes effect at once. */
 export interface FairnessRules {
-  /** Recordings that are processed at once. */
+  /** Returns the number of recordings processed at once. */
   slots(): number;
   priorityOf(accountId: string): number;
   runningOf(accountId: string): number;
-  /** When an account's last recording began: a number that grows with each; 0 for none. */
+  /** Returns when an account's last recording started, as a number that increases with each start; 0 for none. */
   lastBegunOf(accountId: string): number;
   now(): number;
 }
@@ -29,20 +32,20 @@ interface Entry {
   readonly waiting: Waiting;
 }
 
-/** A recording gains a step of priority for each such span that it waits, so that none waits for ever. */
+/** Waiting time for which a recording gains one step of priority, so that none waits for ever. */
 const stepMilliseconds = 10 * 60_000;
 
 /**
- * The order of waiting recordings. Each account competes with its first one: what had begun before a restart, then the oldest.
- * Of these goes first
+ * Returns the queue class that orders waiting recordings. Each account competes with its first recording: one that had
+ * started before a restart, else the oldest. Among these, the criteria are, in this order:
  *
- * 1. one whose account would not hold the last slot: no account holds all slots while another's recording waits;
- * 2. one that had begun before a restart;
- * 3. the one with the highest priority: its account's, plus a step for every ten minutes of waiting, up to the highest
- *    priority of an account that waits. Waiting therefore makes up for a lower priority, and never for a fair share;
- * 4. the one whose account has fewer running;
- * 5. the one whose account began one longest ago;
- * 6. the oldest.
+ * 1. Its account does not take the last slot: no account holds all slots while another's recording waits.
+ * 2. It had started before a restart.
+ * 3. It has the highest priority: its account's, plus a step for every ten minutes of waiting, up to the highest
+ *    priority of a waiting account. Waiting therefore makes up for a lower priority, and never for a fair share.
+ * 4. Its account has the fewest running recordings.
+ * 5. Its account's last start is the longest ago.
+ * 6. It is the oldest.
  */
 export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiting> {
   return class FairQueue implements Queue<Run, Waiting> {
@@ -78,9 +81,9 @@ export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiti
 }
 
 /**
- * Returns waiting recordings in the order in which they would begin if no other came and none ended; each that begins counts
- * as running for its account.
- * @param most how many to return at most
+ * Returns waiting recordings in the order in which they start if no other is added and none ends. Each recording that
+ * starts counts as running for its account.
+ * @param most maximum number of recordings returned
  */
 export function orderOf(waiting: readonly Waiting[], given: FairnessRules, most: number): Waiting[] {
   const { rules, begins } = simulation(given);
@@ -102,10 +105,11 @@ export function orderOf(waiting: readonly Waiting[], given: FairnessRules, most:
 }
 
 /**
- * Returns the account that has to leave a slot to a waiting recording: the one with the most slots, where it has at least two
- * more than the recording's account, and all of them or no higher priority. Parking for it makes the shares more equal each
- * time, so it comes to an end.
- * @param staying slots that each account holds and is not leaving already
+ * Returns the account that must release a slot for a waiting recording, if there is one. Candidates hold at least two
+ * more slots than the waiting account has running. They also hold all slots, or have no higher priority than the
+ * recording. The candidate with the most slots is returned. Each parking makes the shares more equal, so repeated
+ * parking terminates.
+ * @param staying slots that each account holds and is not already leaving
  */
 export function overfullAccount(
   waiting: Waiting,
@@ -123,7 +127,9 @@ export function overfullAccount(
   return most?.[0] ?? null;
 }
 
-/** The rules, with recordings that begin only in thought; what does not change meanwhile is asked once. */
+/**
+ * Returns rules that also count simulated starts; values that do not change during the simulation are read only once.
+ */
 function simulation(given: FairnessRules) {
   const begun = new Map<string, { count: number; last: number }>();
   const priorities = new Map<string, number>();
@@ -145,13 +151,13 @@ function simulation(given: FairnessRules) {
   return { rules, begins };
 }
 
-/** Smaller goes first, number by number. */
+/** Returns the rank as a list of numbers, compared one by one; the smaller rank goes first. */
 function rankOf(waiting: Waiting, rules: FairnessRules, highestPriority: number): number[] {
   const { accountId, resumed, createdAt } = waiting;
   const running = rules.runningOf(accountId);
   const slots = rules.slots();
   return [
-    // With a single slot there is nothing to share; the rest of the order has accounts take turns.
+    // A single slot cannot be shared; the other criteria serve accounts round robin.
     slots > 1 && running >= slots - 1 ? 1 : 0,
     resumed ? 0 : 1,
     -Math.min(highestPriority, rules.priorityOf(accountId) + stepsOf(waiting, rules)),
@@ -161,7 +167,7 @@ function rankOf(waiting: Waiting, rules: FairnessRules, highestPriority: number)
   ];
 }
 
-/** Steps of priority gained by waiting. A clock that was set back takes none away. */
+/** Returns the steps of priority gained by waiting; never negative if the clock was set back. */
 function stepsOf({ waitingSince }: Waiting, rules: FairnessRules): number {
   return Math.max(0, Math.floor((rules.now() - waitingSince) / stepMilliseconds));
 }

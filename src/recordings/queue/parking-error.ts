@@ -1,8 +1,9 @@
 const never = new AbortController().signal;
 
 /**
- * The reason that a recording's signal is aborted with to park the recording: when the server stops, or when another account's
- * recording gets its slot. An operation that the worker has begun may finish within the grace time, so that its result is stored.
+ * The abort reason of a recording's signal that parks the recording: the server stops, or another account's recording
+ * gets the slot. An operation that the worker has started may finish within the grace time, so that its result is
+ * stored.
  */
 export class ParkingError extends Error {
   override readonly name = "ParkingError";

@@ -9,8 +9,8 @@ import { ParkingError } from "./parking-error.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**
- * Works on one recording until it has ended, or returns what it waits for; never throws for a fault of the recording. Stops
- * early when the signal aborts.
+ * Processes one recording until it has ended, or returns what it waits for; never throws for a fault of the recording.
+ * Stops early when the signal aborts.
  */
 export type WorkOnRecording = (recordingId: string, signal: AbortSignal) => Promise<Outcome>;
 
@@ -18,68 +18,75 @@ export interface RecordingQueueOptions {
   readonly recordings: Recordings;
   /** Downloads a link's recording, which then waits for a slot. */
   readonly fetch: WorkOnRecording;
-  /** Processes a recording whose file is there. */
+  /** Processes a recording whose file is stored. */
   readonly process: WorkOnRecording;
   /** Recordings processed at once. */
   readonly slots: number;
   readonly priorityOf: FairnessRules["priorityOf"];
   readonly now: () => number;
-  /** How long stopping takes at most, what the worker is at included. */
+  /** Maximum duration of stopping, including the worker's operations in progress. */
   readonly stopMilliseconds?: number;
-  /** How often to look whether a recording was ended by command, and whether the slots are shared. */
+  /** Interval for checking whether a command has ended a recording, and whether the slots are shared fairly. */
   readonly watchMilliseconds?: number;
-  /** Called with what a recording's processing threw: a fault of the program. The recording is retried. */
+  /** Called with an error that processing threw: a fault of the program. The recording is retried. */
   readonly onFault: (recordingId: string, error: unknown) => void;
-  /** How long a recording that waits for the machine waits until it is retried, by the number of attempts. */
+  /** Returns the delay before the retry of a recording that waits for the machine, by the number of attempts. */
   readonly retryMilliseconds?: (tries: number) => number;
 }
 
-/** A recording that waits or is worked on. */
+/** A recording that is waiting or in progress. */
 interface Entered {
   readonly recording: Recording;
   readonly waiting: Waiting;
   /** Whether its link is to be downloaded; otherwise it is to be processed. */
   readonly isDownload: boolean;
-  /** Aborted to take it out of the queue for a slot. */
+  /** Aborted to remove the recording from the queue for a slot. */
   readonly withdrawal: AbortController;
 }
 
-/** Work on a recording that is in progress. */
+/** An attempt in progress at a recording. */
 interface Attempt {
   readonly accountId: string;
   /** Whether it holds a slot; a download holds none. */
   readonly hasSlot: boolean;
   readonly controller: AbortController;
-  /** Ends the grace time of a parked one early. */
+  /** Ends the grace time of a parked recording early. */
   readonly hurry: AbortController;
   /** Resolves when the work has stopped. */
   readonly stopped: PromiseWithResolvers<void>;
 }
 
-/** The result of an attempt: the recording has ended, or waits for a slot or the machine; null after a fault of the program. */
+/**
+ * The result of an attempt: the recording has ended, or waits for a slot or the machine; null after a fault of the
+ * program.
+ */
 type WaitsFor = MachineTroubleKind | "slot" | "end" | null;
 
-/** Docker gives 10 s to stop, systemd 30; answers in progress take their time, too. */
+/** Maximum duration of stopping. Docker allows 10 s, systemd 30 s; responses in progress need time, too. */
 const defaultStopMilliseconds = 8000;
-/** Share of the stop time that the worker has for what it has begun. */
+/** Share of the stop time within which the worker may finish operations in progress. */
 const graceShare = 0.8;
-/** Longest time that the worker may take for what it has begun of a recording that leaves its slot: many times a chunk's. */
+/**
+ * Maximum time within which the worker may finish an operation of a recording that leaves its slot: many times a
+ * chunk's.
+ */
 const sharingGraceMilliseconds = 10 * 60_000;
 
 /**
- * The open recordings, in memory, filled from the database, which is the truth: nothing is lost with this object. A link is
- * downloaded outside the slots, then its recording waits for one. A recording that waits holds a closure and no more.
+ * The open recordings, in memory. They are read from the database, which is authoritative, so nothing is lost with this
+ * object. A link is downloaded outside the slots, then its recording waits for one. A waiting recording holds only a
+ * closure.
  */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
   readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
   readonly #downloads = new DownloadQueue();
   readonly #rules: FairnessRules;
-  /** In the order in which they began. */
+  /** The attempts in progress, in the order in which they started. */
   readonly #attempts = new Map<string, Attempt>();
   /** All open recordings except those that are stalled. */
   readonly #entered = new Map<string, Entered>();
-  /** Number of the last recording that began, by account. */
+  /** Sequence number of the last recording that started, by account. */
   readonly #lastBegun = new Map<string, number>();
   #begun = 0;
   readonly #stalled: StalledRecordings;
@@ -104,22 +111,26 @@ export class RecordingQueue {
     this.#watch.unref();
   }
 
-  /** Recordings processed at once from now on. Where more run, none begins until enough have ended or were parked for others. */
+  /**
+   * Sets the number of recordings processed at once. If more are running, none starts until enough have ended or were
+   * parked for others.
+   */
   set slots(slots: number) {
     this.#queue.concurrency = slots;
   }
 
-  /** Resumes what an earlier server left: what was being processed first, then what waited. */
+  /** Resumes the recordings of an earlier server: first those in progress, then those that waited. */
   recover(): number {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.open.list();
     try {
       recordings.requeueAll();
     } catch (error) {
-      // On a full disk they read `processing` until they are resumed, which can be waited for.
+      // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
       if (machineTrouble(error) === null) throw error;
     }
-    // None begins before all are known, or those that came first would take every slot, whatever their priority.
+    // No recording starts before all are added. Otherwise the first ones would take every slot, whatever their
+    // priority.
     this.#queue.pause();
     for (const recording of processing) this.#add(recording, { resumed: true });
     for (const recording of queued) this.#add(recording);
@@ -133,8 +144,8 @@ export class RecordingQueue {
   }
 
   /**
-   * Parks the recordings in progress, each once the worker has finished what it has begun of it, and waits until they are
-   * parked; the rest stays `queued`. A recording that takes longer than the stop time is left behind.
+   * Parks the recordings in progress, each once the worker has finished its current operation, and waits until they are
+   * parked. The others stay `queued`. A recording that takes longer than the stop time is abandoned.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? defaultStopMilliseconds);
@@ -149,7 +160,7 @@ export class RecordingQueue {
     const graceMilliseconds = milliseconds * graceShare;
     const attempts = [...this.#attempts.values()];
     for (const attempt of attempts) park(attempt, graceMilliseconds);
-    // Those that were leaving their slots already had more time.
+    // Recordings that were already leaving their slots had more time.
     const hurry = setTimeout(() => attempts.forEach(hasten), graceMilliseconds);
     const limit = Promise.withResolvers<void>();
     const timer = setTimeout(limit.resolve, milliseconds);
@@ -164,15 +175,19 @@ export class RecordingQueue {
   }
 
   /**
-   * Returns ids of recordings that wait: for a slot, in the order in which they would begin now, then for their download.
-   * @param most ids at most
+   * Returns ids of waiting recordings. First come those that wait for a slot, in the order in which they would start
+   * now, then those that wait for their download.
+   * @param most maximum number of ids
    */
   waiting(most: number): string[] {
     const order = orderOf(this.#waitingForSlots(), this.#rules, most).map(({ recordingId }) => recordingId);
     return [...order, ...this.#downloads.waiting()].slice(0, most);
   }
 
-  /** Returns the trouble that a stalled recording waits for; null for one that is not stalled, and after a fault of the program. */
+  /**
+   * Returns the trouble that a stalled recording waits for; null if it is not stalled, and after a fault of the
+   * program.
+   */
   troubleOf(recordingId: string): MachineTroubleKind | null {
     return this.#stalled.troubleOf(recordingId);
   }
@@ -191,7 +206,7 @@ export class RecordingQueue {
       return;
     }
     this.#queue.add(run, { ...waiting, id, signal: withdrawal.signal }).catch((error: unknown) => {
-      // Those that are withdrawn, or wait when the server stops, never run.
+      // Recordings that were withdrawn, or wait when the server stops, never run.
       if (!withdrawal.signal.aborted && this.#stopping === null) throw error;
     });
   }
@@ -223,17 +238,17 @@ export class RecordingQueue {
     try {
       return (await work(id, signal))?.waitsFor ?? "end";
     } catch (error) {
-      // A recording that is left behind when the server stops meets a closed database.
+      // An abandoned recording finds the database closed when the server stops.
       if (this.#stopping === null) this.#options.onFault(id, error);
       return null;
     }
   }
 
-  /** Enters that a recording waits for a slot, unless the server stops: the next server requeues all. */
+  /** Stores that a recording waits for a slot, unless the server stops: the next server requeues all. */
   #requeued(record: Recording, waitsFor: WaitsFor): { readonly waitsFor: WaitsFor; readonly record: Recording } {
     if (waitsFor !== "slot" || this.#stopping !== null) return { waitsFor, record };
     try {
-      // One that a command has ended meanwhile is cleaned up like any other that waits.
+      // A recording that a command has ended in the meantime is cleaned up like any other waiting one.
       return { waitsFor, record: this.#options.recordings.requeue(record.id) ?? record };
     } catch (error) {
       return { waitsFor: machineTrouble(error)?.kind ?? null, record };
@@ -246,34 +261,37 @@ export class RecordingQueue {
       .map(({ waiting }) => waiting);
   }
 
-  /** Those that hold a slot and are not about to leave it. */
+  /** Returns the attempts that hold a slot and are not about to leave it. */
   #staying(): [string, Attempt][] {
     return [...this.#attempts].filter(([, { hasSlot, controller }]) => hasSlot && !controller.signal.aborted);
   }
 
   /**
-   * Parks recordings of accounts that hold more than their share of the slots while another account's recording waits: of each
-   * account the one that began last, so its first ones are not delayed.
+   * Parks recordings of accounts that hold more than their share of the slots while another account's recording waits.
+   * For each such account, the recording that started last is parked, so its first ones are not delayed.
    */
   #shareSlots(): void {
     try {
       while (this.#parkForOthers());
     } catch (error) {
-      // A database that can't be read gives no priorities; the next look will.
+      // If the database cannot be read, priorities are unknown; the next check reads them.
       if (machineTrouble(error) === null) throw error;
     }
   }
 
-  /** @returns whether one was parked */
+  /**
+   * Parks one recording if an account holds too many slots.
+   * @returns whether one was parked
+   */
   #parkForOthers(): boolean {
     const staying = this.#staying();
-    // None is free either where more run than there are slots, because these became fewer.
+    // No slot is free if more recordings run than there are slots, because the number of slots was reduced.
     const free = Math.max(0, this.#rules.slots() - staying.length);
     const held = new Map<string, number>();
-    // Of accounts that hold as many, the one that began last is first.
+    // Among accounts with equally many slots, the one that started a recording last comes first.
     for (const [, { accountId }] of staying.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
     if (Math.max(0, ...held.values()) < 2) return false;
-    // The slots that parked recordings are leaving go to the first of the order.
+    // The slots that parked recordings are leaving go to the first recordings of the order.
     const order = orderOf(this.#waitingForSlots(), this.#rules, free + 1);
     const next = order[free];
     if (next === undefined) return false;
@@ -287,7 +305,10 @@ export class RecordingQueue {
     return true;
   }
 
-  /** Commands end recordings in the database: their work is aborted, and those that wait are cleaned up without a slot. */
+  /**
+   * Handles recordings that commands ended in the database: work in progress is aborted, and waiting recordings are
+   * cleaned up without a slot.
+   */
   #followCommands(): void {
     for (const entered of this.#endedByCommand()) {
       const { recording, withdrawal } = entered;
@@ -308,7 +329,7 @@ export class RecordingQueue {
       const isOpen = this.#options.recordings.open.areOpen([...this.#entered.keys()]);
       return [...this.#entered].filter(([id]) => isOpen.get(id) !== true).map(([, entered]) => entered);
     } catch {
-      // A database that can't be read says nothing; the next look will.
+      // If the database cannot be read, nothing is known; the next check reads it.
       return [];
     }
   }
@@ -322,7 +343,7 @@ function hasten({ hurry }: Attempt): void {
   hurry.abort();
 }
 
-/** The reason a recording's signal is aborted with when a command has ended it. */
+/** The abort reason of a recording's signal when a command has ended the recording. */
 class RecordingEndedError extends Error {
   override readonly name = "RecordingEndedError";
   constructor() {

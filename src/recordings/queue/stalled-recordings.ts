@@ -1,11 +1,11 @@
 import type { MachineTroubleKind } from "../../storage/index.ts";
 
-/** A recording that could not be gone on with. */
+/** A recording that could not be resumed. */
 interface Stalled {
   /** Null for a fault of the program. */
   readonly trouble: MachineTroubleKind | null;
   readonly tries: number;
-  /** When it was last gone on with, in milliseconds since the epoch; null while it waits for that. */
+  /** Start of the last retry, in milliseconds since the epoch; null while it waits for the next one. */
   readonly triedAt: number | null;
 }
 
@@ -15,13 +15,16 @@ interface Retry {
 }
 
 const mostRetryMilliseconds = 60_000;
-/** What has been gone on with for so long has met no trouble, though hours may be left of it. */
+/**
+ * Time in milliseconds after which a resumed recording counts as free of machine trouble, though hours of work may be
+ * left.
+ */
 const goesOnMilliseconds = 60_000;
 const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMilliseconds, 1000 * 2 ** tries);
 
 /**
- * What waits for the machine, from its first try that found it in trouble to the first that does not. Others have its slot
- * meanwhile: one that needs much room must not hold up those that need little.
+ * The recordings that wait for the machine, from the first attempt that met trouble to the first that does not. Other
+ * recordings use the slot in the meantime: one that needs much disk space must not block those that need little.
  */
 export class StalledRecordings {
   readonly #stalled = new Map<string, Stalled>();
@@ -32,21 +35,22 @@ export class StalledRecordings {
 
   /**
    * @param now milliseconds since the epoch
-   * @param retryMilliseconds how long one waits until it is tried again, by the number of tries
+   * @param retryMilliseconds returns the delay before a retry, by the number of attempts
    */
   constructor(now: () => number, retryMilliseconds = defaultRetryMilliseconds) {
     this.#now = now;
     this.#retryMilliseconds = retryMilliseconds;
   }
 
-  /** How many recordings have ended. */
+  /** Number of recordings that have ended. */
   get ends(): number {
     return this.#ends;
   }
 
   /**
-   * @param endsBefore how many recordings had ended when this try began
-   * @param again called when it is to be tried again
+   * Schedules a retry.
+   * @param endsBefore number of recordings that had ended when this attempt started
+   * @param again called when the recording is to be retried
    */
   tryLater(recordingId: string, trouble: MachineTroubleKind | null, endsBefore: number, again: () => void): void {
     const tries = (this.#stalled.get(recordingId)?.tries ?? 0) + 1;
@@ -56,29 +60,29 @@ export class StalledRecordings {
       again();
     };
     this.#retries.set(recordingId, { again: retry, timer: setTimeout(retry, this.#retryMilliseconds(tries)) });
-    // The room that it found taken may have become free while it gave up.
+    // The missing disk space may have been released while the attempt was failing.
     if (this.#ends !== endsBefore) this.#tryForRoom();
   }
 
-  /** It is gone on with. */
+  /** Notifies that a retry of the recording starts. */
   begins(recordingId: string): void {
     const stalled = this.#stalled.get(recordingId);
     if (stalled !== undefined) this.#stalled.set(recordingId, { ...stalled, triedAt: this.#now() });
   }
 
-  /** It waits for the machine no more, and has not ended. */
+  /** Notifies that the recording no longer waits for the machine, and has not ended. */
   resumes(recordingId: string): void {
     this.#stalled.delete(recordingId);
   }
 
-  /** It has ended, and left its room to those that wait for some. */
+  /** Notifies that the recording has ended. Retries those that wait for disk space, which it has released. */
   ended(recordingId: string): void {
     this.#stalled.delete(recordingId);
     this.#ends += 1;
     this.#tryForRoom();
   }
 
-  /** In the order in which they began to wait. */
+  /** Retries recordings that wait for disk space, in the order in which they started to wait. */
   #tryForRoom(): void {
     for (const [recordingId, { trouble }] of this.#stalled) {
       const retry = this.#retries.get(recordingId);
@@ -88,12 +92,12 @@ export class StalledRecordings {
     }
   }
 
-  /** What they wait for, one entry for each; none of those that are to be tried again and wait for a slot and no more. */
+  /** Returns the trouble of each waiting recording. Recordings whose retry only waits for a slot are left out. */
   troubles(): MachineTroubleKind[] {
     return [...this.#stalled.keys()].flatMap((id) => this.troubleOf(id) ?? []);
   }
 
-  /** What one of them waits for; null where it does not wait. */
+  /** Returns the trouble that a recording waits for; null if it does not wait. */
   troubleOf(recordingId: string): MachineTroubleKind | null {
     const stalled = this.#stalled.get(recordingId);
     if (stalled === undefined) return null;
@@ -102,7 +106,7 @@ export class StalledRecordings {
     return waits ? trouble : null;
   }
 
-  /** None is tried again. */
+  /** Cancels all retries. */
   stop(): void {
     for (const { timer } of this.#retries.values()) clearTimeout(timer);
   }

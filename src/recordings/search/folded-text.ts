@@ -1,19 +1,22 @@
-/** From and to in a text, in UTF-16 code units. */
+/** Start and end of a span of text, in UTF-16 code units. */
 export type TextSpan = [from: number, to: number];
 
-/** A text as searches compare it: in small letters, without accents; and where in the text each unit of that came from. */
+/**
+ * A text in the form that searches compare: in lower case, without accents; and the origin of each code unit in the
+ * original.
+ */
 interface FoldedText {
   readonly text: string;
-  /** Of the unit at `at`, where it begins in the text as it was; of the length, where that ends. */
+  /** Returns where the unit at `at` begins in the original text; for the folded text's length, the original's end. */
   originOf(at: number): number;
 }
 
-/** Accents of Latin, Greek and Cyrillic letters; the marks of other scripts are letters by themselves. */
+/** Accents of Latin, Greek and Cyrillic letters; the combining marks of other scripts count as letters. */
 const accents = /[\u0300-\u036f]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ascii = /^[\x00-\x7f]*$/;
 
-/** Folds a text: its letters without accents, in lower case. */
+/** Folds a text: removes accents and converts letters to lower case. */
 export function foldText(text: string): FoldedText {
   if (ascii.test(text)) return { text: text.toLowerCase(), originOf: (at) => at };
   let folded = "";
@@ -28,7 +31,7 @@ export function foldText(text: string): FoldedText {
   return { text: folded, originOf: (at) => origins[at] ?? text.length };
 }
 
-/** Everywhere in a text that another stands, whatever its case and accents; none overlaps the one before. */
+/** Finds all occurrences of a text in another, ignoring case and accents; they do not overlap. */
 export function findAll(text: string, wanted: string): TextSpan[] {
   const folded = foldText(text);
   const sought = foldText(wanted).text.replace(/\s+/g, " ").trim();

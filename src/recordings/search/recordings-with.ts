@@ -1,19 +1,19 @@
 import type { Store } from "../../storage/index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
-/** What the index has of one recording. */
+/** The index entries of one recording. */
 interface IndexedRecording {
-  /** What its rows go by. */
+  /** Number that its rows are derived from. */
   readonly number: number;
-  /** The lowest of its rows that have what is looked for, a few. */
+  /** The lowest few of its matching rows. */
   readonly firstRows: readonly number[];
-  /** Whether there is none after it. */
+  /** Whether no further recording matches. */
   readonly isLast: boolean;
 }
 
-/** Of a recording that has so many rows the rest is not gone through. */
+/** Number of matching rows of a recording after which the scan skips the rest. */
 const rowsToStepOver = 200;
-/** Rows that are gone through for one page: some tens of milliseconds' work. */
+/** Maximum number of rows scanned for one page, which takes some tens of milliseconds. */
 const mostRows = 50_000;
 const keptRows = 4;
 
@@ -28,8 +28,8 @@ interface Row {
 }
 
 /**
- * Recordings that have what is looked for, from a number down, read from the index as they are asked for. The last that is
- * told is not the last there is where there are very many rows.
+ * Yields the matching recordings below a number, in descending order, read from the index on demand. With very many
+ * matching rows, it stops before the last recording.
  */
 export function* recordingsWith({ $client }: Store, query: SearchQuery, below: number): Generator<IndexedRecording> {
   const { expression, hasBeginning } = query;
@@ -49,7 +49,8 @@ export function* recordingsWith({ $client }: Store, query: SearchQuery, below: n
       current.rows = [...current.rows, row].slice(-keptRows);
       current.count += 1;
       gone += 1;
-      // All words with one beginning are put together anew for each statement, others are found at once.
+      // For a prefix, each statement merges all words that begin with it; other words are found at once. A new
+      // statement is therefore cheap only without a prefix.
       const isFull = !hasBeginning && current.count === rowsToStepOver;
       if (isFull || gone === mostRows) {
         from = number;

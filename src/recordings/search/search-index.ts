@@ -3,16 +3,18 @@ import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
 import { removeSearchableRows, type Store, tables, writeSoon } from "../../storage/index.ts";
 import { indexedText } from "./search-query.ts";
 
-/** Rows of a recording in the index: its segments by their indexes, and its name in the last of 2 ** 21. */
+/**
+ * Row of a recording's name. A recording has 2 ** 21 rows: its segments by their indexes, and its name in the last one.
+ */
 export const nameRow = 2 ** 21 - 1;
 
-/** Texts that are taken in, or looked for, in one go: some milliseconds' work. */
+/** Number of texts indexed, or looked up, at once, which takes some milliseconds. */
 const textsAtOnce = 100;
 const recordingsAtOnce = 500;
 
 /**
- * The texts and names of recordings that have ended, in SQLite's full-text index. Recordings are taken in after they have
- * ended, by whoever offers the search; they leave it with their segments.
+ * The texts and names of ended recordings, in SQLite's full-text index. The component that offers the search adds
+ * recordings after they have ended; they are removed together with their segments.
  */
 export class SearchIndex {
   readonly #store: Store;
@@ -21,7 +23,7 @@ export class SearchIndex {
     this.#store = store;
   }
 
-  /** Takes one in, or what is left of it to take in, some texts at a time. One that has not ended or is gone, it leaves out. */
+  /** Adds a recording, or the rest of one, in batches. Skips one that has not ended or is gone. */
   async add(recordingId: string, signal: AbortSignal): Promise<void> {
     const number = this.#numberOf(recordingId);
     if (number === null) return;
@@ -31,7 +33,7 @@ export class SearchIndex {
     }
   }
 
-  /** Takes in all that have ended and are not in it, newest first. */
+  /** Adds all ended recordings that are missing from the index, newest first. */
   async addAll(signal: AbortSignal): Promise<void> {
     for (const status of ["completed", "failed"] as const) {
       for (let beforeId: string | undefined; ; ) {
@@ -45,7 +47,10 @@ export class SearchIndex {
     }
   }
 
-  /** @returns what its rows go by; null for one that is in the index already, has not ended, or is gone */
+  /**
+   * Registers a recording and returns its number.
+   * @returns null for a recording that is completely indexed, has not ended, or is gone
+   */
   #numberOf(recordingId: string): number | null {
     const { recordings, searchableRecordings } = tables;
     const enter = (transaction: Pick<Store, "select" | "insert">) => {
@@ -64,7 +69,7 @@ export class SearchIndex {
         )
         .get();
       if (ended === undefined) return null;
-      // Of several that were created in the same millisecond each gets the next one that is free.
+      // Recordings created in the same millisecond each get the next free number.
       for (let number = ended.createdAt - numbersSince; ; number++) {
         const row = transaction
           .insert(searchableRecordings)
@@ -75,11 +80,15 @@ export class SearchIndex {
         if (row !== undefined) return row.number;
       }
     };
-    // It reads before it writes: without the lock from the start, a command's write in between would make it fail.
+    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
+    // it fail.
     return writeSoon(this.#store, () => this.#store.transaction(enter, { behavior: "immediate" }));
   }
 
-  /** @returns whether there is more of it */
+  /**
+   * Adds a batch of a recording's texts.
+   * @returns whether there are more
+   */
   #addSome(recordingId: string, number: number): boolean {
     const { recordings, searchableRecordings, segments } = tables;
     const add = (transaction: Pick<Store, "select" | "update" | "all" | "run">) => {
@@ -143,10 +152,16 @@ export class SearchIndex {
   }
 }
 
-/** Numbers count milliseconds from here on, 2020-01-01: with 21 bits behind them they fit SQLite's integers for 69 years. */
+/**
+ * Origin of the numbers, which count milliseconds from 2020-01-01. With 21 more bits for the row, they fit SQLite's
+ * integers for at least 69 years.
+ */
 const numbersSince = Date.UTC(2020, 0, 1);
 
-/** Removes up to so many of a recording's rows from the index. @returns whether there may be more */
+/**
+ * Removes up to `most` of a recording's rows from the index.
+ * @returns whether there may be more
+ */
 export function removeSearchable(
   writer: Pick<Store, "select" | "delete" | "all" | "run">,
   recordingId: string,

@@ -1,35 +1,41 @@
 import { foldText, type TextSpan } from "./folded-text.ts";
 
-/** Scripts that put no space between words: each of their characters is sought for itself, and several as a phrase. */
+/** Scripts without spaces between words: each character is indexed as a word, and several are searched as a phrase. */
 const spaceless =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const spacelessCharacter = new RegExp(`[${spaceless}]`, "gu");
-/** What the index takes for a word. */
+/** A word as the index sees it. */
 const token = new RegExp(`[${spaceless}]|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}\\p{Co}])+`, "gu");
 
-/** A text as it is put into the index: folded, its words parted by what is no letter or digit. */
+/** Converts a text into the indexed form: folded, with spaces around each character of scripts without spaces. */
 export function indexedText(text: string): string {
   return foldText(text).text.replace(spacelessCharacter, " $& ");
 }
 
-/** Words that follow each other; of the last one the beginning is enough where it says so. */
+/** Consecutive words; if `isBeginning` is set, the last one is a prefix. */
 interface Phrase {
   readonly words: readonly PlacedWord[];
   readonly isBeginning: boolean;
 }
 
-/** Fewer letters are a word by themselves: the index puts together the places of all words that begin so. */
+/**
+ * Minimum length of a prefix; fewer letters are searched as a whole word. For a prefix, the index merges the positions
+ * of all words that begin with it.
+ */
 const leastBeginning = 4;
 const mostPhrases = 12;
 
-/** What somebody looks for: all of its words in one segment, in any order; those in quotation marks in theirs. */
+/**
+ * A search query: all of its words must be in one segment, in any order; words in quotation marks must be consecutive.
+ */
 export class SearchQuery {
   readonly #phrases: readonly Phrase[];
 
   constructor(text: string) {
     const parts = text.split('"');
     const phrases = parts.flatMap((part, place) => (place % 2 === 1 ? [part] : part.split(/\s+/u)));
-    // What is still being typed; quotation marks that end the text leave nothing behind them.
+    // The last word may still be incomplete, unless the text ends with a space. If it ends with a quotation mark, the
+    // part after it is empty.
     const isOpen = !/\s$/u.test(text);
     const worded = phrases.map(wordsOf);
     const last = worded.length - 1;
@@ -39,22 +45,22 @@ export class SearchQuery {
       .slice(0, mostPhrases);
   }
 
-  /** Whether there is nothing in it to look for. */
+  /** Whether the query has no words. */
   get isEmpty(): boolean {
     return this.#phrases.length === 0;
   }
 
-  /** Whether it takes the beginning of a word for the word: that costs the index the more, the more there is of such. */
+  /** Whether a word is searched as a prefix; the cost grows with the number of words that begin with it. */
   get hasBeginning(): boolean {
     return this.#phrases.some(({ isBeginning }) => isBeginning);
   }
 
-  /** In the language of SQLite's FTS5: strings, of letters and digits alone. */
+  /** The query in the syntax of SQLite's FTS5: strings of letters and digits only. */
   get expression(): string {
     return this.#phrases.map(({ words, isBeginning }) => quoted(words) + (isBeginning ? "*" : "")).join(" ");
   }
 
-  /** Where in a text it is found, in order and without overlap. */
+  /** Returns the matches in a text, in order and without overlap. */
   marksIn(text: string): TextSpan[] {
     const words = wordsOf(text);
     const spans = this.#phrases.flatMap((phrase) =>
@@ -74,9 +80,9 @@ export class SearchQuery {
 }
 
 interface PlacedWord {
-  /** Folded. */
+  /** Folded form of the word. */
   readonly word: string;
-  /** Where in the text it stands. */
+  /** Position in the text. */
   readonly from: number;
   readonly to: number;
 }

@@ -5,37 +5,39 @@ import { recordingsWith } from "./recordings-with.ts";
 import { nameRow } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
-/** A recording in which something was found. */
+/** A recording that matches a search. */
 interface FoundRecording {
   readonly recording: Recording;
-  /** Indexes of the first segments that have it, a few; none where its name alone has it. */
+  /** Indexes of the first few matching segments; empty if only its name matches. */
   readonly segments: readonly number[];
   readonly hasMoreSegments: boolean;
 }
 
 interface SearchPage {
   readonly found: readonly FoundRecording[];
-  /** Where the next page begins; null on the last. */
+  /** Start of the next page; null on the last one. */
   readonly next: number | null;
 }
 
-/** Whose recordings are searched. */
+/** The recordings that are searched. */
 interface SearchFilter {
   readonly accountId?: string | undefined;
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Recording["status"][] | undefined;
 }
 
-/** What one search may go through: some tens of milliseconds' work. The page then ends before it is full. */
+/**
+ * Maximum number of recordings that one search examines, in some tens of milliseconds. The page may then not be full.
+ */
 const mostRecordings = 1000;
 const segmentsPerRecording = 3;
-/** Above every number there is. */
+/** A value above all numbers of recordings. */
 const noNumber = 2 ** 41;
 
 /**
- * Recordings that have what is looked for, those created last first. However many segments have it, few are looked at: one
- * recording that is full of it is stepped over.
- * @param before where the page before ended; null for the first
+ * Returns the matching recordings, newest first. Reads few segments, however many match: it skips the rest of a
+ * recording with many matches.
+ * @param before end of the previous page; null for the first
  */
 export function searchRecordings(
   store: Store,
@@ -70,7 +72,7 @@ function recordingOf(store: Store, number: number, { accountId, workspaceId, sta
       and(
         eq(searchableRecordings.number, number),
         isNull(recordings.deletedAt),
-        // The plus keeps the index of the one recording the one that is taken.
+        // The plus sign keeps SQLite from using any index other than the one that finds the single recording.
         accountId === undefined ? undefined : eq(sql`+${recordings.accountId}`, accountId),
         workspaceId === undefined ? undefined : eq(sql`+${recordings.workspaceId}`, workspaceId),
         statuses === undefined ? undefined : inArray(sql`+${recordings.status}`, [...statuses]),

@@ -1,17 +1,17 @@
 import type { TextSpan } from "./folded-text.ts";
 
-/** Part of a text with what was found in it. */
+/** A part of a text with its matches. */
 interface Snippet {
-  /** `…` stands where something was left out. */
+  /** Omitted text is replaced by `…`. */
   readonly text: string;
   readonly marks: TextSpan[];
 }
 
 const mostCharacters = 160;
-/** What is shown of what stands before the first mark. */
+/** Number of characters shown before the first match. */
 const before = 50;
 
-/** The part of a text around the first mark, cut between words where there are some. */
+/** Returns the part of a text around the first match, cut between words if possible. */
 export function snippetOf(text: string, marks: TextSpan[]): Snippet {
   if (text.length <= mostCharacters) return { text, marks };
   const first = marks[0]?.[0] ?? 0;
@@ -25,7 +25,7 @@ export function snippetOf(text: string, marks: TextSpan[]): Snippet {
   };
 }
 
-/** The beginning of the next word; without one, where a character begins. */
+/** Returns the beginning of the next word, or of a character if no word follows. */
 function wordAfter(text: string, at: number, most: number): number {
   const space = text.slice(at, most).search(/\s\S/u);
   return space < 0 ? characterAt(text, at) : at + space + 1;
@@ -36,7 +36,7 @@ function wordBefore(text: string, at: number, least: number): number {
   return space <= mostCharacters / 2 ? characterAt(text, at) : least + space;
 }
 
-/** Not between the two halves of a character beyond 16 bits. */
+/** Moves a position back if it lies between the two halves of a surrogate pair. */
 function characterAt(text: string, at: number): number {
   return /[\uDC00-\uDFFF]/.test(text[at] ?? "") ? at - 1 : at;
 }

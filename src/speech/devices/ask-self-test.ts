@@ -2,25 +2,25 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { attempt, type Failure } from "./attempt.ts";
 import { readAnswer } from "./self-test-answers.ts";
 
-/** How a trial in a process of its own went. */
+/** Outcome of a self-test in a separate process. */
 export type Trial<T> = { readonly ok: true; readonly answer: T } | Failure;
 
 export interface TrialOptions {
-  /** Command line that ends in `runSelfTest` with the arguments that follow. */
+  /** Command line that runs `runSelfTest` with the arguments appended to it. */
   readonly command: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 interface Asking extends TrialOptions {
   readonly timeoutMilliseconds: number;
-  /** Environment variables that the process gets on top of this one's. */
+  /** Environment variables for the process, in addition to those of this process. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs a self-test in a process of its own.
- * @param args its name and what it is done with, as `runSelfTest` takes them
- * @throws where it prints anything but an answer of that form; the signal's reason
+ * Runs a self-test in a separate process.
+ * @param args name and arguments of the self-test, as `runSelfTest` takes them
+ * @throws if the process prints anything but an answer of that form; the signal's reason if it is aborted
  */
 export async function askSelfTest<T extends TSchema>(
   { command, signal, timeoutMilliseconds, environment }: Asking,

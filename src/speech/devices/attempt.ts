@@ -1,33 +1,37 @@
 import { isCrashSignal } from "../../engine/index.ts";
 
-/** How a process that may crash ended. */
+/** Outcome of a process that may crash. */
 export type Outcome = { readonly ok: true; readonly output: string } | Failure;
 
-/** How something that was tried failed. */
+/** Failure of an attempt. */
 export interface Failure {
   readonly ok: false;
   readonly reason: string;
-  /** It would fail the same way again: the code crashed by itself, say, and was not short of time or memory. */
+  /**
+   * Whether a retry would fail the same way: true for a crash in the code, for example, false for a lack of time or
+   * memory.
+   */
   readonly lasting: boolean;
-  /** It was not done in time. */
+  /** Whether it exceeded its time limit. */
   readonly late: boolean;
 }
 
 export interface AttemptOptions {
   readonly timeoutMilliseconds: number;
   readonly signal?: AbortSignal | undefined;
-  /** Environment variables that it gets on top of this process's own. */
+  /** Environment variables for the command, in addition to those of this process. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** How long to wait for a command that was killed to be gone. */
+  /** How long to wait for a killed command to exit. */
   readonly endingMilliseconds?: number;
 }
 
-/** Freeing a GPU's memory takes a killed process some time. */
+/** A killed process needs some time to release a GPU's memory. */
 const defaultEndingMilliseconds = 10_000;
 
 /**
- * Runs a command until it ends or its time is up, and tells how it ended. Whatever the command does, this throws only the
- * signal's reason, once the command was killed for an abort. One that hangs in a driver can't be killed; it is left behind.
+ * Runs a command until it exits or its time limit expires, and returns the outcome. A command that hangs in a driver
+ * cannot be killed and is left behind.
+ * @throws only the signal's reason, after killing the command on abort
  */
 export async function attempt(command: readonly string[], options: AttemptOptions): Promise<Outcome> {
   const { timeoutMilliseconds, signal, environment, endingMilliseconds = defaultEndingMilliseconds } = options;

@@ -2,10 +2,10 @@ import { type CpuChoice, chooseCpuLibrary } from "./choose-cpu-library.ts";
 import type { CpuTestOptions } from "./cpu-self-test.ts";
 
 /**
- * Chooses the best variant of the CPU backend that passes its self-test with every one of the models: a worker that
- * serves several has one variant for all of them.
- * @param whisperModels paths, one at least
- * @throws {NoCpuLibraryError} where none works
+ * Chooses the best variant of the CPU backend that passes its self-test with every model. A worker that serves several
+ * models uses one variant for all of them.
+ * @param whisperModels paths of at least one model
+ * @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibraryFor(
   options: Omit<CpuTestOptions, "whisperModel">,
@@ -26,7 +26,7 @@ export async function chooseCpuLibraryFor(
       const reasons = new Map([...leftOut, ...without].map((each) => [each.library, each]));
       return { cpuLibrary: first.cpuLibrary, leftOut: [...reasons.values()] };
     }
-    // Best for one of them, and failing with another.
+    // This variant is the best for one model and fails with another.
     without.push(failing);
   }
 }

@@ -5,13 +5,13 @@ interface Finding extends Rating {
   readonly key: string;
 }
 
-/** The variant to use, and those that failed. */
+/** The chosen variant, and the variants that failed. */
 export interface CpuChoice {
   readonly cpuLibrary: string;
   readonly leftOut: readonly { readonly library: string; readonly reason: string }[];
 }
 
-/** No variant works with a model; each has its reason. */
+/** Error if no variant works with a model; holds the reason for each variant. */
 export class NoCpuLibraryError extends Error {
   override readonly name = "NoCpuLibraryError";
   readonly leftOut: CpuChoice["leftOut"];
@@ -24,13 +24,13 @@ export class NoCpuLibraryError extends Error {
 }
 
 /**
- * Chooses the variant of the CPU backend that ggml rates best and that passes its self-test here.
+ * Chooses the variant of the CPU backend with the best rating by ggml that passes its self-test on this machine.
  *
- * Each is tried in a process of its own, best first, and a crash only means that the next is tried. What was found out
- * is kept for this CPU, model and library, so that later calls start no process at all.
+ * Tests each variant in a separate process, best first; after a crash, the next variant is tested. Stores the results
+ * for this CPU, model and library, so that later calls start no process.
  *
- * @param without variants that don't come into question
- * @throws {NoCpuLibraryError} where none works
+ * @param without variants to exclude
+ * @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, without: readonly string[] = []): Promise<CpuChoice> {
   const known = readVerdicts(options.verdictsPath);
@@ -66,7 +66,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, without: readonl
   return { cpuLibrary, leftOut };
 }
 
-/** Leaves a variant out from now on: it passed its self-test and failed later all the same. */
+/** Excludes a variant from now on that passed its self-test but failed later. */
 export async function leaveOutCpuLibrary(options: CpuTestOptions, library: string, reason: string): Promise<void> {
   const key = (await variantKeys(options)).get(library);
   if (key === undefined) {

@@ -7,57 +7,59 @@ import { type CpuTestOptions, variantKeys } from "./cpu-self-test.ts";
 import { type EncoderAnswer, encoderAnswerSchema } from "./self-test-answers.ts";
 import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdicts.ts";
 
-/** What a model's encoder is known by. */
+/** Properties that identify a model's encoder. */
 export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "verdictsPath" | "cpu"> {
-  /** The CPU variant that whisper.cpp computes with. */
+  /** CPU variant that whisper.cpp uses. */
   readonly cpuLibrary: string;
   /** ONNX Runtime's addon. */
   readonly onnxBinding: string;
-  /** Where encoders are kept. */
+  /** Directory in which encoders are stored. */
   readonly encoderDirectory: string;
 }
 
 export type EncoderChoiceOptions = EncoderKeys & CpuTestOptions;
 
-/** Making and comparing a large model's, on a slow disk. */
+/** Enough to create and compare the encoder of a large model on a slow disk. */
 const timeoutMilliseconds = 600_000;
 /**
- * How far the two may be apart. With base, whisper.cpp's own is 0.04 off the exact numbers on the self-test's tones and 0.09
- * on speech, and ours is 0.01 off on both; nonsense is off by 1 and more.
+ * Maximum relative difference between the two encoders' outputs. With the base model, whisper.cpp's own encoder
+ * deviates from the exact numbers by 0.04 on the self-test's tones. On speech it deviates by 0.09. Ours deviates by
+ * 0.01 on both; nonsense deviates by 1 and more.
  */
 const mostError = 0.25;
-/** An encoder that is hardly faster isn't worth the memory that it takes. */
+/** Minimum speedup; an encoder that is hardly faster does not justify its memory. */
 const leastGain = 1.1;
-/** How long the verdict "no faster" holds: other programs may have kept the machine busy during the trial. */
+/** How long a verdict "no faster" stays valid. Other programs may have kept the machine busy during the benchmark. */
 const slownessHoldsMilliseconds = 7 * 86_400_000;
-/** Raise it with every change of the test. */
+/** Version of the self-test; increase it with every change of the test. */
 const testVersion = 1;
 
-/** Takes the place of an encoder's name in a verdict against it. */
+/** Placeholder for the encoder's name in a negative verdict. */
 const noLibrary = "encoder";
 
-/** What a trial found. */
+/** Result of a self-test. */
 export interface EncoderFinding {
-  /** As of `knownEncoder`. */
+  /** Path as returned by `knownEncoder`. */
   readonly path: string | null;
-  /** In words: how much faster it is, or why it is not used. */
+  /** Description for people: the speedup, or why the encoder is not used. */
   readonly detail: string;
 }
 
 /**
- * The path of the ONNX form of a model's encoder where it is known to be right and faster here than whisper.cpp's own; null
- * where that is, and undefined where nothing is known yet: `tryEncoder` finds it out.
+ * Returns the path of the ONNX form of a model's encoder if a stored verdict says it is correct and faster than
+ * whisper.cpp's own. Returns null if whisper.cpp's own encoder is to be used. Returns undefined if there is no verdict
+ * yet; `tryEncoder` produces one.
  */
 export async function knownEncoder(options: EncoderKeys): Promise<string | null | undefined> {
   const verdict = await verdictOf(options);
   if (verdict === undefined) return undefined;
   if (verdict.state !== "works") return null;
   const path = encoderPath(options.encoderDirectory, verdict.library);
-  // one that somebody removed or damaged is made again
+  // a removed or damaged encoder is created again
   return (await isSoundEncoder(path)) ? path : undefined;
 }
 
-/** Which encoder is used and why, in words; null where nothing is known yet. */
+/** Describes which encoder is used and why; null if there is no verdict yet. */
 export async function describeEncoder(options: EncoderKeys): Promise<string | null> {
   const verdict = await verdictOf(options);
   if (verdict === undefined) return null;
@@ -67,8 +69,8 @@ export async function describeEncoder(options: EncoderKeys): Promise<string | nu
 }
 
 /**
- * Makes a model's encoder and tries it, in a process that may crash; what is found out is kept.
- * @throws Error where nothing was found out; the signal's reason
+ * Creates a model's encoder, tests it in a separate process that may crash, and stores the verdict.
+ * @throws Error if there is no verdict; the signal's reason if it is aborted
  */
 export async function tryEncoder(options: EncoderChoiceOptions): Promise<EncoderFinding> {
   const { nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory } = options;
@@ -82,7 +84,10 @@ export async function tryEncoder(options: EncoderChoiceOptions): Promise<Encoder
   return { path, detail: `${timesAsFast(verdict.score)} whisper.cpp's own` };
 }
 
-/** The verdict on a trial that failed. @throws Error where it may go better another time */
+/**
+ * Returns the verdict on a failed self-test.
+ * @throws Error if a retry may succeed
+ */
 function keptOf(failure: Failure): Verdict {
   const verdict = failureVerdict(noLibrary, failure);
   if (verdict === null) throw new Error(failure.reason);

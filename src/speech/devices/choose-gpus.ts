@@ -6,37 +6,37 @@ import { faultOf } from "./gpu-trial.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
 import { addVerdicts, type FoundGpu, failureVerdict, keepGpus, readGpus, readVerdicts } from "./verdicts.ts";
 
-/** What whisper computes on, and what is of no use here. */
+/** GPUs for whisper, and the backends and GPUs that are not usable. */
 export interface GpuChoice {
-  /** Empty: the CPU computes. */
+  /** GPUs to use; empty if the CPU is used. */
   readonly gpus: readonly FoundGpu[];
   readonly leftOut: readonly {
     readonly library: string;
-    /** The GPU's label; missing where the backend as a whole is left out. */
+    /** The GPU's label; undefined if the whole backend is not usable. */
     readonly gpu?: string;
     readonly reason: string;
   }[];
 }
 
 export interface ChooseGpusOptions extends GpuTestOptions {
-  /** The library of CUDA's backend, which is no part of the program; empty: there is none. */
+  /** Library of the CUDA backend, which is not part of the program; empty if there is none. */
   readonly cudaLibrary?: string;
-  /** Whether a backend may be used. */
+  /** Returns whether a backend may be used. */
   readonly backends: (kind: GpuBackendKind) => boolean;
-  /** Whether a GPU may be used, by its label. */
+  /** Returns whether a GPU may be used, by its label. */
   readonly allows: (label: string) => boolean;
-  /** JSON file that keeps the verdicts; made when missing. */
+  /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
-  /** Whether this process can reach a GPU at all. */
+  /** Returns whether this process can reach any GPU. */
   readonly withinReach?: () => boolean;
-  /** The environment whose variables may choose among several GPUs; this process's by default. */
+  /** Environment whose variables may select GPUs; this process's environment by default. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Chooses the GPUs that hear the same words as the CPU in less time. Each is used with the first backend with which it does,
- * CUDA before Vulkan. Each is tried in processes of its own, and what is found is kept for this machine, model and library.
- * Where no GPU can be reached, nothing is tried.
+ * Chooses the GPUs whose transcript matches the CPU's and, with `mustBeFaster`, that are faster than the CPU. Uses each
+ * GPU with the first backend that passes, CUDA before Vulkan. Tests each GPU in separate processes and stores the
+ * results for this machine, model and library. Tests nothing if no GPU can be reached.
  */
 export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice> {
   const backends = gpuBackends(options.nativeDirectory, options.cudaLibrary).filter(({ kind }) =>
@@ -45,7 +45,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
   const gpus: FoundGpu[] = [];
   const leftOut: GpuChoice["leftOut"][number][] = [];
   if (!(options.withinReach ?? isGpuWithinReach)()) {
-    // Whoever brings CUDA's backend counts on a GPU; without it there is nothing to tell.
+    // A user who installs the CUDA backend expects a GPU and needs the reason; otherwise there is nothing to report.
     const asked = backends.filter(({ library }) => library === options.cudaLibrary);
     const reason = "no GPU can be reached here: /dev has none";
     return { gpus, leftOut: asked.map(({ library }) => ({ library, reason })) };
@@ -59,7 +59,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
       leftOut.push({ library, reason: messageOf(error) });
       return [];
     });
-    // A GPU that an earlier backend drives already is passed over.
+    // Skip a GPU that an earlier backend already uses.
     const left = found.filter((gpu) => options.allows(gpu.label) && !gpus.some((other) => areSame(gpu, other)));
     for (const gpu of left) {
       const key = await gpuVerdictKey(options, gpu, digest);
@@ -71,7 +71,10 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
   return { gpus, leftOut };
 }
 
-/** @throws {NoGpuError} @throws the signal's reason */
+/**
+ * @throws {NoGpuError} if the backend finds no GPU
+ * @throws the signal's reason if it is aborted
+ */
 async function find(options: ChooseGpusOptions, backend: GpuBackend, digest: string): Promise<readonly FoundGpu[]> {
   const { verdictsPath } = options;
   const kept = readGpus(verdictsPath, digest);
@@ -89,7 +92,7 @@ async function find(options: ChooseGpusOptions, backend: GpuBackend, digest: str
   }
 }
 
-/** Whether what two backends found is the same card. Where its address on the bus is not known, the name decides. */
+/** Returns whether two backends found the same card. Compares names if a PCI bus address is unknown. */
 function areSame(gpu: FoundGpu, other: FoundGpu): boolean {
   if (gpu.library === other.library) return false;
   return gpu.address !== "" && other.address !== "" ? gpu.address === other.address : gpu.name === other.name;

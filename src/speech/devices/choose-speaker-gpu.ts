@@ -3,22 +3,23 @@ import { isGpuWithinReach } from "./gpu-presence.ts";
 import { faultOf } from "./gpu-trial.ts";
 import { type SpeakerGpuOptions, speakerVerdictKey, trySpeakerGpu } from "./speakers-self-test.ts";
 
-/** Which of the models that tell speakers apart a GPU computes. */
+/** The diarization models that run on a GPU, and those that do not. */
 export interface SpeakerGpuChoice {
   readonly onGpu: readonly SpeakerPart[];
   readonly leftOut: readonly { readonly part: SpeakerPart; readonly reason: string }[];
 }
 
 export interface ChooseSpeakerGpuOptions extends SpeakerGpuOptions {
-  /** JSON file that keeps the verdicts; made when missing. */
+  /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
-  /** Whether this process can reach a GPU at all. */
+  /** Returns whether this process can reach any GPU. */
   readonly withinReach?: () => boolean;
 }
 
 /**
- * Chooses the models that a GPU computes through ONNX Runtime's WebGPU provider: those that give the same answers there as on
- * the CPU in less time. What is found is kept for this machine, model and library. Where no GPU can be reached, nothing is tried.
+ * Chooses the diarization models that run on a GPU through ONNX Runtime's WebGPU provider. A model must give the same
+ * results as on the CPU and be faster. Stores the results for this machine, model and library. Tests nothing if no GPU
+ * can be reached.
  */
 export async function chooseSpeakerGpu(options: ChooseSpeakerGpuOptions): Promise<SpeakerGpuChoice> {
   const onGpu: SpeakerPart[] = [];

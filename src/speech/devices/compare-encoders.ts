@@ -11,14 +11,17 @@ import {
 } from "../recognizer/whisper/index.ts";
 import type { EncoderAnswer } from "./self-test-answers.ts";
 
-/** Each is encoded once, so that the first, which warms up, doesn't count. */
+/**
+ * Number of windows that are encoded, once each. The fastest one counts, so that the warm-up in the first window has no
+ * effect.
+ */
 const windows = 2;
 const windowSeconds = 30;
 
 /**
- * Makes the ONNX form of a whisper model's encoder, unless it is there, and computes the same with it and with whisper.cpp's
- * own: how long a window takes either, and how far they are apart.
- * @param directory where encoders are kept
+ * Creates the ONNX form of a whisper model's encoder if it does not exist, and compares it with whisper.cpp's own
+ * encoder. Returns the time per window of both and the difference between their outputs.
+ * @param directory directory in which encoders are stored
  */
 export async function compareEncoders(
   whisper: WhisperRuntime,
@@ -29,7 +32,7 @@ export async function compareEncoders(
   const library = onnxLibraryOf(onnxBinding);
   const threads = availableParallelism();
   const form = whisper.encoderForm();
-  // Native code computes with what is made of it.
+  // The ONNX form is made from this file and runs in native code, so the file is validated first.
   validateModelFile(modelPath);
   let path: string;
   try {
@@ -68,7 +71,7 @@ async function encodeWith(
   }
 }
 
-/** Tones that come and go like syllables over a little noise, the same on each run. */
+/** Returns syllable-like tones over a little noise, the same in every run. */
 function testSignal(window: number): Float32Array {
   let noise = window + 1;
   return Float32Array.from({ length: windowSeconds * SAMPLE_RATE }, (_, i) => {
@@ -81,7 +84,7 @@ function testSignal(window: number): Float32Array {
   });
 }
 
-/** How far the numbers of `output` lie from those of `reference`, as a share of their size. */
+/** Returns the root-mean-square difference between `output` and `reference`, relative to the size of `reference`. */
 function relativeError(output: Float32Array, reference: Float32Array): number {
   if (output.length !== reference.length || reference.length === 0) return Number.MAX_VALUE;
   let difference = 0;

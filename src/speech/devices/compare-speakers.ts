@@ -11,11 +11,11 @@ import {
 import { readSample } from "./read-sample.ts";
 import type { SpeakersAnswer } from "./self-test-answers.ts";
 
-/** Half of a block's windows: as many as a GPU is given at once. */
+/** Half of a block's windows: the batch size on a GPU. */
 const windows = 40;
 /**
- * Lengths of the stretches whose voices are heard, and how many there are of each. They are those of half a minute of talk:
- * half of the stretches have one length, a fifth have the shortest, and nearly all others differ from each other.
+ * Lengths of the embedded speech spans, and the number of spans of each length. They resemble half a minute of talk.
+ * Half of the spans have one length, a fifth have the minimum length, and nearly all others differ.
  */
 const stretches: readonly (readonly [seconds: number, count: number])[] = [
   [1.52, 8],
@@ -28,13 +28,14 @@ export interface SpeakersComparison {
   readonly segmentationPath: string;
   readonly embeddingPath: string;
   readonly part: SpeakerPart;
-  /** 16 kHz mono signed 16-bit samples of speech; repeated where more is needed. */
+  /** Speech as 16 kHz mono signed 16-bit samples; repeated if more is needed. */
   readonly pcmPath: string;
 }
 
 /**
- * Computes the same on the CPU and on a GPU with one of the models that tell speakers apart: how long each takes once all
- * kernels are compiled, and how far the GPU's answers are from the right ones. @throws where the GPU fails
+ * Runs one of the diarization models on the CPU and on a GPU with the same input. Returns the time of each after all
+ * kernels are compiled, and the error of the GPU's results.
+ * @throws if the GPU fails
  */
 export async function compareSpeakers(comparison: SpeakersComparison): Promise<SpeakersAnswer> {
   const { part, pcmPath, ...paths } = comparison;
@@ -45,7 +46,8 @@ export async function compareSpeakers(comparison: SpeakersComparison): Promise<S
     timed({ ...paths, threads: availableParallelism(), ...how }, (models) => compute(models, sound));
   const gpu = await times({ onGpu: [part] });
   const cpu = await times({});
-  // Not the CPU's answers above: its own form of the model rounds to bytes in between, which changes quiet voices a lot.
+  // The reference is not the CPU result above. On the CPU, the model rounds intermediate results to bytes, which
+  // changes quiet voices considerably.
   const same = await times({ onGpu: [part], gpuProvider: "cpu" });
   const apart = (part === "segmentation" ? meanDifference : unlikeness)(gpu.output, same.output);
   return { seconds: gpu.seconds, cpuSeconds: cpu.seconds, apart: Number.isFinite(apart) ? apart : Number.MAX_VALUE };
@@ -81,7 +83,7 @@ async function voicesIn(models: DiarizationModels, sound: Float32Array): Promise
   );
 }
 
-/** Samples from a place in the sound, which begins again where it ends. */
+/** Returns samples from a position in the sound, which repeats at its end. */
 function part(sound: Float32Array, first: number, length: number): Float32Array {
   return Float32Array.from({ length }, (_, at) => sound[(first + at) % sound.length] ?? 0);
 }
@@ -94,7 +96,7 @@ function meanDifference(
   return sum / expected.length;
 }
 
-/** By how much the least like of the voices falls short of 1. */
+/** Returns 1 minus the lowest cosine similarity between a voice and its expected value. */
 function unlikeness(voices: readonly Float32Array[], expected: readonly Float32Array[]): number {
   const likeness = expected.map((voice, index) =>
     voice.reduce((total, value, at) => total + value * (voices[index]?.[at] ?? Number.NaN), 0),

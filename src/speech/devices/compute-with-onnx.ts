@@ -3,10 +3,13 @@ import { WINDOW_SAMPLES } from "../../timeline/index.ts";
 import { embed, openDiarizationModels, segment } from "../diarization/index.ts";
 import type { Timing } from "./self-test-answers.ts";
 
-/** Samples of what the embedding model is tried with (1.6 s). */
+/** Length of the embedding model's test input, in samples (1.6 s). */
 const VOICE_SAMPLES = 25_600;
 
-/** Runs both models that tell speakers apart over noise, and says how long that took without their loading. @throws where it fails or gives nonsense */
+/**
+ * Runs both diarization models on noise and returns the time without loading them.
+ * @throws if a model fails or its output is invalid
+ */
 export async function computeWithOnnx(
   onnxBinding: string,
   segmentationPath: string,
@@ -29,7 +32,9 @@ export async function computeWithOnnx(
   }
 }
 
-/** The same on each run: a linear congruential generator with the constants of Numerical Recipes. */
+/**
+ * Returns noise that is the same in every run: a linear congruential generator with the constants of Numerical Recipes.
+ */
 function noise(length: number): Float32Array {
   let state = 1;
   return Float32Array.from({ length }, () => {

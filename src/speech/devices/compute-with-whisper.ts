@@ -4,10 +4,13 @@ import type { Timing } from "./self-test-answers.ts";
 
 /** Half a second at 16 kHz. */
 const sampleCount = 8_000;
-/** Encoder positions: enough to go through every kernel, and quick with large models too. */
+/** Encoder positions: enough to run every kernel, and fast with large models too. */
 const audioContext = 256;
 
-/** Computes a little with the real model, and says how long that took without its loading. @throws where it fails or gives nonsense */
+/**
+ * Transcribes a short signal with the real model and returns the time without loading the model.
+ * @throws if it fails or its output is invalid
+ */
 export async function computeWithWhisper(whisper: WhisperRuntime, modelPath: string): Promise<Timing> {
   const model = whisper.openModel(modelPath, { useGpu: false, flashAttention: true, wordTimes: true });
   try {
@@ -19,7 +22,9 @@ export async function computeWithWhisper(whisper: WhisperRuntime, modelPath: str
   }
 }
 
-/** A device that computes nonsense is as useless as one that crashes: what comes out must be probabilities. */
+/**
+ * Checks that the output consists of finite numbers. A device that outputs nonsense is as useless as one that crashes.
+ */
 async function checkNumbers(model: WhisperModel): Promise<void> {
   const threads = availableParallelism();
   const state = model.createState();
@@ -40,7 +45,7 @@ async function checkNumbers(model: WhisperModel): Promise<void> {
   }
 }
 
-/** A rising tone, the same on each run. */
+/** Returns a rising tone, the same in every run. */
 function testSignal(): Float32Array {
   return Float32Array.from({ length: sampleCount }, (_, i) => 0.3 * Math.sin(2 * Math.PI * (0.01 + 2e-6 * i) * i));
 }

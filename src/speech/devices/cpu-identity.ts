@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
-/** What tells this CPU from others as far as its instructions go: model and feature flags. */
+/** Returns a text that identifies this CPU's instruction set: model and feature flags. */
 export function cpuIdentity(): string {
   const model = cpus()[0]?.model ?? "";
   return `${process.arch} ${model} ${features()}`;

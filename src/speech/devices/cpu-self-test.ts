@@ -6,33 +6,33 @@ import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import type { Verdict } from "./verdicts.ts";
 
-/** A large model on a slow disk, computed without any of the newer instructions. */
+/** Enough for a large model on a slow disk, computed without newer CPU instructions. */
 const defaultTimeoutMilliseconds = 180_000;
 
 export interface CpuTestOptions {
-  /** Command line that ends in `runSelfTest` with the arguments that follow. */
+  /** Command line that runs `runSelfTest` with the arguments appended to it. */
   readonly command: readonly string[];
-  /** Directory of whisper.node and the variants. */
+  /** Directory of whisper.node and the CPU variants. */
   readonly nativeDirectory: string;
-  /** The whisper model to compute with. */
+  /** Path of the whisper model for the self-test. */
   readonly whisperModel: string;
-  /** JSON file that keeps the verdicts; made when missing. */
+  /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
-  /** How long one self-test may take; the model has to be loaded from a slow disk. */
+  /** Time limit of one self-test, which may have to load the model from a slow disk. */
   readonly timeoutMilliseconds?: number;
-  /** The CPU in words; this machine's by default. */
+  /** Identity of the CPU; this machine's by default. */
   readonly cpu?: string;
   readonly signal?: AbortSignal;
 }
 
-/** What was found out about a variant just now. */
+/** Result of a self-test of a variant. */
 export interface Rating {
   readonly verdict: Verdict;
-  /** False: it was found out this once and may be otherwise next time, so it isn't kept. */
+  /** Whether a retry would give the same result; if false, the verdict is not stored. */
   readonly lasting: boolean;
 }
 
-/** Asks ggml for its rating, which opens the library; one that crashes at that is out. */
+/** Returns ggml's rating of a variant. Rating loads the library; a variant that crashes in this step has failed. */
 export async function rateVariant(options: CpuTestOptions, library: string): Promise<Rating> {
   const outcome = await run(options, "score", library);
   return outcome.ok
@@ -40,7 +40,7 @@ export async function rateVariant(options: CpuTestOptions, library: string): Pro
     : { verdict: { library, score: 0, state: "failed", reason: outcome.reason }, lasting: outcome.lasting };
 }
 
-/** Computes with the variant and the real model. */
+/** Tests a variant with the real model. */
 export async function testVariant(options: CpuTestOptions, rated: Verdict): Promise<Rating> {
   const outcome = await runVariant(options, rated.library);
   return outcome.ok
@@ -48,7 +48,7 @@ export async function testVariant(options: CpuTestOptions, rated: Verdict): Prom
     : { verdict: { ...rated, state: "failed", reason: outcome.reason }, lasting: outcome.lasting };
 }
 
-/** Half a second of work with the variant, in a process of its own; prints a `Timing`. */
+/** Transcribes half a second with the variant in a separate process, which prints a `Timing`. */
 export function runVariant(options: CpuTestOptions, library: string): Promise<Outcome> {
   return run(options, "run", library);
 }
@@ -59,7 +59,10 @@ function run(options: CpuTestOptions, mode: "score" | "run", library: string): P
   return attempt(command, { timeoutMilliseconds, signal });
 }
 
-/** What a verdict holds for: the CPU, the model's file and the library with those it works with, by their content. */
+/**
+ * Returns the verdict key of each variant. It is a hash of the CPU, the model's file (path, size and time of change)
+ * and the contents of the libraries.
+ */
 export async function variantKeys(
   options: Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "cpu">,
 ): Promise<Map<string, string>> {

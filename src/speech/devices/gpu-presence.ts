@@ -2,30 +2,30 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What GPUs are reached through: render nodes, NVIDIA's and AMD's own devices, and that of Windows' Linux. */
+/** Device nodes of GPUs: render nodes, NVIDIA's and AMD's own devices, and that of WSL. */
 const nodes: readonly (readonly [directory: string, name: RegExp])[] = [
   ["/dev/dri", /^renderD\d+$/],
   ["/dev", /^(?:nvidia\d+|nvidiactl|kfd|dxg)$/],
 ];
 
-/** Where the system's drivers for Vulkan are registered. */
+/** Directories in which the system's Vulkan drivers are registered. */
 const driverFolders = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
 
-/** Variables that name drivers or choose among devices. */
+/** Environment variables that name drivers or select devices. */
 const choosing =
   /^(?:VK_(?:DRIVER_FILES|ADD_DRIVER_FILES|ICD_FILENAMES)|(?:GGML_VK|CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|GGML_VK_.*)$/;
 
-/** Variables that make other devices visible than those below /dev. */
+/** Environment variables that make devices visible in addition to those under /dev. */
 const showing = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether there is anything that a GPU could be reached through. Where there is not, no driver has to be asked. */
+/** Returns whether a GPU might be reachable. If not, no driver has to be queried. */
 export function isGpuWithinReach(environment: Environment = process.env): boolean {
   return gpuNodes().length > 0 || showing.some((name) => (environment[name] ?? "") !== "");
 }
 
-/** What tells the GPUs and drivers of this machine from others, as far as it can be seen without asking them. */
+/** Returns a hash that identifies this machine's GPUs and drivers, as far as this is possible without querying them. */
 export function gpuIdentity(environment: Environment = process.env): string {
   const cards = list("/sys/class/drm", /^card\d+$/).map((card) =>
     ["vendor", "device", "subsystem_device", "driver/module/version"].map((name) =>

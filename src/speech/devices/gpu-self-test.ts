@@ -13,19 +13,22 @@ import { type Hearing, hearingSchema } from "./self-test-answers.ts";
 
 export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
   readonly whisperModel: string;
-  /** Whether a GPU is of use only where it is faster than the CPU. */
+  /** Whether a GPU is only used if it is faster than the CPU. */
   readonly mustBeFaster: boolean;
-  /** How long one trial may take. */
+  /** Time limit of one self-test. */
   readonly timeoutMilliseconds?: number;
 }
 
-/** GPU drivers compile their kernels at first use, which takes some of them minutes. */
+/** GPU drivers compile their kernels at first use, which takes minutes with some drivers. */
 const defaultTimeoutMilliseconds = 300_000;
 
-/** No two devices round alike, so that a word in ten may be another one; what a broken GPU gives is no words at all. */
+/**
+ * Maximum share of words that may differ from the CPU's transcript. Devices round differently, so one word in ten may
+ * differ. A broken GPU outputs no recognizable words at all.
+ */
 const mostOtherWords = 0.1;
 
-/** Tries GPUs, one after the other. The CPU, which each is compared with, is timed once for all of them. */
+/** Self-test of GPUs, one after the other. Measures the CPU, the reference for all of them, only once. */
 export class GpuTester {
   readonly #options: GpuTestOptions;
   #onCpu: Trial<Hearing> | null = null;
@@ -35,8 +38,9 @@ export class GpuTester {
   }
 
   /**
-   * Transcribes a sample on a GPU and on the CPU, each in a process of its own: the GPU has to hear the same words, but for a
-   * few, in less time. @throws only the signal's reason
+   * Transcribes a sample on a GPU and on the CPU, each in a separate process. The GPU passes if its words match except
+   * for a few; it must also be faster if `mustBeFaster` is set.
+   * @throws only the signal's reason
    */
   try(gpu: Pick<Gpu, "library" | "environment">): Promise<GpuTrial> {
     return tryWithSample(this.#options, (sample) => this.#compare(gpu, sample));
@@ -77,7 +81,9 @@ async function hear(
   );
 }
 
-/** What a verdict on a GPU holds for, beside what the backend's digest says: the GPU, and the model's file. */
+/**
+ * Returns the key of a verdict on a GPU: a hash of the backend's digest, the GPU, the model's file and `mustBeFaster`.
+ */
 export async function gpuVerdictKey(
   { whisperModel, mustBeFaster }: Pick<GpuTestOptions, "whisperModel" | "mustBeFaster">,
   gpu: Gpu,
@@ -88,7 +94,10 @@ export async function gpuVerdictKey(
   return createHash("sha256").update(JSON.stringify(about)).digest("hex").slice(0, 32);
 }
 
-/** Whatever is found out with a GPU backend holds for this: CPU, GPUs and drivers, and the content of the libraries. */
+/**
+ * Returns the digest for which results of a GPU backend stay valid. It covers the CPU, the GPUs and drivers, and the
+ * contents of the libraries.
+ */
 export async function gpuBackendDigest(
   { nativeDirectory, cpuLibrary }: Pick<GpuTestOptions, "nativeDirectory" | "cpuLibrary">,
   gpuLibrary: string,

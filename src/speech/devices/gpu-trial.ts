@@ -2,25 +2,28 @@ import { messageOf } from "../../text/index.ts";
 import type { Failure } from "./attempt.ts";
 import { addVerdicts, failureVerdict, readVerdicts } from "./verdicts.ts";
 
-/** How a GPU did beside the CPU. */
+/** Result of comparing a GPU with the CPU. */
 export type GpuTrial = Worked | Failure;
 
 interface Worked {
   readonly ok: true;
-  /** For the sample. */
+  /** Time of the GPU for the sample. */
   readonly seconds: number;
-  /** The CPU, for the same. */
+  /** Time of the CPU for the same sample. */
   readonly cpuSeconds: number;
 }
 
-/** What a trial takes its sound from. */
+/** Source of the sample for a self-test. */
 export interface SampleOptions {
-  /** Calls back with the path of a sample of English: 16 kHz mono signed 16-bit. Only asked where something is tried. */
+  /** Calls `use` with the path of an English sample: 16 kHz mono signed 16-bit. Only called if a self-test runs. */
   readonly withSample: <T>(use: (pcmPath: string) => Promise<T>) => Promise<T>;
   readonly signal?: AbortSignal;
 }
 
-/** Tries a GPU with the sample. Whatever keeps it from being tried, there is the CPU. @throws only the signal's reason */
+/**
+ * Tests a GPU with the sample. Any error becomes a failed result, because the CPU is the fallback.
+ * @throws only the signal's reason
+ */
 export async function tryWithSample(
   { withSample, signal }: SampleOptions,
   tryWith: (pcmPath: string) => Promise<GpuTrial>,
@@ -33,21 +36,25 @@ export async function tryWithSample(
   }
 }
 
-/** What has come of a trial in which both had an answer. @param fault what is wrong with the GPU's; null: nothing */
+/**
+ * Returns the result of a self-test in which GPU and CPU both gave an answer.
+ * @param fault the fault in the GPU's answer; null if there is none
+ */
 export function judgeGpu(fault: string | null, seconds: number, cpuSeconds: number): GpuTrial {
   return fault === null ? { ok: true, seconds, cpuSeconds } : { ok: false, reason: fault, lasting: true, late: false };
 }
 
-/** What is wrong with a GPU that has to be faster than the CPU; null: it is. */
+/** Returns the fault of a GPU that is not faster than the CPU; null if it is faster. */
 export function slowness(seconds: number, cpuSeconds: number): string | null {
   if (seconds < cpuSeconds) return null;
   return `it is no faster than the CPU: ${seconds.toFixed(2)} s against ${cpuSeconds.toFixed(2)} s`;
 }
 
 /**
- * Why a GPU is not used, by the verdict that is kept under this key, or else by a trial, whose verdict is kept.
- * @param library what the verdict is on, for people who read the file
- * @returns null where it is used
+ * Returns the reason why a GPU is not used. Uses the verdict stored under this key; if there is none, runs the
+ * self-test and stores its verdict.
+ * @param library name of the tested library, for people who read the file
+ * @returns null if the GPU is used
  */
 export async function faultOf(
   verdictsPath: string,

@@ -1,4 +1,4 @@
-/** What this machine can really compute on, found out in processes that may crash. */
+/** Selection of the devices that really work on this machine, by self-tests in processes that may crash. */
 
 export { chooseCpuLibrary, leaveOutCpuLibrary, NoCpuLibraryError } from "./choose-cpu-library.ts";
 export { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";

@@ -7,22 +7,22 @@ import type { FoundGpu } from "./verdicts.ts";
 export interface DeviceTrialOptions extends TrialOptions {
   /** Directory of whisper.node and its libraries. */
   readonly nativeDirectory: string;
-  /** The CPU variant that works here; the rest of a model's work is done on it. */
+  /** CPU variant that works on this machine; it computes the parts of a model that the GPU does not. */
   readonly cpuLibrary: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A device as a backend tells of it, before it is known how a process is made to see that one alone. */
+/** A device as reported by a backend, without the environment that makes a process see only this device. */
 type Device = Pick<FoundGpu, "label" | "name" | "address">;
 
-/** The environment variables by which the backends, or their drivers, are told the numbers of the GPUs to use. */
+/** Environment variables that select the GPUs of a backend or its driver by number. */
 const variables: Readonly<Record<GpuBackendKind, string>> = {
   cuda: "CUDA_VISIBLE_DEVICES",
   vulkan: "GGML_VK_VISIBLE_DEVICES",
 };
 
-/** Why a backend finds no GPU. */
+/** Error with the reason why a backend finds no GPU. */
 export class NoGpuError extends Error {
   override readonly name = "NoGpuError";
   readonly failure: Failure;
@@ -33,14 +33,15 @@ export class NoGpuError extends Error {
   }
 }
 
-/** No machine has more devices than this. */
+/** Upper limit of devices per machine. */
 const mostDevices = 64;
 const timeoutMilliseconds = 60_000;
 
 /**
- * The GPUs that a backend finds, and how a process is made to see one of them alone. Where the environment names some, they
- * are those.
- * @throws {NoGpuError} @throws the signal's reason
+ * Returns the GPUs that a backend finds, each with the environment that makes a process see only this GPU. If the
+ * environment selects GPUs by number, these numbers are used.
+ * @throws {NoGpuError} if the backend finds no GPU
+ * @throws the signal's reason if it is aborted
  */
 export async function listGpus(
   options: DeviceTrialOptions,
@@ -60,7 +61,10 @@ export async function listGpus(
   });
 }
 
-/** The numbers of the devices that were found: CUDA counts only those, Vulkan's backend also counts what it passes over. */
+/**
+ * Returns the numbers of the found devices. CUDA numbers only these; Vulkan's backend also numbers devices that it
+ * skips.
+ */
 async function ownNumbers(
   options: DeviceTrialOptions,
   { kind, library }: GpuBackend,
@@ -70,7 +74,7 @@ async function ownNumbers(
   let all: readonly (Device | null)[] = found;
   while (all.length < mostDevices) {
     const numbers = Array.from({ length: all.length + 1 }, (_, number) => number).join();
-    // The backend fails when it is given a number that no device has.
+    // The backend fails if it gets a number without a device.
     const more = await look(options, library, { [variables.vulkan]: numbers }).catch(() => null);
     options.signal?.throwIfAborted();
     if (more === null || more.length <= all.length) break;
@@ -85,7 +89,11 @@ async function ownNumbers(
   });
 }
 
-/** Loads GPU drivers, in another process. @param environment added to that process's own @throws {NoGpuError} */
+/**
+ * Lists the GPUs of a backend in a separate process, which loads the GPU drivers.
+ * @param environment variables added to the environment of that process
+ * @throws {NoGpuError} if the process fails or the backend is not usable
+ */
 async function look(
   options: DeviceTrialOptions,
   library: string,

@@ -1,4 +1,7 @@
-/** Reads a raw file of 16-bit samples, from its beginning, as numbers between -1 and 1. @param most samples at most */
+/**
+ * Reads a raw file of 16-bit samples from its beginning as numbers between -1 and 1.
+ * @param most maximum number of samples
+ */
 export async function readSample(path: string, most = Number.POSITIVE_INFINITY): Promise<Float32Array> {
   const bytes = await Bun.file(path).arrayBuffer();
   const count = Math.min(Math.floor(bytes.byteLength / 2), most);

@@ -12,12 +12,14 @@ import { transcribeSample } from "./transcribe-sample.ts";
 type Mode = (...args: string[]) => Promise<unknown>;
 
 /**
- * What can be tried. Each prints its answer as one line of JSON:
- * `score DIRECTORY LIBRARY` ggml's rating of a CPU variant; `run DIRECTORY LIBRARY MODEL` computes with a variant;
- * `devices DIRECTORY LIBRARY GPU-LIBRARY` what there is to compute on; `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes
- * a sample on the CPU or with a GPU backend; `onnx BINDING SEGMENTATION EMBEDDING` runs the models that tell speakers apart;
- * `speakers BINDING SEGMENTATION EMBEDDING PART PCM` compares one of them on a GPU to the same on the CPU;
- * `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` makes the ONNX form of a model's encoder and compares it.
+ * The self-tests. Each prints its answer as one line of JSON:
+ * - `score DIRECTORY LIBRARY` returns ggml's rating of a CPU variant.
+ * - `run DIRECTORY LIBRARY MODEL` computes with a CPU variant.
+ * - `devices DIRECTORY LIBRARY GPU-LIBRARY` lists the compute devices.
+ * - `speech DIRECTORY LIBRARY MODEL PCM [GPU-LIBRARY]` transcribes a sample on the CPU or with a GPU backend.
+ * - `onnx BINDING SEGMENTATION EMBEDDING` runs the diarization models.
+ * - `speakers BINDING SEGMENTATION EMBEDDING PART PCM` compares one diarization model on a GPU and on the CPU.
+ * - `encoder DIRECTORY LIBRARY MODEL BINDING ENCODERS` creates the ONNX form of a model's encoder and compares it.
  */
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
@@ -44,8 +46,8 @@ const modes: Readonly<Record<string, Mode>> = {
 };
 
 /**
- * The self-test's side that may crash; it runs in a process of its own, which ends with the one that asked. Whatever
- * doesn't print an answer and exit with 0 is a failure, whose message goes to stderr.
+ * Runs a self-test in the process that may crash. This process exits together with its parent. Anything but a printed
+ * answer and exit code 0 is a failure, whose message goes to stderr.
  */
 export async function runSelfTest(args: readonly string[]): Promise<void> {
   dieWithParent();
@@ -60,7 +62,7 @@ export async function runSelfTest(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Without a GPU whisper.cpp would compute on the CPU, and the test would say nothing. */
+/** Throws if no GPU is usable. whisper.cpp would then compute on the CPU, and the self-test would prove nothing. */
 function checkHasGpu(whisper: WhisperRuntime): void {
   const [unusable] = whisper.unusable;
   if (unusable !== undefined) throw new Error(unusable.reason);

@@ -10,24 +10,28 @@ import { speakersAnswerSchema } from "./self-test-answers.ts";
 import type { SpeakerTrialOptions } from "./try-onnx.ts";
 
 export interface SpeakerGpuOptions extends SpeakerTrialOptions, SampleOptions {
-  /** How long a trial may take. */
+  /** Time limit of a self-test. */
   readonly timeoutMilliseconds?: number;
 }
 
-/** Drivers compile a hundred small kernels at first use. One that hangs delays the server by this much for each model. */
+/**
+ * Drivers compile a hundred small kernels at first use. A driver that hangs delays the server by this time for each
+ * model.
+ */
 const defaultTimeoutMilliseconds = 120_000;
 /**
- * How far the GPU's answers may be from those that the CPU gives in floats. Rounding to bytes, as the CPU does at work, changes
- * probabilities by twice as much on average, and voices by ten times as much. Mesa's software device is off by a millionth,
- * nonsense by 0.1 and more.
+ * Maximum difference between the GPU's results and the CPU's results in floats. In production the CPU rounds to bytes,
+ * which changes probabilities by twice as much on average. It changes embeddings by ten times as much. Mesa's software
+ * device deviates by a millionth, nonsense by 0.1 and more.
  */
 const mostApart: Readonly<Record<SpeakerPart, number>> = { segmentation: 0.0005, embedding: 0.0005 };
-/** Raise it with every change of the test, or of the model that a GPU is given. */
+/** Version of the self-test; increase it with every change of the test or of the model for GPUs. */
 const testVersion = 1;
 
 /**
- * Has a GPU compute one of the models that tell speakers apart, in a process of its own: it has to give what the CPU gives,
- * and sooner. @throws only the signal's reason
+ * Runs one of the diarization models on a GPU in a separate process. The GPU passes if its results match the CPU's and
+ * it is faster.
+ * @throws only the signal's reason
  */
 export function trySpeakerGpu(options: SpeakerGpuOptions, part: SpeakerPart): Promise<GpuTrial> {
   return tryWithSample(options, (sample) => compare(options, part, sample));
@@ -50,7 +54,7 @@ async function compare(options: SpeakerGpuOptions, part: SpeakerPart, sample: st
   return judgeGpu(fault, seconds, cpuSeconds);
 }
 
-/** What a verdict on a model on the GPU holds for: CPU, GPUs and drivers, the model's file and ONNX Runtime. */
+/** Returns the key of a verdict on a model on the GPU: a hash of CPU, GPUs, drivers, model file and ONNX Runtime. */
 export async function speakerVerdictKey(options: SpeakerGpuOptions, part: SpeakerPart): Promise<string> {
   const files = [options[`${part}Model`], onnxLibraryOf(options.onnxBinding)];
   const known = await Promise.all(files.map((path) => stat(path).then(({ size, mtimeMs }) => [path, size, mtimeMs])));

@@ -2,15 +2,15 @@ import { type CpuTestOptions, rateVariant, runVariant, variantKeys } from "./cpu
 import { readAnswer, timingSchema } from "./self-test-answers.ts";
 import { readVerdicts, type Verdict } from "./verdicts.ts";
 
-/** What is known of a variant, from its verdict and from a trial just now. */
+/** State of a variant, from its stored verdict and a self-test just now. */
 export interface CpuVariant {
   /** File name, such as libggml-cpu-zen4.so. */
   readonly library: string;
-  /** ggml's rating for this CPU; 0: not for this CPU. */
+  /** ggml's rating for this CPU; 0 if the variant does not support this CPU. */
   readonly score: number;
-  /** The server leaves it out for this reason, by a verdict that it keeps. */
+  /** Reason from the stored verdict why the server excludes the variant; null if it does not. */
   readonly leftOut: string | null;
-  /** How it did just now; null: it was not tried. */
+  /** Result of the self-test just now; null if it was not tested. */
   readonly trial:
     | { readonly ok: true; readonly seconds: number }
     | { readonly ok: false; readonly reason: string }
@@ -18,15 +18,16 @@ export interface CpuVariant {
 }
 
 export interface CpuSurvey {
-  /** The variant that a server would use, null where none works. */
+  /** The variant that a server would use; null if none works. */
   readonly used: string | null;
-  /** Every variant there is, best first. */
+  /** All variants, best first. */
   readonly variants: readonly CpuVariant[];
 }
 
 /**
- * Tries the variants of the CPU backend, each in a process of its own and with the real model, without keeping what it
- * finds: best first until one works that the server doesn't leave out, or all of them that this CPU can run.
+ * Tests the variants of the CPU backend, each in a separate process with the real model, and stores no verdicts. Tests
+ * them best first until one works that the server does not exclude. With `all`, tests every variant that this CPU
+ * supports.
  */
 export async function surveyCpuLibraries(options: CpuTestOptions & { readonly all: boolean }): Promise<CpuSurvey> {
   const kept = readVerdicts(options.verdictsPath);

@@ -4,15 +4,19 @@ import type { WhisperModel, WhisperRuntime } from "../recognizer/whisper/index.t
 import { readSample } from "./read-sample.ts";
 import type { Hearing } from "./self-test-answers.ts";
 
-/** So much of the sample is heard, and encoded: a third of the encoder's window, for which the largest models take seconds on a CPU. */
+/**
+ * Length of the sample that is encoded and transcribed: a third of the encoder's window. The largest models take
+ * seconds for it on a CPU.
+ */
 const heardSeconds = 10;
-/** Of the encoder: 20 ms. */
+/** Samples per encoder position: 20 ms. */
 const samplesPerPosition = 320;
 
 /**
- * Transcribes a sample of English with the real model twice, and times the second run: at the first, GPU drivers compile their kernels.
+ * Transcribes an English sample twice with the real model and measures the second run. In the first run, GPU drivers
+ * compile their kernels.
  * @param pcmPath 16 kHz mono signed 16-bit samples
- * @throws where it fails
+ * @throws if it fails
  */
 export async function transcribeSample(
   whisper: WhisperRuntime,

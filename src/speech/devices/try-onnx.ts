@@ -1,7 +1,7 @@
 import { askSelfTest, type Trial, type TrialOptions } from "./ask-self-test.ts";
 import { type Timing, timingSchema } from "./self-test-answers.ts";
 
-/** ONNX Runtime's addon, and the models that tell speakers apart. */
+/** ONNX Runtime's addon and the diarization models. */
 export interface SpeakerTrialOptions extends TrialOptions {
   readonly onnxBinding: string;
   readonly segmentationModel: string;
@@ -10,7 +10,10 @@ export interface SpeakerTrialOptions extends TrialOptions {
 
 const timeoutMilliseconds = 60_000;
 
-/** Has the models that tell speakers apart do a little work on the CPU. @throws the signal's reason */
+/**
+ * Runs the diarization models briefly on the CPU in a separate process.
+ * @throws the signal's reason if it is aborted
+ */
 export function tryOnnx(options: SpeakerTrialOptions): Promise<Trial<Timing>> {
   const { onnxBinding, segmentationModel, embeddingModel } = options;
   return askSelfTest(

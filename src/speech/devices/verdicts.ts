@@ -6,43 +6,46 @@ import { gpuSchema } from "../../engine/index.ts";
 import type { Failure } from "./attempt.ts";
 
 const verdictSchema = Type.Object({
-  /** File name of what was tried, or what it is called, for people who read the file. */
+  /** File name or name of the tested object, for people who read the file. */
   library: Type.String(),
-  /** Of a CPU variant ggml's rating for this CPU, 0: not for this CPU; of an encoder how many times as fast it is. */
+  /** For a CPU variant, ggml's rating for this CPU, 0 if it is not supported. For an encoder, its speedup. */
   score: Type.Number({ minimum: 0 }),
   state: Type.Union([Type.Literal("untested"), Type.Literal("works"), Type.Literal("failed")]),
-  /** Why it failed, else empty. */
+  /** Reason of the failure; otherwise empty. */
   reason: Type.String(),
-  /** When it lapses, in milliseconds since the epoch; without this it holds for ever. */
+  /** Expiry in milliseconds since the epoch; without it, the verdict never expires. */
   holdsUntil: Type.Optional(Type.Number()),
 });
 
-/** What is known about something on this machine: a CPU variant, an encoder, a GPU. */
+/** Self-test result for a CPU variant, an encoder or a GPU on this machine. */
 export type Verdict = Static<typeof verdictSchema>;
 
 const foundGpuSchema = Type.Composite([
   gpuSchema,
   Type.Object({
-    /** On the PCI bus; empty: that is not known. */
+    /** Address on the PCI bus; empty if unknown. */
     address: Type.String(),
   }),
 ]);
 
-/** A GPU as a backend found it. */
+/** A GPU as reported by a backend. */
 export type FoundGpu = Static<typeof foundGpuSchema>;
 
 const fileSchema = Type.Object({
   version: Type.Literal(1),
-  /** By a hash of the CPU, the model and the libraries. */
+  /** Verdicts by a hash of the CPU, the model and the libraries. */
   verdicts: Type.Record(Type.String(), verdictSchema),
-  /** What GPU backends found, by a hash of the CPU, the GPUs, their drivers and the libraries. */
+  /** GPUs that backends found, by a hash of the CPU, the GPUs, their drivers and the libraries. */
   gpus: Type.Optional(Type.Record(Type.String(), Type.Array(foundGpuSchema))),
 });
 type Content = Static<typeof fileSchema>;
 
 const dayMilliseconds = 86_400_000;
 
-/** The verdict on something that failed; that it took too long holds for a day. @returns null where it failed by chance */
+/**
+ * Returns the verdict on a failure; a verdict for exceeding the time limit expires after a day.
+ * @returns null if the failure may not recur, so that it is not stored
+ */
 export function failureVerdict(library: string, { reason, lasting, late }: Failure): Verdict | null {
   if (!lasting && !late) return null;
   return {
@@ -54,14 +57,17 @@ export function failureVerdict(library: string, { reason, lasting, late }: Failu
   };
 }
 
-/** Reads the verdicts; a file that is missing or not ours counts as none, since they can be found out again. */
+/**
+ * Returns the verdicts that have not expired. A missing or invalid file counts as empty, because the self-tests can run
+ * again.
+ */
 export function readVerdicts(path: string): Record<string, Verdict> {
   const now = Date.now();
   const all = Object.entries(read(path).verdicts);
   return Object.fromEntries(all.filter(([, { holdsUntil = Number.POSITIVE_INFINITY }]) => now < holdsUntil));
 }
 
-/** The GPUs that a backend found; undefined where nothing is kept of it. */
+/** Returns the stored GPUs of a backend; undefined if none are stored. */
 export function readGpus(path: string, key: string): readonly FoundGpu[] | undefined {
   return read(path).gpus?.[key];
 }
@@ -74,7 +80,7 @@ function read(path: string): Content {
   }
 }
 
-/** Whether a text is what a file of verdicts holds. */
+/** Returns whether a text is a valid verdicts file. */
 export function areVerdicts(text: string): boolean {
   return parse(text) !== null;
 }
@@ -89,15 +95,15 @@ function parse(text: string): Content | null {
 }
 
 /**
- * Adds verdicts to those that the file holds by now. A reader never sees half a file, and models that are tried at the same
- * time don't overwrite each other's verdicts.
+ * Adds verdicts to the current content of the file. The write is atomic, so readers never see a partial file. Reading
+ * the file again directly before writing keeps the verdicts of other models that are tested at the same time.
  */
 export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
   const content = read(path);
   write(path, { ...content, verdicts: { ...content.verdicts, ...verdicts } });
 }
 
-/** Keeps what a GPU backend found. */
+/** Stores the GPUs that a backend found. */
 export function keepGpus(path: string, key: string, gpus: readonly FoundGpu[]): void {
   const content = read(path);
   write(path, { ...content, gpus: { ...content.gpus, [key]: [...gpus] } });

@@ -5,7 +5,7 @@ const MARK = "TAC2";
 const WINDOW_BYTES = WINDOW_FRAMES * LOCAL_SPEAKERS;
 const SCALE = 255;
 
-/** Who speaks in the windows of one block, as the segmentation model sees it. */
+/** Speaker activity in the windows of one block, as the segmentation model outputs it. */
 export class BlockActivity {
   constructor(
     readonly firstWindow: number,
@@ -14,7 +14,7 @@ export class BlockActivity {
     private readonly levels: Uint8Array,
   ) {}
 
-  /** Quantises what the model gave for consecutive windows. */
+  /** Quantises the model's probabilities for consecutive windows. */
   static fromProbabilities(firstWindow: number, probabilities: Float32Array): BlockActivity {
     const levels = new Uint8Array(probabilities.length);
     for (let i = 0; i < levels.length; i++) levels[i] = Math.round((probabilities[i] ?? 0) * SCALE);
@@ -36,12 +36,15 @@ export class BlockActivity {
     });
   }
 
-  /** Probability that a local speaker speaks in a frame of a window (`window` counts from the block's first). */
+  /**
+   * Returns the probability that a local speaker is active in a frame; `window` is relative to the block's first
+   * window.
+   */
   probability(window: number, frame: number, local: number): number {
     return (this.levels[window * WINDOW_BYTES + frame * LOCAL_SPEAKERS + local] ?? 0) / SCALE;
   }
 
-  /** Probability that anyone speaks in a frame: that of the most active local speaker. */
+  /** Returns the probability that anyone speaks in a frame: the probability of the most active local speaker. */
   speech(window: number, frame: number): number {
     const at = window * WINDOW_BYTES + frame * LOCAL_SPEAKERS;
     let most = 0;

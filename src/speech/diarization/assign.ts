@@ -3,16 +3,23 @@ import { likeness } from "./likeness.ts";
 import { dot } from "./vectors.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
-/** Speakers that are tried for a voice: with three voices in a window, the best choice never needs a fourth. */
+/**
+ * Number of candidate speakers per voice. With three voices in a window, the best assignment never needs a fourth
+ * candidate.
+ */
 const TRIED = 3;
-/** More clean speech than this makes a voice no surer. */
+/** Clean speech beyond this length does not increase a voice's weight. */
 const MOST_SECONDS = 2;
-/** What a voice without clean speech counts beside one with a second of it: little, since others are heard in it. */
+/**
+ * Weight of a voice without clean speech, relative to a voice with one second of it. It is low because other speakers
+ * overlap this voice.
+ */
 const UNCLEAR = 0.1;
 
 /**
- * The speaker of each voice of one window: the most alike in sum, clear voices first, no speaker twice, since the model
- * heard them as different people. -1 where there are more voices than speakers. `centroids` are of unit length.
+ * Assigns a speaker to each voice of one window so that the weighted sum of similarities is maximal. Voices with more
+ * clean speech weigh more. No speaker is assigned twice, because the model distinguished these voices as different
+ * people. A voice gets -1 if there are more voices than speakers. `centroids` have unit length.
  */
 export function assignWindow(voices: readonly Voice[], centroids: readonly Float32Array[]): number[] {
   const ranked = voices.map((voice) => {
@@ -41,7 +48,7 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
     for (const { speaker, score } of ranked[index] ?? []) {
       if (chosen.includes(speaker)) continue;
       chosen.push(speaker);
-      // No score reaches 5: adding 10 makes an assigned voice always better than one left out.
+      // No score reaches 5, so adding 10 makes an assigned voice always better than an unassigned one.
       choose(index + 1, sum + score + 10);
       chosen.pop();
     }
@@ -52,8 +59,9 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
 }
 
 /**
- * The speaker of each piece of a voice that is taken for `speaker`'s: another one's where it is much more like theirs.
- * The segmentation model now and then hears two people as one, mostly of one sex who speak one after the other.
+ * Returns the speaker of each fragment of a voice that is assigned to `speaker`. A fragment goes to another speaker if
+ * it is much more similar to that speaker. The segmentation model sometimes merges two people who speak one after the
+ * other, mostly of the same sex.
  */
 export function assignPieces(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
   return voice.pieces.map(({ start, end, embedding }) => {

@@ -2,31 +2,31 @@ import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Bytes before a block file's records: a mark of four letters, the first window, the number of records, a record's size, and a
- * digest of all these and of the records.
+ * Size of a block file's header. It holds a mark of four letters, the first window, the number of records, the record
+ * size and a digest. The digest covers these fields and the records.
  */
 const HEADER_BYTES = 24;
 const DIGEST_AT = 16;
 
-/** Where the file of a block lies in its kind's directory. */
+/** Returns the path of a block's file in the directory of its kind. */
 export function blockPath(directory: string, block: number): string {
   return join(directory, `${String(block).padStart(6, "0")}.block`);
 }
 
-/** What one block file holds. */
+/** Content of one block file. */
 export interface BlockFile {
-  /** The first window of the block; 0 where it holds something else. */
+  /** First window of the block; 0 if the records are not windows. */
   firstWindow: number;
-  /** Records in the body, and the bytes of each. */
+  /** Number of records in the body, and the size of each in bytes. */
   count: number;
   recordBytes: number;
-  /** The records, end to end; starts at a multiple of eight bytes, so that floats can be viewed in place. */
+  /** The concatenated records. The body starts at a multiple of eight bytes, so that floats can be viewed in place. */
   body: Uint8Array;
 }
 
 /**
- * Writes a block file whole or not at all: beside its place first, synced, then renamed. `mark` names the kind and
- * version of its records (four ASCII letters).
+ * Writes a block file atomically: writes a temporary file next to it, syncs and renames. `mark` names the kind and
+ * version of the records (four ASCII letters).
  */
 export async function writeBlockFile(path: string, mark: string, block: BlockFile): Promise<void> {
   const header = new Uint8Array(HEADER_BYTES);
@@ -48,14 +48,17 @@ export async function writeBlockFile(path: string, mark: string, block: BlockFil
   await rename(partial, path);
 }
 
-/** A write may take only a part, near a full disk for one. */
+/** Writes all bytes. A single write may be partial, for example when the disk is nearly full. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.byteLength; ) {
     written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
   }
 }
 
-/** Reads a block file; throws where it is of another kind, has another size than it says, or is not as it was written. */
+/**
+ * Reads a block file.
+ * @throws {Error} if the file is of another kind, its size differs from the header, or its digest does not match
+ */
 export async function readBlockFile(path: string, mark: string): Promise<BlockFile> {
   const bytes = await Bun.file(path).bytes();
   const isKind = bytes.length >= HEADER_BYTES && new TextDecoder().decode(bytes.subarray(0, 4)) === mark;
@@ -66,8 +69,8 @@ export async function readBlockFile(path: string, mark: string): Promise<BlockFi
 }
 
 /**
- * Whether a block's file is there and as it was written, so that it may be relied on after a power cut, or where somebody
- * cleared up. Throws where it can't be looked at, as with too many open files.
+ * Returns whether a block's file exists and is intact. Callers rely on this after a power failure, or after somebody
+ * deleted files. Throws if the file cannot be read for another reason, for example too many open files.
  */
 export async function isWholeBlock(directory: string, block: number): Promise<boolean> {
   try {
@@ -93,7 +96,7 @@ function partsOf(bytes: Uint8Array): BlockFile & { readonly isWhole: boolean } {
   return { firstWindow, count, recordBytes, body, isWhole };
 }
 
-/** Against mishaps, not against anybody's intent. */
+/** Protects against accidental damage, not against deliberate manipulation. */
 function digestOf(header: Uint8Array, body: Uint8Array): bigint {
   return Bun.hash.wyhash(body, Bun.hash.wyhash(header.subarray(0, DIGEST_AT)));
 }

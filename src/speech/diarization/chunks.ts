@@ -1,18 +1,19 @@
 import { type Span, secondsOf } from "../../timeline/index.ts";
 
-/** The longest a chunk may be, its padding included: what Whisper hears at once. */
+/** Maximum length of a chunk including its padding: the length of Whisper's input window. */
 const MAX_SECONDS = 30;
-/** Room left before and after speech, where there is any. */
+/** Padding before and after speech, if there is space for it. */
 const PADDING_SECONDS = 0.2;
-/** Silences longer than this are left out of every chunk, unless it is told otherwise. */
+/** Longest silence inside a chunk, unless the caller passes another value. A longer silence starts a new chunk. */
 const MAX_GAP_SECONDS = 2;
 
-/** From this part of the longest on, a chunk is long enough to end at the longest silence and not at the last one. */
+/** Share of the maximum length from which a chunk may end at its longest silence instead of its last one. */
 const FULL_ENOUGH = 2 / 3;
 
 /**
- * Packs speech into chunks that are as long as may be and cut at silences. Chunks are in order and do not overlap; each
- * is one stretch of the recording. A region that is longer than a chunk is cut evenly; those of `speechRegions` never are.
+ * Packs speech into chunks that are as long as possible and end at silences. Chunks are in order, do not overlap, and
+ * each is one span of the recording. A region longer than a chunk is divided evenly; regions from `speechRegions` are
+ * never that long.
  */
 export function packChunks(
   regions: readonly Span[],
@@ -33,7 +34,7 @@ export function packChunks(
   return pad(chunks, totalSeconds);
 }
 
-/** The index after the last region of the chunk that begins with region `first`. */
+/** Returns the index after the last region of the chunk that begins with region `first`. */
 function chunkEnd(speech: readonly Span[], first: number, longest: number, maxGap: number): number {
   const start = speech[first]?.startSeconds ?? 0;
   let end = first + 1;

@@ -1,16 +1,21 @@
 import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { BlockActivity } from "./activity.ts";
 
-/** A local speaker is heard in a frame from this probability on, and no other one below OTHERS. */
+/**
+ * Speech is clean if a local speaker's probability exceeds HEARD while that of every other local speaker is below
+ * OTHERS.
+ */
 const HEARD = 0.5;
 const OTHERS = 0.3;
-/** Frames of clean speech under which what is clean is not looked at by itself (0.4 s). */
+/** Minimum clean speech, in frames, for using only the clean speech of a voice (0.4 s). */
 const FEWEST_CLEAN_FRAMES = 24;
-/** Frames of any speech under which a local speaker is left out altogether (0.1 s). */
+/** Minimum speech of any kind, in frames; a local speaker with less is ignored (0.1 s). */
 const FEWEST_FRAMES = 6;
-/** Frames of the shortest stretch that is embedded by itself (0.6 s): what is shorter says little about a voice. */
+/**
+ * Minimum length, in frames, of a span that is embedded separately (0.6 s). Shorter spans characterise a voice poorly.
+ */
 const FEWEST_PIECE_FRAMES = 36;
-/** Pieces are cut where windows start, so that the windows that overlap have the same ones. */
+/** Fragments are cut at window starts, so that overlapping windows have identical fragments. */
 const CELL_FRAMES = HOP_FRAMES;
 
 /** Frames `[start, end)` of the recording. */
@@ -19,20 +24,20 @@ export interface Stretch {
   end: number;
 }
 
-/** What of a local speaker's voice is to be embedded. */
+/** Speech of one local speaker that is to be embedded. */
 export interface LocalVoice {
-  /** Window of the recording, and local speaker in it. */
+  /** Window of the recording, and the local speaker in that window. */
   window: number;
   local: number;
-  /** Frames in which this speaker is heard alone; 0 where they are too few to look at. */
+  /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
   cleanFrames: number;
-  /** Stretches of clean speech, 0.6 to 2.1 s each, in order. */
+  /** Spans of clean speech in order, 0.6 to 2.7 s each. */
   pieces: Stretch[];
-  /** Where there is no piece: all clean speech, or all speech where that is too little, to be joined. */
+  /** Spans to join if `pieces` is empty: all clean speech, or all speech if the clean speech is too short. */
   scraps: Stretch[];
 }
 
-/** The voices heard in one window of a block (`window` counts from the block's first). */
+/** Returns the voices that are active in one window of a block; `window` is relative to the block's first window. */
 export function localVoices(activity: BlockActivity, window: number): LocalVoice[] {
   const first = (activity.firstWindow + window) * HOP_FRAMES;
   const voices: LocalVoice[] = [];
@@ -66,7 +71,10 @@ function othersProbability(activity: BlockActivity, window: number, frame: numbe
   return most;
 }
 
-/** Stretches of a window's frames that are wanted; `first` is its first frame. */
+/**
+ * Returns the spans of consecutive frames of a window that satisfy `isWanted`; `first` is the window's first frame in
+ * the recording.
+ */
 function stretchesOf(first: number, isWanted: (frame: number) => boolean): Stretch[] {
   const stretches: Stretch[] = [];
   for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
@@ -83,8 +91,8 @@ function framesIn(stretches: readonly Stretch[]): number {
 }
 
 /**
- * Cuts a stretch at the cells' borders. What is too short by itself goes to its neighbour, or is left out where it ends
- * with the window: the next window has it whole.
+ * Cuts a span at the cell boundaries. A fragment that is too short is merged into its neighbour. It is dropped instead
+ * if it ends at the window's end, because the next window contains it whole.
  */
 function cut({ start, end }: Stretch, windowEnd: number): Stretch[] {
   if (end - start < FEWEST_PIECE_FRAMES) return [];

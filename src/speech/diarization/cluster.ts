@@ -19,7 +19,10 @@ import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 import { lineIn, withoutLine } from "./without-line.ts";
 
-/** Frames of clean speech from which a voice can found a speaker (0.8 s): 0.4 and 1.2 s are worse on the AMI excerpts. */
+/**
+ * Minimum clean speech, in frames, for a voice to take part in finding the speakers (0.8 s). On the AMI excerpts, 0.4 s
+ * and 1.2 s give worse results.
+ */
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
 
 interface Recording {
@@ -29,8 +32,9 @@ interface Recording {
 }
 
 /**
- * Who speaks when over a whole recording, from the activity and the voices of all of its blocks. Turns are in order of
- * their starts and overlap where several speak at once. Holds one block and at most 1,200 voices, whatever the length.
+ * Returns the speaker turns of a whole recording, computed from the activity and the voices of all its blocks. Turns
+ * are ordered by start and overlap if several people speak at once. Memory holds one block and at most 1,200 voices,
+ * regardless of the recording's length.
  */
 export async function cluster(pcm: PcmFile, activityDirectory: string, embeddingDirectory: string): Promise<Turn[]> {
   const recording = { blocks: blockCount(pcm.sampleCount), activityDirectory, embeddingDirectory };
@@ -52,8 +56,9 @@ export async function cluster(pcm: PcmFile, activityDirectory: string, embedding
 }
 
 /**
- * Finds the speakers' centroids: first from whole voices, then from the pieces that are most like each, which leaves out
- * what the segmentation model mixed up. Only then are the means sharp enough to say who is the same after all.
+ * Finds the speakers' centroids in two steps. The first step clusters whole voices. The second step recomputes each
+ * centroid from the fragments most similar to it, which removes mistakes of the segmentation model. Only these
+ * centroids are precise enough to decide which speakers are the same person.
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   const least = likenessOver(await lineOf(recording));
@@ -66,7 +71,7 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
     }
   }
   const found = gathering.speakers().map((group) => unit(group.sum));
-  // Where nobody speaks clearly for a moment, voices can't be told apart.
+  // Without clean speech, voices cannot be distinguished.
   if (found.length === 0) return clearest ? [wholeVoice(clearest)] : [];
   const groups = found.map((centroid) => ({ sum: new Float32Array(centroid.length), seconds: 0 }));
   for await (const { voices } of windows(recording)) {
@@ -88,7 +93,7 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   return withoutSmall(joinAlike(heard, least.ofSpeakers)).map((group) => unit(group.sum));
 }
 
-/** How much of a line the pieces of a recording have on average; 0 where there are none. */
+/** Returns the mean channel component of a recording's fragments (see `lineIn`); 0 if there are none. */
 async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number> {
   let sum = 0;
   let count = 0;
@@ -101,7 +106,10 @@ async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number
   return count === 0 ? 0 : sum / count;
 }
 
-/** All windows of a recording in order, each with its voices without their lines; one block is held at a time. */
+/**
+ * Yields all windows of a recording in order, each with its voices without their channel component. Memory holds one
+ * block at a time.
+ */
 async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recording) {
   for (let block = 0; block < blocks; block++) {
     const activity = await BlockActivity.read(activityDirectory, block);
@@ -116,7 +124,7 @@ async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recor
   }
 }
 
-/** Who each local speaker of a window is, frame by frame: [frame][local speaker], -1 for nobody. */
+/** Returns the speaker of each local speaker of a window for each frame: [frame][local speaker], -1 for none. */
 function speakersByFrame(voices: readonly Voice[], centroids: readonly Float32Array[]): Int32Array {
   const speakers = new Int32Array(WINDOW_FRAMES * LOCAL_SPEAKERS).fill(-1);
   for (const [index, speaker] of assignWindow(voices, centroids).entries()) {
@@ -132,7 +140,7 @@ function speakersByFrame(voices: readonly Voice[], centroids: readonly Float32Ar
   return speakers;
 }
 
-/** The frame halfway between a piece and the next. */
+/** Returns the frame halfway between a fragment and the next one. */
 function middleAfter({ pieces }: Voice, piece: number): number {
   return ((pieces[piece]?.end ?? 0) + (pieces[piece + 1]?.start ?? 0)) / 2;
 }

@@ -2,22 +2,29 @@ import { FRAME_SAMPLES, frameSample, frameSeconds } from "../../timeline/index.t
 import { frameDecibels } from "../frame-decibels.ts";
 import type { PcmReader } from "./pcm.ts";
 
-/** Frames in a row in which somebody speaks, with the probability of speech in each. */
+/** Consecutive frames with speech, and the probability of speech in each. */
 export interface Run {
   firstFrame: number;
   levels: number[];
 }
 
-/** A cut leaves at least this much on its left, lest it makes many short regions. */
+/** Minimum length of the part before a cut; prevents many short regions. */
 const SHORTEST_CUT_SECONDS = 12;
-/** A moment's strength is averaged over this many frames (0.19 s): a cut belongs into a pause, not into a stop consonant. */
+/**
+ * Number of frames over which speech strength is averaged (0.19 s). It makes cuts fall into pauses and not into stop
+ * consonants.
+ */
 const CUT_FRAMES = 11;
-/** Quieter than this below the loudest moment counts as no quieter: both are pauses. */
+/**
+ * Loudness range below the loudest frame. Frames below this range count as equally quiet, because all of them are
+ * pauses.
+ */
 const DEEPEST_DECIBELS = 40;
 
 /**
- * Cuts a run at its weakest moment between 12 s and `longestSeconds`, the later one of equals. How loud it is counts as
- * much as how probable speech is: where one speaks on, the probability stays at 1 through pauses between words.
+ * Cuts a run at its weakest frame between 12 s and `longestSeconds`; among equal frames, the later one wins. Loudness
+ * counts as much as the probability of speech. In continuous speech, the probability stays at 1 through the pauses
+ * between words.
  */
 export async function cutRun(run: Run, longestSeconds: number, reader: PcmReader): Promise<[Run, Run]> {
   const frames = run.levels.findIndex((_, frame) => lengthSeconds(frame + 1) > longestSeconds);
@@ -30,12 +37,12 @@ export async function cutRun(run: Run, longestSeconds: number, reader: PcmReader
   ];
 }
 
-/** Seconds that so many frames take. */
+/** Returns the duration of a number of frames in seconds. */
 export function lengthSeconds(frames: number): number {
   return frameSeconds(frames) - frameSeconds(0);
 }
 
-/** Loudness of each frame from 0, 40 dB and more below the loudest, to 1. */
+/** Returns each frame's loudness from 0 (40 dB or more below the loudest frame) to 1. */
 async function relativeLoudness(firstFrame: number, frames: number, reader: PcmReader): Promise<number[]> {
   const samples = await reader.read(frameSample(firstFrame), frames * FRAME_SAMPLES);
   const decibels = frameDecibels(samples, FRAME_SAMPLES);
@@ -43,7 +50,7 @@ async function relativeLoudness(firstFrame: number, frames: number, reader: PcmR
   return Array.from(decibels, (value) => Math.max(0, 1 - (loudest - value) / DEEPEST_DECIBELS));
 }
 
-/** The frame around which the least is, the later one of equals. */
+/** Returns the frame with the smallest sum of strengths around it; among equal frames, the later one. */
 function weakest(strengths: readonly number[]): number {
   const half = (CUT_FRAMES - 1) / 2;
   const earliest = strengths.findIndex((_, frame) => lengthSeconds(frame) >= SHORTEST_CUT_SECONDS);

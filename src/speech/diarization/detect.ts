@@ -13,8 +13,9 @@ import { PcmReader } from "./pcm.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 
 /**
- * Finds who speaks in the windows that start in one block, and keeps it in `activityDirectory` (105 kB, written atomically).
- * Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two threads.
+ * Computes the speaker activity of the windows that start in one block and stores it in `activityDirectory` (70 kB,
+ * written atomically). Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two
+ * threads.
  */
 export async function detectBlock(
   models: DiarizationModels,
@@ -39,7 +40,7 @@ export async function detectBlock(
   await BlockActivity.fromProbabilities(first, probabilities).write(activityDirectory, block);
 }
 
-/** Probabilities [window][frame][local speaker] of the windows of the grid that begin with these samples. */
+/** Returns the probabilities [window][frame][local speaker] of the first `count` grid windows in these samples. */
 export async function segmentGrid(
   models: DiarizationModels,
   samples: Float32Array,
@@ -51,7 +52,7 @@ export async function segmentGrid(
   });
 }
 
-/** The same of windows that have nothing to do with each other. */
+/** Returns the probabilities of independent windows, which do not follow each other on the grid. */
 async function segmentApart(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
   return await inBatches(models, windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);

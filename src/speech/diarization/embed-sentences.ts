@@ -15,24 +15,28 @@ import { PcmReader } from "./pcm.ts";
 import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type VoicePiece } from "./voices.ts";
 
-/** How much of a longer sentence is heard: its middle. */
+/** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
 const MOST_HEARD_SECONDS = 2.5;
-/** Pieces of a voice may reach out of their sentence by this: words are known to a fifth of a second. */
+/**
+ * Tolerance by which voice fragments may extend beyond their sentence. Word times are accurate to a fifth of a second.
+ */
 const REACH_SECONDS = 0.15;
 /**
- * So much of what would be heard must be known from pieces within the sentence. Their mean is 0.93 alike to what is heard, and
- * five of six sentences of dialogues need not be heard by themselves.
+ * Minimum share of the embedded length that existing fragments within the sentence must cover. The mean of such
+ * fragments has a cosine similarity of 0.93 to the sentence's own embedding. In dialogues, five of six sentences need
+ * no embedding of their own.
  */
 const KNOWN_PART = 0.8;
 
-/** How much is heard of a sentence, in seconds. */
+/** Returns the embedded length of a sentence in seconds. */
 export function heardLength(sentence: Span): number {
   return Math.min(secondsOf(sentence), MOST_HEARD_SECONDS);
 }
 
 /**
- * The voice of each sentence: by the pieces of the windows' voices that lie within it, where they are enough, or else heard by
- * itself. Needs the embeddings of the blocks that sentences lie in; where they are lost, all are heard.
+ * Returns the voice embedding of each sentence. It averages the voice fragments of the windows within the sentence if
+ * they cover enough of it. Otherwise it embeds the sentence itself. Uses the embeddings of the blocks that contain the
+ * sentences; a lost block counts as a block without fragments.
  * @param sentences in order
  */
 export async function embedSentences(
@@ -54,7 +58,7 @@ export async function embedSentences(
   return known.map((voice) => voice ?? heard.next().value ?? new Float32Array());
 }
 
-/** The mean of the pieces that lie within a sentence, of unit length; null where they are too little of it. */
+/** Returns the mean of the fragments within a sentence, at unit length; null if they cover too little of it. */
 export function voiceWithin(sentence: Span, pieces: readonly VoicePiece[]): Float32Array | null {
   const within = pieces.filter(
     ({ start, end }) =>
@@ -68,7 +72,7 @@ export function voiceWithin(sentence: Span, pieces: readonly VoicePiece[]): Floa
   return unit(sum);
 }
 
-/** How much of the recording pieces have together; they overlap. */
+/** Returns the duration of the union of fragments, which may overlap. */
 function secondsTogether(pieces: readonly VoicePiece[]): number {
   let seconds = 0;
   let reached = Number.NEGATIVE_INFINITY;
@@ -80,14 +84,14 @@ function secondsTogether(pieces: readonly VoicePiece[]): number {
   return seconds;
 }
 
-/** The middle of a sentence. */
+/** Reads the middle of a sentence, at most MOST_HEARD_SECONDS long. */
 async function soundOf(reader: PcmReader, sentence: Span): Promise<Float32Array> {
   const length = Math.round(heardLength(sentence) * SAMPLE_RATE);
   const middle = Math.round(((sentence.startSeconds + sentence.endSeconds) / 2) * SAMPLE_RATE);
   return await reader.read(Math.max(0, middle - Math.floor(length / 2)), length);
 }
 
-/** The pieces of a recording's voices, asked for from its beginning to its end; holds those of two blocks or so. */
+/** Reader of a recording's voice fragments, queried from beginning to end. Caches the fragments of about two blocks. */
 class PiecesNear {
   private readonly blocks = new Map<number, readonly VoicePiece[]>();
 
@@ -96,7 +100,7 @@ class PiecesNear {
     private readonly embeddingDirectory: string,
   ) {}
 
-  /** All pieces of the blocks whose windows reach into a span. */
+  /** Returns all fragments of the blocks whose windows reach into a span. */
   async about({ startSeconds, endSeconds }: Span): Promise<VoicePiece[]> {
     const first = Math.max(0, Math.floor((startSeconds - WINDOW_SAMPLES / SAMPLE_RATE) / BLOCK_SECONDS));
     const last = Math.min(blockCount(this.pcm.sampleCount) - 1, Math.floor(endSeconds / BLOCK_SECONDS));

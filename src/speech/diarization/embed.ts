@@ -14,14 +14,14 @@ import type { DiarizationModels } from "./open-models.ts";
 import { PcmReader } from "./pcm.ts";
 import { writeVoices } from "./voices.ts";
 
-/** The least that is embedded: what is shorter is repeated. */
+/** Minimum input length for embedding; shorter speech is repeated. */
 const LEAST_SAMPLES = 0.8 * SAMPLE_RATE;
-/** The most that joined scraps are embedded of. */
+/** Maximum length of joined scraps for embedding. */
 const MOST_SAMPLES = 3 * SAMPLE_RATE;
 
 /**
- * Embeds the clean speech of every local speaker of one block and keeps it in `embeddingDirectory`, atomically. Needs the
- * block's activity. Takes about 0.8 % of the block's duration on two threads.
+ * Embeds the clean speech of every local speaker of one block and stores it atomically in `embeddingDirectory`. Needs
+ * the block's activity. Takes about 0.8 % of the block's duration on two threads.
  */
 export async function embedBlock(
   models: DiarizationModels,
@@ -57,7 +57,7 @@ export async function embedBlock(
   }
 }
 
-/** What is heard in frames of a block's windows. */
+/** Reads the samples of a block's windows and returns a function that maps a span of frames to its samples. */
 async function soundOf(
   pcm: PcmFile,
   { firstWindow, windows }: BlockActivity,
@@ -68,7 +68,7 @@ async function soundOf(
   return ({ start, end }) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
 }
 
-/** Scraps of a voice end to end, or the middle of them where they are long. */
+/** Concatenates the scraps of a voice; if the result is too long, returns its middle. */
 function joined(parts: readonly Float32Array[]): Float32Array {
   const length = parts.reduce((total, part) => total + part.length, 0);
   const speech = new Float32Array(length);
@@ -81,7 +81,7 @@ function joined(parts: readonly Float32Array[]): Float32Array {
   return speech.subarray(skip, skip + MOST_SAMPLES);
 }
 
-/** Repeats what is too short. */
+/** Repeats samples that are shorter than LEAST_SAMPLES. */
 function atLeast(samples: Float32Array): Float32Array {
   if (samples.length >= LEAST_SAMPLES) return samples;
   return Float32Array.from({ length: LEAST_SAMPLES }, (_, sample) => samples[sample % samples.length] ?? 0);

@@ -1,20 +1,24 @@
 import { HOP_FRAMES, WINDOW_FRAMES } from "../../timeline/index.ts";
 
 /**
- * Weight of a frame by its place in its window: a Hamming curve, since the model hears both sides of a moment best in
- * the middle. Against equal weights it took 0.3 points off the built dialogues' DER.
+ * Weight of a frame by its position in its window: a Hamming curve. In the middle of a window, the model sees the
+ * context on both sides. Compared to equal weights, this reduces the DER of the built dialogues by 0.3 points.
  */
 const WEIGHTS = Float64Array.from(
   { length: WINDOW_FRAMES },
   (_, frame) => 0.541 - 0.46 * Math.cos((2 * Math.PI * frame) / (WINDOW_FRAMES - 1)),
 );
 
-/** Receives the average of one frame: `values` has a number per channel, and is only valid during the call. */
+/**
+ * Callback that receives the average of one frame. `values` has one number per channel and is only valid during the
+ * call.
+ */
 export type FrameSink = (frame: number, values: Float64Array) => void;
 
 /**
- * Averages what overlapping windows say about each frame, on any number of channels, and hands each frame on as soon as
- * no later window can touch it: memory is one window, whatever the recording's length. Windows come in order, none left out.
+ * Averages the values of overlapping windows for each frame, on any number of channels. Emits each frame as soon as no
+ * later window can change it. Memory is one window, regardless of the recording's length. Windows must be added in
+ * order without gaps.
  */
 export class FrameAverage {
   private readonly sums: Float64Array;
@@ -30,7 +34,7 @@ export class FrameAverage {
     this.values = new Float64Array(channels);
   }
 
-  /** Adds the next window; `level(frame, channel)` is asked once for each of its frames and channels. */
+  /** Adds the next window; calls `level(frame, channel)` once for each of its frames and channels. */
   add(level: (frame: number, channel: number) => number): void {
     if (this.windows > 0) this.flush(HOP_FRAMES);
     this.windows++;
@@ -44,7 +48,7 @@ export class FrameAverage {
     }
   }
 
-  /** Hands on the frames that are left. */
+  /** Emits the remaining frames. */
   end(): void {
     if (this.windows > 0) this.flush(WINDOW_FRAMES);
   }

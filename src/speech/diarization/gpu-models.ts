@@ -3,7 +3,10 @@ import type { SpeakerPart } from "../../engine/index.ts";
 import { GpuError } from "../gpu-error.ts";
 import type { SpeakerModel } from "./open-models.ts";
 
-/** Models on a GPU. They share its queue, which ONNX Runtime doesn't guard between sessions: one runs at a time. */
+/**
+ * Loader of models on a GPU. The models share the GPU's queue, which ONNX Runtime does not guard between sessions.
+ * Therefore only one model runs at a time.
+ */
 export class GpuModels {
   readonly #load: (path: string) => Promise<InferenceSession>;
   #last: Promise<unknown> = Promise.resolve();
@@ -13,7 +16,7 @@ export class GpuModels {
     this.#load = load;
   }
 
-  /** @throws {GpuError} where the GPU can't be used for it */
+  /** @throws {GpuError} if the GPU cannot be used for the model */
   async open(part: SpeakerPart, path: string): Promise<SpeakerModel> {
     const session = await this.#inTurn(() => this.#load(path));
     const run: SpeakerModel["run"] = async (feeds) => {
@@ -35,7 +38,10 @@ export class GpuModels {
   }
 }
 
-/** A GPU that is lost may leave its answers as they were, empty: what a model gives is probabilities, or lists of length 1. */
+/**
+ * Throws if a model cannot have produced these numbers. A lost GPU may leave its output buffers unchanged, filled with
+ * zeros. Segmentation outputs probabilities, and embedding outputs vectors of unit length.
+ */
 function checkNumbers(part: SpeakerPart, data: Tensor["data"]): void {
   if (!(data instanceof Float32Array)) return;
   let sum = 0;

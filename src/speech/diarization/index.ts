@@ -1,10 +1,10 @@
 /**
- * Who speaks when: the segmentation model finds, window by window, where up to three people speak; an embedding model
- * tells their voices apart; clustering finds who is who over the whole recording.
+ * Speaker diarization. The segmentation model finds, window by window, when up to three people speak. An embedding
+ * model distinguishes their voices. Clustering identifies the speakers across the whole recording.
  *
- * Per recording: `detectBlock` for each block, then `speechRegions` and `packChunks`; `embedBlock` for each block, then
- * `cluster`; once the sentences are known, `embedSentences` for some at a time, then `speakersByVoice`. Blocks are independent,
- * so a step can go on after the last block that was done.
+ * Steps per recording: run `detectBlock` for each block, then `speechRegions` and `packChunks`. Run `embedBlock` for
+ * each block, then `cluster`. Once the sentences are known, run `embedSentences` on some at a time, then
+ * `speakersByVoice`. Blocks are independent, so a step can resume after the last completed block.
  */
 export { isWholeBlock } from "./block-file.ts";
 export { packChunks } from "./chunks.ts";

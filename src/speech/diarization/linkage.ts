@@ -1,31 +1,31 @@
 import { addScaled, dot, unit } from "./vectors.ts";
 
-/** Voices that are taken for one person's. */
+/** Voices that are treated as one person's. */
 export interface VoiceGroup {
-  /** Sum of the voices' unit vectors, each times its seconds. */
+  /** Sum of the voices' unit vectors, each multiplied by its seconds. */
   sum: Float32Array;
-  /** Clean speech in them; above 0. */
+  /** Seconds of clean speech in the voices; above 0. */
   seconds: number;
 }
 
-/** Joins groups into one; there is at least one. */
+/** Joins one or more groups into one. */
 function joinGroups(groups: readonly VoiceGroup[]): VoiceGroup {
   const sum = new Float32Array(groups[0]?.sum.length ?? 0);
   for (const group of groups) addScaled(sum, group.sum, 1);
   return { sum, seconds: groups.reduce((total, group) => total + group.seconds, 0) };
 }
 
-/** Two clusters become one. Clusters 0…n-1 are the groups; merge i makes cluster n+i. */
+/** Merge of two clusters. Clusters 0…n-1 are the groups; merge i creates cluster n+i. */
 export interface Merge {
   left: number;
   right: number;
-  /** Mean cosine between the voices of the one and of the other. */
+  /** Mean cosine similarity between the voices of the two clusters. */
   likeness: number;
 }
 
 /**
- * Average linkage by the nearest-neighbour chain (F. Murtagh, 1983): n−1 merges in descending order of likeness. Takes
- * n²/2 floats and time of the order n² (plus n²/2 dot products), n at most some 2,000.
+ * Computes average linkage by the nearest-neighbour chain (F. Murtagh, 1983). Returns n−1 merges in descending order of
+ * similarity. Needs n²/2 floats, n²/2 dot products and O(n²) time; n is at most about 2,000.
  */
 export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   const weights = Float64Array.from(groups, (group) => group.seconds);
@@ -56,7 +56,10 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   }
   return relabel(found, groups.length);
 
-  /** Cluster `b` goes into `a`; the likeness of all others to it is the mean of what they had to each. */
+  /**
+   * Merges cluster `b` into `a`. Its similarity to each other cluster is the weighted mean of the two previous
+   * similarities.
+   */
   function join(a: number, b: number): void {
     const wa = weights[a] ?? 0;
     const wb = weights[b] ?? 0;
@@ -70,7 +73,10 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   }
 }
 
-/** What is left of the groups after all merges of at least this likeness, or after more of them, so that at most `most` are. */
+/**
+ * Applies all merges with at least this similarity, and further ones until at most `most` groups remain. Returns the
+ * remaining groups.
+ */
 export function mergeDown(
   groups: readonly VoiceGroup[],
   merges: readonly Merge[],
@@ -93,8 +99,9 @@ export function mergeDown(
 }
 
 /**
- * Joins the two groups whose means are most alike, until none are as alike as the least that it takes by their seconds of
- * speech (those of the one with less). n at most some hundreds.
+ * Repeatedly joins two groups, until no pair of means reaches its minimum similarity. Each step joins the pair that
+ * exceeds its minimum by the most. `least` returns the minimum for the shorter speech duration of a pair, in seconds. n
+ * is at most some hundreds.
  */
 export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
   const left = groups.map((group) => ({ group, mean: unit(group.sum) }));
@@ -119,7 +126,7 @@ export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number
   }
 }
 
-/** Likenesses between each two groups, as a triangle. */
+/** Returns the similarities of all pairs of groups as a triangular matrix. */
 function pairLikenesses(groups: readonly VoiceGroup[]): Float32Array {
   const likenesses = new Float32Array((groups.length * (groups.length - 1)) / 2);
   for (const [i, a] of groups.entries()) {
@@ -140,7 +147,7 @@ function first(set: ReadonlySet<number>): number {
   return 0;
 }
 
-/** Merges in descending order, in terms of cluster numbers instead of surviving groups. */
+/** Sorts the merges in descending order and replaces surviving groups by cluster numbers. */
 function relabel(found: { a: number; b: number; likeness: number }[], groups: number): Merge[] {
   const cluster = Array.from({ length: groups }, (_, group) => group);
   const root = Array.from({ length: groups }, (_, group) => group);
@@ -149,7 +156,8 @@ function relabel(found: { a: number; b: number; likeness: number }[], groups: nu
     while (root[at] !== at) at = root[at] ?? at;
     return at;
   };
-  // Likeness never rises from a cluster to the one that holds it, so sorting keeps children before parents.
+  // The similarity of a merge never exceeds that of the merges inside its clusters, so sorting keeps children before
+  // parents.
   return found
     .map((merge, index) => ({ ...merge, index }))
     .sort((x, y) => y.likeness - x.likeness || x.index - y.index)

@@ -3,9 +3,9 @@ import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { DiarizationModels, SpeakerModel } from "./open-models.ts";
 
 /**
- * Runs windows through segmentation: probabilities [window][frame][local speaker]. Throws where the model has other windows,
- * frames or speakers than the grid.
- * @param waveforms streams, laid end to end: each a window, or several that overlap as the grid has them
+ * Runs the segmentation model and returns probabilities [window][frame][local speaker].
+ * @param waveforms concatenated streams: each is one window, or several windows that overlap as on the grid
+ * @throws {Error} if the model's windows, frames or speakers differ from the grid's
  */
 export async function segment(
   models: DiarizationModels,
@@ -24,12 +24,12 @@ export async function segment(
   return data;
 }
 
-/** The embedding of a stretch of speech as the model gives it, of unit length; its size is the model's. */
+/** Returns the model's embedding of one speech span, at unit length. The model determines its size. */
 export async function embed(models: DiarizationModels, waveform: Float32Array): Promise<Float32Array> {
   return (await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data;
 }
 
-/** The embedding of each of several stretches of speech; those of one length go through the model together. */
+/** Returns the embeddings of several speech spans. Spans of equal length are computed in batches. */
 export async function embedAll(
   models: DiarizationModels,
   waveforms: readonly Float32Array[],

@@ -1,20 +1,20 @@
 import { dirname, join } from "node:path";
 
-/** ONNX Runtime's library, which lies beside its addon and is loaded with it. */
+/** Returns the path of ONNX Runtime's library, which lies next to the addon and is loaded with it. */
 export function onnxLibraryOf(binding: string): string {
   return join(dirname(binding), "libonnxruntime.so.1");
 }
 
 let path = "";
 
-/** Says which file `loadOnnxBinding` loads. */
+/** Sets the file that `loadOnnxBinding` loads. */
 export function setOnnxBinding(binding: string): void {
   path = binding;
 }
 
 /**
- * Loads ONNX Runtime's addon into this process. The package requires it by a path beside its own code, where a compiled
- * program has no files: scripts/build puts a call of this in that place.
+ * Loads ONNX Runtime's addon into this process. The package requires the addon by a path relative to its own code. A
+ * compiled program has no files there, so scripts/build replaces that call with a call of this function.
  */
 export function loadOnnxBinding(): unknown {
   const module = { exports: {} };

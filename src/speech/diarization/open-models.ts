@@ -7,68 +7,72 @@ import { inFloats } from "./float-form/index.ts";
 import { GpuModels } from "./gpu-models.ts";
 import { setOnnxBinding } from "./onnx-binding.ts";
 
-/** One of the models, which several may ask at once. */
+/** One of the two models; several callers may use it at once. */
 export interface SpeakerModel {
   run(feeds: { readonly waveform: Tensor }): Promise<Readonly<Record<string, Tensor>>>;
   release(): Promise<void>;
 }
 
-/** The two ONNX models that tell who speaks when, loaded once for a process. */
+/** The two ONNX models for speaker diarization, loaded once per process. */
 export interface DiarizationModels {
   /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
   segmentation: SpeakerModel;
-  /** The voice of a stretch of speech: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
+  /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: SpeakerModel;
-  /** Windows that go through the one at once, and stretches through the other. */
+  /** Batch sizes: windows for segmentation, speech spans for embedding. */
   atOnce: Readonly<Record<SpeakerPart, number>>;
-  /** Makes a model's input of floats. */
+  /** Creates a model input from floats. */
   tensor(data: Float32Array, shape: readonly number[]): Tensor;
-  /** Frees both models; they can't be used afterwards. */
+  /** Releases both models; they cannot be used afterwards. */
   dispose(): Promise<void>;
 }
 
 export interface SpeakerModelOptions {
-  /** ONNX Runtime's addon; a compiled program loads this one, from source its package finds its own. */
+  /** ONNX Runtime's addon. A compiled program loads this file; when run from source, the package finds its own. */
   readonly onnxBinding: string;
   readonly segmentationPath: string;
   readonly embeddingPath: string;
   readonly threads: number;
-  /** Those that a GPU computes, by ONNX Runtime's WebGPU provider; by default none. */
+  /** Models that run on a GPU through ONNX Runtime's WebGPU provider; none by default. */
   readonly onGpu?: readonly SpeakerPart[];
-  /** What computes those in truth; the CPU, to compare with what a GPU gives. */
+  /** Provider that actually runs the models of `onGpu`. The value "cpu" serves as the reference for a GPU's results. */
   readonly gpuProvider?: "webgpu" | "cpu";
 }
 
-/** On the CPU: with more windows what they share is less than what memory costs, and eight stretches take no less than four. */
+/**
+ * Batch sizes on the CPU. With more windows, the computation that they share saves less than the extra memory costs.
+ * Eight speech spans at once are no faster than four.
+ */
 const atOnceOnCpu = { segmentation: 4, embedding: 4 };
 /**
- * On a GPU: each run costs the same thousands of calls, and half a block's windows take 0.5 GB of its memory. Stretches that
- * are of one length are seldom more.
+ * Batch sizes on a GPU. Each run makes the same thousands of calls, whatever its batch size. The windows of half a
+ * block take 0.5 GB of GPU memory. More speech spans of the same length are rare.
  */
 const atOnceOnGpu = { segmentation: 40, embedding: 16 };
 
-/** Samples that a model takes at least: a window, and what is heard of the shortest stretch. */
+/** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
 const shortest = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
 
-/** ONNX Runtime's level for errors alone: at the usual one it tells which operators it leaves to the CPU. */
+/** ONNX Runtime's log level for errors only. At the default level it logs which operators it leaves to the CPU. */
 const errorsOnly = 3;
 
 /**
- * Loads both models. Throws an Error that names the file where it is missing or no such model.
- * @throws {GpuError} where the GPU is not there, or can't be used for what is to be computed on it
+ * Loads both models.
+ * @throws {Error} with the file's name if it is missing or not such a model
+ * @throws {GpuError} if there is no GPU, or it cannot run the models assigned to it
  */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
   const { segmentationPath, embeddingPath, threads, onGpu = [], gpuProvider = "webgpu" } = options;
   setOnnxBinding(options.onnxBinding);
   silenceOnnxTelemetry();
-  // Loaded here and not with the module: the server shares this folder's constants but never loads inference code.
+  // Imported here and not at the top: the server shares this folder's constants but never loads inference code.
   const onnx = await import("onnxruntime-node");
   const session: InferenceSession.SessionOptions = {
     executionProviders: ["cpu"],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
-    // A thread that waits by turning round takes as much of the processor as one that works: half of all, with two threads.
+    // A spinning thread uses as much CPU as a working one: with two threads, half of all CPU time.
     extra: { session: { intra_op: { allow_spinning: "0" } } },
   };
   const load = async (path: string) => {
@@ -89,7 +93,7 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
   const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
     if (!onGpu.includes(part)) return await load(path);
     const model = await gpu.open(part, path);
-    // The driver compiles its kernels for this: whoever asks next need not wait for it.
+    // The first run makes the driver compile its kernels, so that the first caller does not wait for that.
     const sound = Float32Array.from({ length: shortest[part] }, (_, at) => 0.1 * Math.sin(at / 10));
     await model.run({ waveform: new onnx.Tensor("float32", sound, [1, sound.length]) });
     return model;

@@ -4,19 +4,19 @@ import type { PcmFile } from "../../timeline/index.ts";
 const BYTES_PER_SAMPLE = 2;
 const FULL_SCALE = 32_768;
 
-/** Reads stretches of a PCM file as floats in [-1, 1]; holds one file handle, never the recording. */
+/** Reader of spans of a PCM file as floats in [-1, 1]. Holds one file handle, never the whole recording. */
 export class PcmReader implements AsyncDisposable {
   private constructor(
     private readonly handle: FileHandle,
     private readonly sampleCount: number,
   ) {}
 
-  /** Opens the file; throws what `open` throws where it can't be read. */
+  /** Opens the file; throws the error of `open` if it cannot be read. */
   static async open(pcm: PcmFile): Promise<PcmReader> {
     return new PcmReader(await open(pcm.path, "r"), pcm.sampleCount);
   }
 
-  /** `length` samples from sample `start` on (`start` ≥ 0), padded with silence beyond the recording's end. */
+  /** Reads `length` samples from sample `start` (`start` ≥ 0) and pads with silence beyond the recording's end. */
   async read(start: number, length: number): Promise<Float32Array> {
     const samples = new Float32Array(length);
     const wanted = Math.max(0, Math.min(length, this.sampleCount - start));

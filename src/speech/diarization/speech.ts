@@ -5,20 +5,20 @@ import { FrameAverage } from "./frame-average.ts";
 import { PcmReader } from "./pcm.ts";
 
 /**
- * Speech begins where its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips made quiet, clipped,
- * noisy or like a telephone's, 0.5 and 0.25 lose 1.6 % of the speech, and one telephone call as a whole; these lose half
- * as much, and take 5 % of an hour of noise, music and tones for speech in place of 4 %: that costs time, but no invented
- * words, since what whisper guesses is left out.
+ * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. Tested on 74 clips that were made
+ * quiet, clipped, noisy or telephone-like. With 0.5 and 0.25, 1.6 % of the speech and one whole telephone call are
+ * lost. The values here lose half as much. They classify 5 % of an hour of noise, music and tones as speech instead of
+ * 4 %. That costs time but adds no hallucinated words, because whisper's guesses are discarded.
  */
 const ONSET = 0.3;
 const OFFSET = 0.15;
-/** Speech longer than this is cut at its weakest moment, so that every region fits into a chunk with its padding. */
+/** Longer speech is cut at its weakest frame, so that every region with its padding fits into a chunk. */
 const LONGEST_SECONDS = 29;
 
 /**
- * The speech of a recording in order, not overlapping, from the activity of all of its blocks. Empty where nobody speaks.
- * No region is longer than 29 s: where somebody speaks on, it is cut at the weakest moment and the next region begins
- * right there. Reads one block at a time, and of the samples what is to be cut.
+ * Returns the speech regions of a recording, computed from the activity of all its blocks. They are in order and do not
+ * overlap; the list is empty if nobody speaks. No region is longer than 29 s. Longer speech is cut at its weakest
+ * frame, and the next region begins there. Reads one block at a time, and only the samples of speech that must be cut.
  */
 export async function speechRegions(pcm: PcmFile, activityDirectory: string): Promise<Span[]> {
   await using reader = await PcmReader.open(pcm);
@@ -35,12 +35,12 @@ export async function speechRegions(pcm: PcmFile, activityDirectory: string): Pr
   return await finder.end();
 }
 
-/** Turns speech probabilities, frame by frame, into regions. */
+/** Converter from speech probabilities, frame by frame, to regions. */
 class RegionFinder {
   private readonly regions: Span[] = [];
-  /** Speech that has ended and waits to be cut. */
+  /** Finished runs that wait to be cut. */
   private ended: Run[] = [];
-  /** Frames since the probability last rose above OFFSET; speech once one of them passes ONSET. */
+  /** Frames since the probability last rose above OFFSET. They become speech if one of them exceeds ONSET. */
   private open: Run = { firstFrame: 0, levels: [] };
 
   constructor(
@@ -57,7 +57,7 @@ class RegionFinder {
     this.open.levels.push(level);
   }
 
-  /** Makes regions of what has ended, and of what is too long already of the rest. */
+  /** Converts the finished runs to regions, and the part of the open run that is already too long. */
   async settle(): Promise<void> {
     for (const run of this.ended) this.push(await this.cutLong(run));
     this.ended = [];
@@ -75,7 +75,7 @@ class RegionFinder {
     this.open = { firstFrame: 0, levels: [] };
   }
 
-  /** Makes regions of all of a run but its last part, which fits into a chunk. */
+  /** Converts a run to regions except its last part, which fits into a chunk. Returns that part. */
   private async cutLong(run: Run): Promise<Run> {
     let rest = run;
     while (lengthSeconds(rest.levels.length) > LONGEST_SECONDS) {

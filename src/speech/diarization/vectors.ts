@@ -4,7 +4,7 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** The vector at unit length; zeros stay zeros. */
+/** Returns the vector scaled to unit length; a zero vector stays zero. */
 export function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector));
   return length > 0 ? vector.map((value) => value / length) : vector.slice();

@@ -3,10 +3,13 @@ import type { Stretch } from "./clean-speech.ts";
 import { addScaled, unit } from "./vectors.ts";
 
 const MARK = "TVO2";
-/** window u32, local u8, padding, clean frames u16, first and last frame u32, then the embedding in f32. */
+/**
+ * Metadata size of a record: window u32, local u8, padding, clean frames u16, start and end frame u32. The embedding
+ * follows in f32.
+ */
 const META_BYTES = 16;
 
-/** A stretch of a voice, embedded by itself; `start` equals `end` where short pieces had to be joined. */
+/** A fragment of a voice with an embedding of its own. `start` equals `end` if short fragments were joined. */
 export interface VoicePiece extends Stretch {
   /** Of unit length. */
   embedding: Float32Array;
@@ -14,23 +17,23 @@ export interface VoicePiece extends Stretch {
 
 /** The voice of one local speaker in one window. */
 export interface Voice {
-  /** Window of the recording, and local speaker in it. */
+  /** Window of the recording, and the local speaker in that window. */
   window: number;
   local: number;
-  /** Frames in which this speaker is heard alone; 0 where they are too few to look at. */
+  /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
   cleanFrames: number;
-  /** At least one, in order. */
+  /** At least one fragment, in order. */
   pieces: VoicePiece[];
 }
 
-/** A voice as a whole: the mean of its pieces by their lengths, at unit length. */
+/** Returns the embedding of a whole voice: the mean of its fragments weighted by length, at unit length. */
 export function wholeVoice({ pieces }: Voice): Float32Array {
   const sum = new Float32Array(pieces[0]?.embedding.length ?? 0);
   for (const { start, end, embedding } of pieces) addScaled(sum, embedding, Math.max(1, end - start));
   return unit(sum);
 }
 
-/** Writes the voices of a block atomically, a record for each of their pieces. */
+/** Writes the voices of a block atomically, one record for each fragment. */
 export async function writeVoices(
   directory: string,
   block: number,
@@ -54,7 +57,7 @@ export async function writeVoices(
   await writeBlockFile(blockPath(directory, block), MARK, { firstWindow, count: records.length, recordBytes, body });
 }
 
-/** Reads the voices of a block, in order of windows. */
+/** Reads the voices of a block, ordered by window. */
 export async function readVoices(directory: string, block: number): Promise<Voice[]> {
   const { count, recordBytes, body } = await readBlockFile(blockPath(directory, block), MARK);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);

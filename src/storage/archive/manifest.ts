@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 
 export const manifestName = "manifest.json";
 export const databaseName = "transcribe.db";
-/** What a file of a recording is called in an archive. */
+/** Returns the name of a recording's file in an archive. */
 export const uploadName = (recordingId: string) => `uploads/${recordingId}`;
-/** The names that a backup's files may have beside the manifest's: what is unpacked lies under no other. */
+/** Names that files of a backup may have, except the manifest's; no other name is unpacked. */
 export const memberName = /^(?:transcribe\.db|uploads\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 const closed = { additionalProperties: false };

@@ -1,16 +1,19 @@
-/** A file in a tar archive: the one kind of entry that our archives have. */
+/** A file in a tar archive, the only kind of entry in our archives. */
 export interface TarFile {
   readonly name: string;
   readonly sizeBytes: number;
 }
 
 export const TAR_BLOCK_BYTES = 512;
-/** What a header's eleven octal digits can say; larger sizes are written as GNU tar does, in base 256. */
+/** Maximum size that a header's eleven octal digits can hold. Larger sizes are written in base 256, as GNU tar does. */
 export const TAR_MAX_FILE_BYTES = 8 ** 11 - 1;
 
 const REGULAR_FILE = "0";
 
-/** The header of a regular file (POSIX.1-1988 ustar), the same for the same file: of no owner and time. */
+/**
+ * Returns the header of a regular file (POSIX.1-1988 ustar). It has no owner and no time, so it is always the same for
+ * the same file.
+ */
 export function tarHeader({ name, sizeBytes }: TarFile): Uint8Array {
   if (name.length > 100) throw new RangeError(`${name} is too long for a tar header`);
   const block = Buffer.alloc(TAR_BLOCK_BYTES);
@@ -32,12 +35,12 @@ export function tarHeader({ name, sizeBytes }: TarFile): Uint8Array {
   return block;
 }
 
-/** How many zeros follow a file, up to the next block. */
+/** Returns the number of zero bytes that follow a file, up to the next block. */
 export function tarPadding(sizeBytes: number): number {
   return (TAR_BLOCK_BYTES - (sizeBytes % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 }
 
-/** The file that a header is of, if it is one that tarHeader makes; null for any other bytes. */
+/** Returns the file that a header describes if tarHeader makes the same bytes; null for any other bytes. */
 export function readTarHeader(block: Uint8Array): TarFile | null {
   if (block.byteLength !== TAR_BLOCK_BYTES) return null;
   const bytes = Buffer.from(block.buffer, block.byteOffset, block.byteLength);

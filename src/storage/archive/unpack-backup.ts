@@ -7,17 +7,18 @@ import { BackupError } from "../copy-database.ts";
 import { type Manifest, manifestName, manifestSchema, memberName } from "./manifest.ts";
 import { readTarHeader, TAR_BLOCK_BYTES, tarPadding } from "./tar-header.ts";
 
-/** As long as the manifest of a hundred thousand recordings. */
+/** Maximum size of a manifest: that of a hundred thousand recordings. */
 const maxManifestBytes = 32 * 1024 * 1024;
-/** More files than a manifest of that length can name: each takes 170 bytes of it at least. */
+/** More files than a manifest of maximum size can name: each takes at least 170 bytes of it. */
 const MAX_FILES = 200_000;
 const pieceBytes = 1 << 20;
 
 /**
- * Unpacks a backup into an empty folder, `transcribe.db` and `uploads/`, each file checked by the manifest and synced.
+ * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`. Each file is synced and checked against the
+ * manifest.
  * @param archive descriptor of the backup
  * @returns the names of its files
- * @throws {BackupError} for a file that was cut off or changed, or is none of ours; what was unpacked is the caller's to remove
+ * @throws {BackupError} when the file is truncated, changed or not ours; the caller removes the unpacked files
  */
 export function unpackBackup(archive: number, folder: string): string[] {
   const archiveBytes = fstatSync(archive).size;
@@ -45,7 +46,9 @@ export function unpackBackup(archive: number, folder: string): string[] {
   }
 }
 
-/** What is in an archive takes no more space than the archive, whose files are not compressed; it may have holes itself. */
+/**
+ * Requires free space of the archive's size. Its files are not compressed, so they need no more, even if it is sparse.
+ */
 function requireSpace(archiveBytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   if (archiveBytes <= bavail * bsize) return;

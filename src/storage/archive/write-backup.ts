@@ -11,12 +11,12 @@ import type { NewFile } from "../new-file.ts";
 import { databaseName, type Manifest, manifestName, uploadName } from "./manifest.ts";
 import { TAR_BLOCK_BYTES, tarHeader, tarPadding } from "./tar-header.ts";
 
-/** What a backup holds. */
+/** The content and size of a backup. */
 export interface WrittenBackup {
   readonly database: DatabaseFacts;
   /** Recordings as they were sent. */
   readonly uploads: { readonly files: number; readonly bytes: number };
-  /** Of the archive. */
+  /** Size of the backup file. */
   readonly sizeBytes: number;
 }
 
@@ -26,15 +26,16 @@ interface Upload {
 }
 
 const pieceBytes = 1 << 20;
-/** Tries at a moment in which no recording ends and is removed at once. */
+/** Maximum number of attempts to copy the database without a recording that finishes and is removed meanwhile. */
 const mostTries = 5;
 
 /**
- * Writes the database and the recordings that it names into one file, while a server may work on them. What has not ended in
- * the database has its recording in the archive; of what has ended, those that are still kept. The copy of the database is
- * made in the data directory's `backups/`, which takes as much space as the database until the backup is written.
- * @param target published by the caller, when this returns
- * @throws {BackupError} for a disk that is full or not writable, a source that is no database
+ * Writes the database and its recordings into one file, while a server may process them. The archive has the upload of
+ * every recording that is queued or processing in the database copy. Of finished recordings, it has the uploads that
+ * are still stored. The database copy is made in `backups/` of the data directory. It takes as much space as the
+ * database until the backup is written.
+ * @param target published by the caller after this returns
+ * @throws {BackupError} when the disk is full or not writable, or the source is not a database
  */
 export function writeBackup(paths: DataPaths, target: NewFile): WrittenBackup {
   return withSnapshot(paths, target, (snapshot) => {
@@ -42,7 +43,7 @@ export function writeBackup(paths: DataPaths, target: NewFile): WrittenBackup {
     try {
       for (let tries = 1; ; tries++) {
         rmSync(snapshot, { force: true });
-        // A recording that ends meanwhile may be removed at once; opened, it can be read nevertheless.
+        // A recording that finishes meanwhile may be removed at once, but an open file stays readable.
         held = openAll(paths, uploadsIn(paths.databasePath), held);
         copyDatabase(paths.databasePath, snapshot);
         held = openAll(paths, uploadsIn(snapshot), held);
@@ -57,7 +58,7 @@ export function writeBackup(paths: DataPaths, target: NewFile): WrittenBackup {
   });
 }
 
-/** Writes a copy of the database alone, of which SQLite makes use as it is. See writeBackup. */
+/** Writes only a copy of the database, which SQLite can open directly. See writeBackup. */
 export function writeDatabaseBackup(paths: DataPaths, target: NewFile): WrittenBackup {
   return withSnapshot(paths, target, (snapshot) => {
     copyDatabase(paths.databasePath, snapshot);
@@ -70,7 +71,10 @@ export function writeDatabaseBackup(paths: DataPaths, target: NewFile): WrittenB
   });
 }
 
-/** SQLite writes to a path alone, and the target may lie where this process has no rights any more. */
+/**
+ * Runs `write` with the path of a temporary snapshot and removes the snapshot. SQLite writes only to a path, and this
+ * process may have no rights any more where the target is.
+ */
 function withSnapshot(
   paths: DataPaths,
   target: NewFile,
@@ -90,7 +94,7 @@ function withSnapshot(
   }
 }
 
-/** The recordings that were sent or fetched, by a database of any version. */
+/** Returns the recordings that were uploaded or fetched, from a database of any version. */
 function uploadsIn(databasePath: string): Upload[] {
   using database = new Database(databasePath, { readonly: true });
   database.run("PRAGMA busy_timeout = 10000");
@@ -102,7 +106,7 @@ function uploadsIn(databasePath: string): Upload[] {
     .map(({ id, open }) => ({ id, isOpen: open === 1 }));
 }
 
-/** Opens the files of recordings that have not ended, which are few; those that were opened before stay so. */
+/** Opens the files of queued and processing recordings, which are few; files that are open already stay open. */
 function openAll(paths: DataPaths, uploads: readonly Upload[], held: ReadonlyMap<string, number>) {
   const opened = new Map(held);
   for (const { id, isOpen } of uploads) {
@@ -147,7 +151,7 @@ function writeArchive(paths: DataPaths, snapshot: string, target: NewFile, held:
   };
 }
 
-/** A file that is there is whole and never changes. */
+/** Appends a file to the archive. An existing file is complete and never changes. */
 function appendFile(target: NewFile, name: string, file: number): { sizeBytes: number; sha256: string } {
   const sizeBytes = fstatSync(file).size;
   target.write(tarHeader({ name, sizeBytes }));
@@ -158,7 +162,10 @@ function appendFile(target: NewFile, name: string, file: number): { sizeBytes: n
   return { sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** @returns how many bytes were copied: as many as the file had at the start, if it did not become shorter */
+/**
+ * Copies a file into the archive.
+ * @returns the number of bytes copied, which is the initial size unless the file became shorter
+ */
 function copyInto(target: NewFile, file: number, onPiece: (piece: Uint8Array) => void): number {
   const sizeBytes = fstatSync(file).size;
   const buffer = Buffer.alloc(pieceBytes);

@@ -5,7 +5,7 @@ interface Declared {
   readonly help: string;
 }
 
-/** A gauge without labels, asked for when the metrics are read; null leaves it out. */
+/** Registers a gauge without labels. `ask` is called when the metrics are read; null leaves the gauge out. */
 export function askedGauge(
   registry: Registry,
   declared: Declared,
@@ -22,7 +22,10 @@ export interface Sample<L extends string> {
   readonly value: number;
 }
 
-/** A gauge with labels, asked for when the metrics are read; a series that is not told any more is gone. */
+/**
+ * Registers a gauge with labels. `ask` is called when the metrics are read; series that it no longer returns are
+ * dropped.
+ */
 export function labelledGauge<L extends string>(
   registry: Registry,
   declared: Declared & { readonly labelNames: readonly L[] },
@@ -35,14 +38,14 @@ export function labelledGauge<L extends string>(
     async collect() {
       const samples = await ask();
       gauge.reset();
-      // A reset gauge without labels reads 0, which is not the same as nothing.
+      // A reset gauge without labels reads 0, so its series is removed.
       if (samples.length === 0) gauge.remove({});
       for (const { labels, value } of samples) gauge.set(labels, value);
     },
   });
 }
 
-/** A counter whose series all begin at 0, so that the first increase is seen as one. */
+/** Registers a counter whose series all start at 0, so that Prometheus sees the first increase. */
 export function closedCounter<L extends string>(
   registry: Registry,
   declared: Declared & { readonly labelNames: readonly L[] },
@@ -53,14 +56,14 @@ export function closedCounter<L extends string>(
   return counter;
 }
 
-/** How often something was counted. */
+/** A label value and its count. */
 export interface Counted {
   /** The label's value. */
   readonly name: string;
   readonly count: number;
 }
 
-/** A counter's series by one label, none that is 0, the highest first. */
+/** Returns a counter's nonzero series by the value of one label, highest count first. */
 export function countsOf<L extends string>(
   { values }: { readonly values: readonly { readonly labels: Partial<Record<L, unknown>>; readonly value: number }[] },
   label: L,

@@ -2,47 +2,47 @@ import { Counter, type Registry } from "prom-client";
 import { askedGauge, type Counted, closedCounter, countsOf, labelledGauge } from "./declare.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
-/** A worker, and what it computes on. */
+/** A worker process and its device. */
 interface MeasuredWorker {
-  /** null while there is none. */
+  /** null while the process does not run. */
   readonly pid: number | null;
-  /** null: it computes on the CPU. */
+  /** null: the worker computes on the CPU. */
   readonly gpu: {
-    /** Its backend and number, e.g. `CUDA0`. */
+    /** Backend and number, e.g. `CUDA0`. */
     readonly label: string;
     readonly name: string;
   } | null;
-  /** Of that GPU; null while it is not known. */
+  /** Memory of that GPU; null while it is not known. */
   readonly gpuMemory: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
 
 export interface EngineSource {
   engine(): {
     readonly ready: boolean;
-    /** There is no worker, since nothing was to do for long; it is started when there is. */
+    /** Whether the worker was stopped because it was idle for long. It is started again when there is work. */
     readonly asleep: boolean;
-    /** One, or one for each GPU. */
+    /** One worker, or one for each GPU. */
     readonly workers: readonly MeasuredWorker[];
   };
-  /** The id of the speech model that new recordings get. */
+  /** Returns the id of the speech model that new recordings get. */
   modelInUse(): string;
 }
 
-/** A piece of work that is done, and the part of a recording that it was done for. */
+/** Time spent on a step, and the length of the audio that was processed. */
 export interface StepWork {
   readonly step: string;
   /** `cpu`, or the GPU backend. */
   readonly device: string;
-  /** The GPU's label; empty or missing where the CPU did it. */
+  /** The GPU's label; empty or missing if the CPU did the work. */
   readonly gpu?: string;
   readonly seconds: number;
   readonly audioSeconds: number;
 }
 
-/** Signals that broken or killed native code ends with. */
+/** Signals that end crashed or killed native code. */
 const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGTERM"];
 
-/** The inference worker: how fast it is, and how it stands. */
+/** Metrics of the inference worker: speed, status and memory. */
 export class EngineMetrics {
   readonly #stepSeconds: Counter<"step" | "device" | "gpu">;
   readonly #stepAudioSeconds: Counter<"step" | "device" | "gpu">;
@@ -128,7 +128,7 @@ export class EngineMetrics {
     );
   }
 
-  /** What was done of each step on each device since the server was started. */
+  /** Returns the work of each step on each device since the server was started. */
   async work(): Promise<StepWork[]> {
     const [seconds, audio] = await Promise.all([this.#stepSeconds.get(), this.#stepAudioSeconds.get()]);
     return seconds.values.map(({ labels, value }) => {
@@ -141,7 +141,10 @@ export class EngineMetrics {
     });
   }
 
-  /** Times that the worker ended unasked since then, by signal; `none` is an exit of its own. */
+  /**
+   * Returns the number of unexpected worker exits since the server was started, by signal. `none` is an exit without a
+   * signal.
+   */
   async deaths(): Promise<Counted[]> {
     return countsOf(await this.#deaths.get(), "signal");
   }
@@ -151,7 +154,7 @@ export class EngineMetrics {
     this.#stepAudioSeconds.inc({ step, device, gpu }, audioSeconds);
   }
 
-  /** @param signal null where the worker ended by itself */
+  /** Counts an unexpected exit of the worker. @param signal null if the worker exited by itself */
   workerDied(signal: string | null): void {
     this.#deaths.inc({ signal: signal === null ? "none" : signals.includes(signal) ? signal : "other" });
   }

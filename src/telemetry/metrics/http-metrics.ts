@@ -3,14 +3,14 @@ import { type Counted, closedCounter, countsOf } from "./declare.ts";
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"]);
 
-/** What clients ask for and what they are told. */
+/** Metrics of requests, refusals and received uploads. */
 export class HttpMetrics {
   readonly #requests: Counter<"method" | "status">;
   readonly #requestSeconds: Histogram<"method">;
   readonly #refusals: Counter<"code">;
   readonly #uploadBytes: Counter;
 
-  /** @param refusalCodes every code of an error envelope */
+  /** @param refusalCodes all codes of error envelopes */
   constructor(registry: Registry, refusalCodes: readonly string[]) {
     const registers = [registry];
     this.#requests = new Counter({
@@ -52,7 +52,7 @@ export class HttpMetrics {
     this.#refusals.inc({ code });
   }
 
-  /** Requests that were answered with an error since the server was started, by its code. */
+  /** Returns the number of requests answered with an error since the server was started, by error code. */
   async refusals(): Promise<Counted[]> {
     return countsOf(await this.#refusals.get(), "code");
   }

@@ -5,14 +5,14 @@ import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
 
-/** What is asked when the metrics are read, and the closed lists that labels come from. */
+/** Sources of values that are read with the metrics, and the closed lists of label values. */
 export interface MetricSources extends QueueSource, EngineSource, StorageSource {
   readonly version: string;
   readonly refusalCodes: readonly string[];
   readonly failures: readonly FailureKind[];
 }
 
-/** What there is to know of a metric before it has a value. */
+/** Description of a metric, independent of its value. */
 export interface MetricDescription {
   readonly name: string;
   /** counter, gauge or histogram. */
@@ -21,7 +21,10 @@ export interface MetricDescription {
   readonly labels: readonly string[];
 }
 
-/** What the server tells Prometheus. Labels come from closed lists and the operator's own names, never from a request. */
+/**
+ * The server's Prometheus metrics. Label values come from closed lists and the operator's own names, never from a
+ * request.
+ */
 export class Metrics {
   readonly http: HttpMetrics;
   readonly recordings: RecordingMetrics;
@@ -36,12 +39,12 @@ export class Metrics {
     registerProcessMetrics(this.#registry, sources.version);
   }
 
-  /** All of it in Prometheus's text format. */
+  /** Returns all metrics in Prometheus's text format. */
   read(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** Every metric there is, in the order in which they are told. */
+  /** Returns descriptions of all metrics, in the order of the output. */
   describe(): MetricDescription[] {
     return this.#registry.getMetricsAsArray().map((metric) => {
       const labels: unknown = "labelNames" in metric ? metric.labelNames : [];
@@ -51,5 +54,5 @@ export class Metrics {
   }
 }
 
-/** Prometheus's text format, 0.0.4. */
+/** Media type of Prometheus's text format, version 0.0.4. */
 export const metricsMediaType = "text/plain; version=0.0.4; charset=utf-8";

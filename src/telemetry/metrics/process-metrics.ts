@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, type Registry } from "prom-client";
 import { askedGauge, labelledGauge } from "./declare.ts";
 
-/** The server's own process, by the names that Prometheus's client libraries agree on, and which program it is. */
+/** Registers metrics of the server process, named as in Prometheus's client libraries, and the program's version. */
 export function registerProcessMetrics(registry: Registry, version: string): void {
   labelledGauge(
     registry,

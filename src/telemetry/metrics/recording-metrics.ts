@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
 import { askedGauge, closedCounter, labelledGauge } from "./declare.ts";
 
-/** Recordings of one state and one account priority. */
+/** Number of recordings with one status and one account priority. */
 export interface OpenRecordings {
   readonly status: "queued" | "processing";
   readonly priority: number;
@@ -10,32 +10,32 @@ export interface OpenRecordings {
 
 export interface QueueSource {
   openRecordings(): readonly OpenRecordings[];
-  /** Recordings that wait because the machine can't work, by every kind of trouble there is. */
+  /** Returns the number of recordings that wait for the machine to work again, for every kind of trouble. */
   stalledRecordings(): readonly { readonly trouble: string; readonly count: number }[];
-  /** How long the recording that has waited longest has been waiting; 0 when none waits. */
+  /** Returns the longest time that a waiting recording has been queued; 0 when none waits. */
   oldestWaitingSeconds(): number;
 }
 
-/** How a recording ended, for counting. */
+/** Result of a recording, for the counters. */
 export interface EndedRecording {
   readonly status: "completed" | "failed";
   /** `failure_reason`, or empty. */
   readonly reason: string;
-  /** The true cause behind `internal`, or empty. */
+  /** The actual cause of the failure reason `internal`, or empty. */
   readonly cause: string;
-  /** ISO code; empty where it was not found out. */
+  /** ISO code; empty if the language was not determined. */
   readonly language: string;
   readonly audioSeconds: number;
   readonly processingSeconds: number;
 }
 
-/** A failure as it is counted; `cause` is empty but for `internal`. */
+/** A kind of failure. `cause` is empty except for the reason `internal`. */
 export interface FailureKind {
   readonly reason: string;
   readonly cause: string;
 }
 
-/** Recordings on their way from the queue to their end. */
+/** Metrics of recordings from the queue to completion or failure. */
 export class RecordingMetrics {
   readonly #ended: Counter<"status" | "reason" | "cause">;
   readonly #languages: Counter<"language">;
@@ -43,7 +43,7 @@ export class RecordingMetrics {
   readonly #audioCompleted: Counter;
   readonly #processingSeconds: Counter;
 
-  /** @param failures every kind of failure there is */
+  /** @param failures all kinds of failure that exist */
   constructor(registry: Registry, queue: QueueSource, failures: readonly FailureKind[]) {
     const registers = [registry];
     labelledGauge(
@@ -107,7 +107,9 @@ export class RecordingMetrics {
     });
   }
 
-  /** Recordings that failed since the server was started, by why; none that there is none of. */
+  /**
+   * Returns the number of failed recordings since the server was started, by kind. Kinds without failures are left out.
+   */
   async failures(): Promise<(FailureKind & { readonly count: number })[]> {
     const { values } = await this.#ended.get();
     return values
@@ -118,12 +120,12 @@ export class RecordingMetrics {
       }));
   }
 
-  /** A recording's length became known. */
+  /** Counts the audio of a recording whose length became known. */
   decoded(audioSeconds: number): void {
     this.#audioReceived.inc(audioSeconds);
   }
 
-  /** A recording left its slot to another account's and resumes later. */
+  /** Counts the slot time of a recording that yielded its slot to another account and resumes later. */
   parked(processingSeconds: number): void {
     this.#processingSeconds.inc(processingSeconds);
   }
@@ -137,7 +139,7 @@ export class RecordingMetrics {
   }
 }
 
-/** Priority 0, which accounts have unless told otherwise, is always told, so that an empty queue reads 0. */
+/** Always includes priority 0, the default of accounts, so that an empty queue reads 0. */
 function openSamples(open: readonly OpenRecordings[]) {
   const none = (["queued", "processing"] as const).map((status) => ({ status, priority: 0, count: 0 }));
   return [...none, ...open].map(({ status, priority, count }) => ({

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** Resident memory of another process, in bytes; null where it is gone or the system has no /proc (proc(5)). */
+/**
+ * Returns the resident memory of another process in bytes; null if it has exited or the system has no /proc (proc(5)).
+ */
 export function residentBytes(pid: number | null): number | null {
   if (pid === null) return null;
   try {

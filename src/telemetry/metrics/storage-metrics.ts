@@ -2,21 +2,21 @@ import type { Registry } from "prom-client";
 import { askedGauge, labelledGauge } from "./declare.ts";
 
 export interface StorageSource {
-  /** Bytes on disk; asked a few times for one reading of the metrics. */
+  /** Returns sizes in bytes. Called several times for each reading of the metrics. */
   disk(): Promise<{
     readonly freeBytes: number;
     readonly sizeBytes: number;
     readonly databaseBytes: number;
-    /** By folder of the data directory. */
+    /** Size of each folder of the data directory. */
     readonly folders: Readonly<Record<string, number>>;
   }>;
-  /** When the certificate ends, in seconds since the epoch; null without TLS. */
+  /** Returns the time at which the certificate expires, in seconds since the epoch; null without TLS. */
   certificateEndsAt(): number | null;
 }
 
-/** What fills the disk, and the certificate that must not end unseen. */
+/** Registers metrics of the disk and of the certificate's expiry. */
 export function registerStorageMetrics(registry: Registry, source: StorageSource): void {
-  // A disk that can't be asked leaves its figures out; all others are needed the more.
+  // If the disk can't be read, only its own metrics are left out: all others matter even more then.
   const disk = () => source.disk().catch(() => null);
   askedGauge(
     registry,

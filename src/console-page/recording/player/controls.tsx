@@ -9,12 +9,15 @@ const texts = strings.player;
 interface ControlsProps {
   readonly playback: Playback;
   readonly durationSeconds: number;
-  /** Called when it is to be tried again, after it could not be played. */
+  /** Called when the user retries after a playback error. */
   readonly onAgain: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Plays and skips, tells the time, and sets the speed. @param props.children more buttons, at the end */
+/**
+ * Renders the controls to play, skip and set the speed, and shows the time.
+ * @param props.children more buttons at the end
+ */
 export function Controls({ playback, durationSeconds, onAgain, children }: ControlsProps) {
   const { isPlaying, rate, isBroken } = usePlaybackState(playback);
   const seconds = useWholeSeconds(playback);

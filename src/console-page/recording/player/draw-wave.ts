@@ -4,16 +4,16 @@ import type { Bar, View } from "./wave-bars.ts";
 interface Drawing {
   readonly bars: readonly Bar[];
   readonly view: View;
-  /** What is being played. */
+  /** Playback position. */
   readonly seconds: number;
-  /** Pixels from one bar to the next. */
+  /** Distance between the left edges of two bars, in pixels. */
   readonly barStep: number;
 }
 
-/** How much of a bar's colour is left where it was not played yet. */
+/** Opacity of bars that have not been played yet. */
 const aheadAlpha = 0.42;
 
-/** Draws a strip of bars, in full colour up to where it is played. */
+/** Draws the waveform as bars, in full colour up to the playback position. */
 export function drawWave(canvas: HTMLCanvasElement, { bars, view, seconds, barStep }: Drawing): void {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = canvas.getContext("2d");

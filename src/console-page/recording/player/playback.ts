@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Speeds to choose from; voices keep their pitch. */
+/** Playback speeds to choose from; the pitch does not change. */
 export const rates: readonly number[] = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3];
 
-/** The page's texts and docs/console.md say how many. */
+/** Seconds per skip. The page's texts and docs/console.md state this number. */
 const skippedSeconds = 5;
 
-/** What plays the recording, and tells its time often enough for words to be followed. */
+/** Plays the recording, and reports the time often enough to follow single words. */
 export class Playback {
   readonly audio = new Audio();
   readonly #listeners = new Set<(seconds: number) => void>();
@@ -21,7 +21,10 @@ export class Playback {
     return this.audio.currentTime;
   }
 
-  /** Tells the time whenever it changes, at most once a frame. @returns what ends it */
+  /**
+   * Calls `listener` whenever the time changes, at most once per frame.
+   * @returns a function that removes the listener
+   */
   onTime(listener: (seconds: number) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -31,7 +34,7 @@ export class Playback {
     this.audio.src = address;
   }
 
-  /** Loads it anew after it could not be had, and goes to where it was. */
+  /** Reloads the audio after an error and restores the position. */
   reload(): void {
     const { currentTime, playbackRate } = this.audio;
     this.audio.load();
@@ -44,12 +47,12 @@ export class Playback {
     this.#tell();
   }
 
-  /** A few seconds forward, or back. */
+  /** Skips a few seconds forward or back. */
   skip(step: 1 | -1): void {
     this.seek(this.seconds + step * skippedSeconds);
   }
 
-  /** From a time, where one is given. A browser may refuse until somebody has clicked or typed. */
+  /** Plays, from a time if one is given. A browser may refuse until the user has clicked or pressed a key. */
   play(fromSeconds: number | null = null): void {
     if (fromSeconds !== null) this.seek(fromSeconds);
     this.audio.play().catch(() => {});
@@ -60,7 +63,7 @@ export class Playback {
     else this.audio.pause();
   }
 
-  /** Takes the next higher or lower speed. */
+  /** Changes to the next higher or lower speed. */
   changeRate(step: 1 | -1): void {
     const now = rates.indexOf(this.audio.playbackRate);
     this.audio.playbackRate = rates[Math.max(0, Math.min(rates.length - 1, now + step))] ?? 1;
@@ -83,14 +86,14 @@ export class Playback {
   };
 }
 
-/** A playback for as long as a screen is shown. */
+/** Returns a playback that ends when its screen is closed. */
 export function usePlayback(): Playback {
   const [playback] = useState(() => new Playback());
   useEffect(() => () => playback.end(), [playback]);
   return playback;
 }
 
-/** How a playback stands, but for its time. */
+/** Returns the state of a playback, except its time. */
 export function usePlaybackState({ audio }: Playback) {
   const read = () => ({ isPlaying: !audio.paused, rate: audio.playbackRate, isBroken: audio.error !== null });
   const [state, setState] = useState(read);
@@ -104,7 +107,7 @@ export function usePlaybackState({ audio }: Playback) {
   return state;
 }
 
-/** The time in whole seconds, for what shows no more of it. */
+/** Returns the time in whole seconds, for components that need no more precision. */
 export function useWholeSeconds(playback: Playback): number {
   const [seconds, setSeconds] = useState(() => Math.floor(playback.seconds));
   useEffect(() => playback.onTime((now) => setSeconds(Math.floor(now))), [playback]);

@@ -16,13 +16,13 @@ interface PlayerProps {
   readonly playback: Playback;
   readonly outline: Outline;
   readonly durationSeconds: number;
-  /** As it was when the recording was asked for. */
+  /** Status of the playback copy when the recording was loaded. */
   readonly listening: Listening;
-  /** Called when somebody goes to a place on the strip. */
+  /** Called when the user seeks on the waveform. */
   readonly onSeek: () => void;
 }
 
-/** Plays the recording: the strip of its sound, and the controls below. */
+/** Renders the player: the waveform, and the controls below it. */
 export function Player({ recordingId, playback, outline, durationSeconds, listening, onSeek }: PlayerProps) {
   const [magnification, setMagnification] = useState(1);
   const { now, look } = useListening(recordingId, listening);
@@ -31,7 +31,7 @@ export function Player({ recordingId, playback, outline, durationSeconds, listen
     if (isReady) playback.load(dataUrl(`recordings/${recordingId}/audio`));
   }, [isReady, playback, recordingId]);
   const again = () => {
-    // It may be gone, with the recording itself.
+    // The copy may have been deleted together with the recording.
     look();
     playback.reload();
   };

@@ -2,13 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import type { Listening } from "../../../console/contract.ts";
 import { useAnswer } from "../../use-answer.ts";
 
-/** Milliseconds from one look at how far the copy to listen to is, to the next. */
+/** Milliseconds between two requests for the progress of the playback copy. */
 const lookEvery = 1_000;
 
 /**
- * How the copy to listen to stands; to ask has it made where it is not there.
- * @param first as it was when the recording was asked for
- * @returns with `look`, which asks anew
+ * Returns the status of the playback copy. If it is missing, the request makes the server create it.
+ * @param first status when the recording was loaded
+ * @returns the status as `now`, and `look`, which requests it again
  */
 export function useListening(recordingId: string, first: Listening) {
   const [isAsked, setAsked] = useState(first.state !== "ready");

@@ -1,29 +1,29 @@
 import type { Outline, Waveform } from "../../../console/contract.ts";
 import { speakerAt } from "../places.ts";
 
-/** Loudness over a stretch of a recording: a height from 0 to 255 for each piece of it. */
+/** Loudness of a section of a recording: heights from 0 to 255 at a fixed rate. */
 export interface Peaks {
   readonly perSecond: number;
   readonly startSeconds: number;
   readonly values: Uint8Array;
 }
 
-/** A stretch of a recording. */
+/** A section of a recording, in seconds. */
 export interface View {
   readonly from: number;
   readonly to: number;
 }
 
 export interface Bar {
-  /** Middle of what it stands for, in seconds. */
+  /** Middle of the bar's time range, in seconds. */
   readonly seconds: number;
   /** 0 to 1. */
   readonly height: number;
-  /** Place of who speaks among the speakers; -1: nobody. */
+  /** Index of the speaker; -1: nobody. */
   readonly speaker: number;
 }
 
-/** What a bar measures where how loud it was is not known: somebody speaks, or nobody. */
+/** Height of a bar while the loudness is unknown, with and without speech. */
 const speechHeight = 0.4;
 const silenceHeight = 0.06;
 
@@ -32,7 +32,10 @@ export function peaksOf({ peaks, peaks_per_second, start_seconds }: Waveform): P
   return { perSecond: peaks_per_second, startSeconds: start_seconds, values };
 }
 
-/** Bars for a strip: how loud it is and who speaks, the loudest of each bar's time. @param peaks null: not known */
+/**
+ * Returns the bars of a waveform: the maximum loudness in each bar's time range, and the speaker.
+ * @param peaks null: the loudness is unknown
+ */
 export function barsOf(peaks: Peaks | null, outline: Outline, { from, to }: View, count: number): Bar[] {
   const width = (to - from) / count;
   return Array.from({ length: count }, (_, index) => {
@@ -52,17 +55,17 @@ function loudest({ perSecond, startSeconds, values }: Peaks, from: number, to: n
   return Math.max(silenceHeight, most / 255);
 }
 
-/** Shortest stretch that the strip is widened to, in seconds. */
+/** Shortest section that the waveform zooms to, in seconds. */
 const closest = 20;
 
-/** The stretch that is shown at a magnification: around a time, within the recording. */
+/** Returns the visible section at a magnification: around a time, within the recording. */
 export function viewAround(seconds: number, durationSeconds: number, magnification: number): View {
   const length = Math.min(durationSeconds, Math.max(closest, durationSeconds / magnification));
   const from = Math.max(0, Math.min(durationSeconds - length, seconds - length / 2));
   return { from, to: from + length };
 }
 
-/** Whether a magnification shows less than half of it does. */
+/** Returns whether a higher magnification would show a shorter section. */
 export function canMagnify(durationSeconds: number, magnification: number): boolean {
   return durationSeconds / magnification > closest;
 }

@@ -8,24 +8,24 @@ import { drawWave } from "./draw-wave.ts";
 import type { Playback } from "./playback.ts";
 import { barsOf, peaksOf, type View, viewAround } from "./wave-bars.ts";
 
-/** Pixels from one bar to the next. */
+/** Distance between the left edges of two bars, in pixels. */
 const barStep = 3;
-/** Of a stretch, from the server: enough for two to a bar on a wide screen. */
+/** Maximum number of peaks per request: enough for two per bar on a wide screen. */
 const mostPeaks = 2_000;
 
 interface WaveProps {
   readonly recordingId: string;
   readonly playback: Playback;
   readonly outline: Outline;
-  /** Whether the server knows how loud it is. */
+  /** Whether the server has the waveform. */
   readonly hasPeaks: boolean;
   readonly durationSeconds: number;
   readonly magnification: number;
-  /** Called when somebody goes to a place. */
+  /** Called when the user seeks. */
   readonly onSeek: () => void;
 }
 
-/** The recording as a strip: how loud it is, in the colours of who speaks; a slider for the keyboard and the pointer. */
+/** Renders the waveform in the colours of the speakers, as a slider for the keyboard and the pointer. */
 export function Wave(props: WaveProps) {
   const { recordingId, playback, outline, hasPeaks, durationSeconds, magnification, onSeek } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -43,7 +43,7 @@ export function Wave(props: WaveProps) {
   const bars = useMemo(() => barsOf(peaks, outline, view, count), [peaks, outline, view, count]);
   const look = useLook();
 
-  // Another look has other colours.
+  // `look` is a dependency because the colours depend on the theme.
   useEffect(() => {
     const show = (seconds: number) => {
       if (canvas.current !== null) drawWave(canvas.current, { bars, view, seconds, barStep });
@@ -78,7 +78,7 @@ export function Wave(props: WaveProps) {
   );
 }
 
-/** Of an element, as it changes. */
+/** Returns the width of an element, updated when it changes. */
 function useWidth(element: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -90,7 +90,7 @@ function useWidth(element: { current: HTMLElement | null }): number {
   return width;
 }
 
-/** Changes when the page is shown light or dark. */
+/** Returns a number that changes when the page switches between light and dark. */
 function useLook(): number {
   const [look, setLook] = useState(0);
   useEffect(() => {

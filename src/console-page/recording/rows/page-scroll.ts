@@ -1,11 +1,11 @@
-/** Milliseconds that a move takes, unless the reader has asked for less movement. */
+/** Milliseconds of a smooth scroll. With reduced motion, the page jumps. */
 const moveMilliseconds = 320;
-/** Milliseconds after a change of the page's height in which the browser may move it by itself. */
+/** Milliseconds after a change of the page's height in which the browser may scroll by itself. */
 const settlingMilliseconds = 150;
-/** What scrolls by itself, or lets nothing behind it be scrolled. */
+/** Elements that scroll separately, or prevent the page behind them from scrolling. */
 const ownScroll = ".beside, .tray, .player, dialog";
 
-/** Moves the page, and tells its own moves from those of the reader, whatever they are made with. */
+/** Scrolls the page, and distinguishes its own scrolling from the reader's, whatever input device the reader uses. */
 export class PageScroll {
   readonly #onReader: () => void;
   readonly #ended = new AbortController();
@@ -14,7 +14,7 @@ export class PageScroll {
   #isMoving = false;
   #settledAt = 0;
 
-  /** @param onReader called when the reader moves the page */
+  /** @param onReader called when the reader scrolls the page */
   constructor(onReader: () => void) {
     this.#onReader = onReader;
     addEventListener("scroll", this.#seeScroll, { signal: this.#ended.signal, passive: true });
@@ -24,12 +24,12 @@ export class PageScroll {
     }
   }
 
-  /** Whether it is on its way to a place. */
+  /** Whether a smooth scroll is in progress. */
   get isMoving(): boolean {
     return this.#isMoving;
   }
 
-  /** Moves the page to a place, gently where it is near. */
+  /** Scrolls to a position, smoothly if it is less than a window's height away. */
   to(top: number): void {
     this.stop();
     const from = scrollY;
@@ -49,13 +49,13 @@ export class PageScroll {
     this.#frame = requestAnimationFrame(step);
   }
 
-  /** Moves along with what is shown when something above it takes another height. */
+  /** Scrolls by a difference in height above the visible rows, so that these keep their position. */
   by(delta: number): void {
     this.settle();
     this.#jump(scrollY + delta);
   }
 
-  /** Takes moves of the next moment for the browser's own: the page's height changes. */
+  /** Treats scroll events of the next moment as the browser's own, because the page's height changes. */
   settle(): void {
     this.#settledAt = performance.now() + settlingMilliseconds;
   }
@@ -75,7 +75,7 @@ export class PageScroll {
     this.#expected = scrollY;
   }
 
-  /** What moves the page by hand counts at once, also while it settles. */
+  /** Input by wheel or touch always counts as the reader's, even while the page settles. */
   readonly #seeHand = (event: WheelEvent | TouchEvent) => {
     const isZoom = event.ctrlKey;
     const isElsewhere = event.target instanceof Element && event.target.closest(ownScroll) !== null;

@@ -1,13 +1,13 @@
 import { lastAtMost } from "../last-at-most.ts";
 
 /**
- * Heights of all rows of a list in pixels, guessed until a row was seen, and where each row begins. Finding a row takes time
- * in proportion to the logarithm of their number, changing one in proportion to the number of those behind it that are asked
- * for: tens of microseconds for tens of thousands.
+ * Heights and positions of all rows of a list, in pixels. A height is estimated until the row was rendered. Finding a
+ * row takes time logarithmic in the number of rows. After a change, the positions of the rows after it are recomputed
+ * on demand. This takes tens of microseconds for tens of thousands of rows.
  */
 export class RowHeights {
   readonly #heights: Float64Array;
-  /** Of each row's upper edge, and of the end; right up to #rightTo. */
+  /** Offsets of each row's upper edge, and of the end; valid up to index #rightTo. */
   readonly #offsets: Float64Array;
   #rightTo = 0;
 
@@ -24,7 +24,7 @@ export class RowHeights {
     return this.offsetOf(this.count);
   }
 
-  /** Pixels from the list's beginning to a row's upper edge; of `count`, to the list's end. */
+  /** Returns the offset of a row's upper edge in pixels; for `count`, the offset of the list's end. */
   offsetOf(index: number): number {
     const wanted = Math.max(0, Math.min(index, this.count));
     for (; this.#rightTo < wanted; this.#rightTo++) {
@@ -33,7 +33,10 @@ export class RowHeights {
     return at(this.#offsets, wanted);
   }
 
-  /** Takes a row's height as it was measured. @returns whether that changed anything */
+  /**
+   * Sets the measured height of a row.
+   * @returns whether the height has changed
+   */
   set(index: number, height: number): boolean {
     if (index < 0 || index >= this.count || Math.abs(at(this.#heights, index) - height) < 0.5) return false;
     this.#heights[index] = height;
@@ -41,7 +44,7 @@ export class RowHeights {
     return true;
   }
 
-  /** The row at a place; the first or last one where the place lies outside. */
+  /** Returns the index of the row at an offset; the first or last row if the offset is outside. */
   indexAt(offset: number): number {
     this.offsetOf(this.count);
     return Math.max(0, lastAtMost(this.#offsets.subarray(0, this.count), offset));

@@ -4,19 +4,19 @@ import { PageScroll } from "./page-scroll.ts";
 import { type RowRange, VirtualRows } from "./virtual-rows.ts";
 
 export interface UsedRows {
-  /** For the element that is as high as all rows would be. */
+  /** Ref for the element that is as high as all rows together. */
   readonly list: RefObject<HTMLDivElement | null>;
   readonly rows: RefObject<VirtualRows | null>;
-  /** Rows that are to be in the page. */
+  /** Rows to render. */
   readonly range: RowRange;
-  /** Takes each row that comes into the page or leaves it. */
+  /** Called for each row that is added to the page or removed from it. */
   readonly onRow: (index: number, element: HTMLElement | null) => void;
 }
 
 /**
- * The rows of a long list that are in sight.
- * @param guess the heights of all rows in a list of a width; another function is another list
- * @param onReader called when the reader moves the page
+ * Virtualizes the rows of a long list.
+ * @param guess returns the estimated heights of all rows at a list width; a new function means a new list
+ * @param onReader called when the reader scrolls the page
  */
 export function useVirtualRows(guess: (widthPixels: number) => readonly number[], onReader: () => void): UsedRows {
   const list = useRef<HTMLDivElement>(null);

@@ -1,22 +1,22 @@
 import type { PageScroll } from "./page-scroll.ts";
 import { RowHeights } from "./row-heights.ts";
 
-/** Rows that are in the page, the last one with. */
+/** Range of rendered rows, including the last one. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Pixels above and below the window for which rows are in the page, so that moving it shows no gap. */
+/** Pixels above and below the window in which rows are rendered, so that scrolling shows no gap. */
 const margin = 700;
-/** Where in the window a row comes to lie that is gone to, from its upper edge. */
+/** Position of a target row in the window, as a share of the height from the upper edge. */
 const restingShare = 0.35;
-/** Frames that a row which is gone to may take until it is there; its segments may have to be fetched. */
+/** Maximum number of frames to wait for a target row; its segments may have to be loaded first. */
 const patience = 240;
 
 /**
- * Keeps only those rows of a long list in the page that are in sight or nearly, in the page's own scrolling. The list is as
- * high as all rows would be; where heights turn out otherwise than guessed, what is in sight stays where it is.
+ * Renders only the visible and nearby rows of a long list, with the page's own scrolling. The list is as high as all
+ * rows together. If a measured height differs from the estimate, the visible rows keep their position.
  */
 export class VirtualRows {
   readonly #list: HTMLElement;
@@ -28,12 +28,12 @@ export class VirtualRows {
   readonly #ended = new AbortController();
   #heights: RowHeights;
   #width: number;
-  /** Numbers the rows that were gone to; only the last one still is. */
+  /** Counts the calls of `goTo` and `stay`; only the latest `goTo` continues, and only until `stay` is called. */
   #going = 0;
   #target = -1;
   #isSeeking = false;
 
-  /** @param guess the heights of all rows in a list of a width */
+  /** @param guess returns the estimated heights of all rows at a list width */
   constructor(
     list: HTMLElement,
     guess: (widthPixels: number) => readonly number[],
@@ -54,22 +54,22 @@ export class VirtualRows {
     this.#look();
   }
 
-  /** Pixels from the list's beginning to a row. */
+  /** Returns the offset of a row in the list, in pixels. */
   offsetOf(index: number): number {
     return this.#heights.offsetOf(index);
   }
 
-  /** The element of a row that is in the page. */
+  /** Returns the element of a rendered row. */
   row(index: number): HTMLElement | undefined {
     return this.#rows.get(index);
   }
 
-  /** All rows in the page, by their index. */
+  /** All rendered rows by index. */
   get rows(): ReadonlyMap<number, HTMLElement> {
     return this.#rows;
   }
 
-  /** Takes a row that came into the page, or null for one that has left it. */
+  /** Registers a rendered row; null removes it. */
   hold(index: number, element: HTMLElement | null): void {
     const before = this.#rows.get(index);
     if (before !== undefined) this.#sizes.unobserve(before);
@@ -82,8 +82,8 @@ export class VirtualRows {
   }
 
   /**
-   * Moves the page to a row.
-   * @param find what is to be seen of it, once that is in the page
+   * Scrolls to a row.
+   * @param find returns the part of the rendered row to show; null while it is not there
    */
   goTo(index: number, find: (row: HTMLElement) => { getBoundingClientRect(): DOMRect } | null): void {
     const going = ++this.#going;
@@ -107,19 +107,19 @@ export class VirtualRows {
     attempt(0);
   }
 
-  /** Whether the page is on its way to this row. */
+  /** Returns whether the page is scrolling to this row. */
   isGoingTo(index: number): boolean {
     return this.#target === index && (this.#isSeeking || this.#scroll.isMoving);
   }
 
-  /** Goes no further. */
+  /** Stops scrolling. */
   stay(): void {
     this.#going++;
     this.#isSeeking = false;
     this.#scroll.stop();
   }
 
-  /** Whether something lies where it is read with ease: not at the window's edges. */
+  /** Returns whether an area is in a comfortable reading position, away from the window's edges. */
   isAtEase(rect: DOMRect): boolean {
     const free = this.#freeHeight();
     return rect.top > free * 0.12 && rect.bottom < free * 0.78;
@@ -130,7 +130,7 @@ export class VirtualRows {
     this.#sizes.disconnect();
   }
 
-  /** Of the window, without the player that lies over its end. */
+  /** Returns the height of the window without the player, which covers its end. */
   #freeHeight(): number {
     return innerHeight - (document.querySelector(".player")?.clientHeight ?? 0);
   }

@@ -1,13 +1,13 @@
 import type { Mark } from "../../../console/contract.ts";
 
-/** What is marked in the transcript; the style sheet says how. What stands later lies above. */
+/** Highlight layers of the transcript, styled in the style sheet. A later layer covers an earlier one. */
 export const layers = ["doubtful", "found", "found-now", "playing"] as const;
 export type Layer = (typeof layers)[number];
 
-/** Whether the browser marks parts of a text without elements around them. */
+/** Whether the browser supports the CSS Custom Highlight API, which marks text without extra elements. */
 export const canHighlight = typeof Highlight === "function" && "highlights" in CSS;
 
-/** Shows these ranges as marked and no others. */
+/** Marks these ranges in a layer and removes its other marks. */
 export function highlight(layer: Layer, ranges: readonly Range[]): void {
   if (!canHighlight) return;
   if (ranges.length === 0) {
@@ -19,7 +19,7 @@ export function highlight(layer: Layer, ranges: readonly Range[]): void {
   CSS.highlights.set(layer, marked);
 }
 
-/** Ranges of marks in an element that holds one text and nothing else; those that lie in it. */
+/** Returns the ranges of marks in an element that contains a single text node. Marks beyond the text are left out. */
 export function rangesIn(element: Element, marks: readonly Mark[]): Range[] {
   const text = element.firstChild;
   if (!(text instanceof Text)) return [];
@@ -33,14 +33,14 @@ export function rangesIn(element: Element, marks: readonly Mark[]): Range[] {
     });
 }
 
-/** A piece of a text with the layers that lie on it, for browsers that need elements for them. */
+/** A fragment of a text and the layers that cover it, for browsers that need elements to mark text. */
 export interface Piece {
   readonly from: number;
   readonly text: string;
   readonly layers: readonly Layer[];
 }
 
-/** Cuts a text where something marked begins or ends. */
+/** Splits a text where a mark starts or ends. */
 export function piecesOf(text: string, marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>): Piece[] {
   const all = layers.map((layer) => ({ layer, marks: marked[layer] ?? [] }));
   const cuts = [0, text.length, ...all.flatMap(({ marks }) => marks.flat())].filter((cut) => cut <= text.length);
@@ -54,7 +54,7 @@ export function piecesOf(text: string, marked: Readonly<Partial<Record<Layer, re
   }));
 }
 
-/** Which character of an element's text lies at a point of the window; null: none. */
+/** Returns the index of the character of an element's text at a point of the window; null: none. */
 export function characterAt(element: Element, x: number, y: number): number | null {
   const [node, offset] = caretAt(x, y);
   if (node === null || !element.contains(node)) return null;
@@ -69,7 +69,7 @@ function caretAt(x: number, y: number): [Node | null, number] {
     const position = document.caretPositionFromPoint(x, y);
     return [position?.offsetNode ?? null, position?.offset ?? 0];
   }
-  // Safari's, which was there first.
+  // Safari's older equivalent.
   const range = (document as Document).caretRangeFromPoint(x, y);
   return [range?.startContainer ?? null, range?.startOffset ?? 0];
 }

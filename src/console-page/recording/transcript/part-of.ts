@@ -1,7 +1,7 @@
 import type { Mark } from "../../../console/contract.ts";
 import { rangesIn } from "./highlights.ts";
 
-/** What is to be seen of a row: a marked place, else its text; null while that has not come. */
+/** Returns the part of a row to show: the marked range, or its text; null while the text is not loaded. */
 export function partOf(row: HTMLElement, mark: Mark | null): Range | Element | null {
   const said = row.querySelector(".said:not(.coming)");
   if (said === null) return null;

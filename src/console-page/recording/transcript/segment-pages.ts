@@ -1,10 +1,10 @@
 import type { Segment, SegmentPage } from "../../../console/contract.ts";
 import { ask, Refusal, retryMilliseconds, troubleOf } from "../../server.ts";
 
-/** Segments that are asked for at once. */
+/** Number of segments per request. */
 const pageSize = 200;
 
-/** A recording's segments, fetched around what is looked at and kept. */
+/** Loads and caches a recording's segments around the visible rows. */
 export class SegmentPages {
   readonly #pages = new Map<number, readonly Segment[]>();
   readonly #asked = new Set<number>();
@@ -13,25 +13,28 @@ export class SegmentPages {
   readonly #path: string;
   readonly #onChange: (trouble: string | null) => void;
 
-  /** @param onChange called when segments have come, or with why they could not be had; whoever still wants them says so again */
+  /**
+   * @param onChange called when segments are loaded, or with the reason why they could not be loaded; callers that
+   * still need them call `want` again
+   */
   constructor(recordingId: string, onChange: (trouble: string | null) => void) {
     this.#path = `recordings/${recordingId}/segments`;
     this.#onChange = onChange;
   }
 
-  /** Null: not here yet. */
+  /** Returns a segment; null if it is not loaded yet. */
   get(index: number): Segment | null {
     return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize] ?? null;
   }
 
-  /** Has the segments of a range fetched that are not here. */
+  /** Loads the missing segments of a range. */
   want(first: number, last: number): void {
     for (let page = Math.floor(first / pageSize); page <= Math.floor(last / pageSize); page++) {
       if (!this.#asked.has(page)) void this.#fetch(page);
     }
   }
 
-  /** Lets those be wanted again that could not be had. */
+  /** Allows `want` to load failed pages again. */
   retry(): void {
     for (const page of this.#failed) this.#asked.delete(page);
     this.#failed.clear();

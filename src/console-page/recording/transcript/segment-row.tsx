@@ -8,22 +8,25 @@ import { canHighlight, type Layer, piecesOf } from "./highlights.ts";
 
 interface SegmentRowProps {
   readonly index: number;
-  /** Of all segments. */
+  /** Number of all segments. */
   readonly count: number;
-  /** Null until it has come. */
+  /** Null until the segment is loaded. */
   readonly segment: Segment | null;
-  /** Whose turn begins here; null: it goes on. */
+  /** Speaker whose turn starts here; null: the turn of the previous segment continues. */
   readonly speaker: Speaker | null;
-  /** Place of who speaks among the speakers. */
+  /** Index of the speaker. */
   readonly speakerIndex: number;
   readonly startSeconds: number;
   readonly language: string | null;
-  /** What is marked, for browsers that need elements for it. */
+  /** Marks by layer, for browsers that need elements to mark text. */
   readonly marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>;
   readonly onRow: (index: number, element: HTMLElement | null) => void;
 }
 
-/** One segment: when it is said, by whom where a turn begins, and what. A click on its time is heard from there. */
+/**
+ * Renders one segment: its time, the speaker's name at the start of a turn, and its text. A click on the time plays
+ * from there.
+ */
 export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
   const { index, count, segment, speaker, speakerIndex, startSeconds, language, marked } = props;
   const row = useCallback((element: HTMLElement | null) => onRow(index, element), [onRow, index]);

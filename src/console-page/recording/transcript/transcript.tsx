@@ -14,13 +14,13 @@ import { useClicks } from "./use-clicks.ts";
 import { useFollowing, useFollowState } from "./use-following.ts";
 import { useSegments } from "./use-segments.ts";
 
-/** What others have the transcript do. */
+/** Actions that other components can call on the transcript. */
 export interface TranscriptActions {
-  /** Shows a place, and no longer follows what is said. */
+  /** Scrolls to a place and stops following the playback. */
   show(segment: number, mark: Mark | null): void;
-  /** Follows what is said again. */
+  /** Follows the playback again. */
   follow(): void;
-  /** The segment, where it has come. */
+  /** Returns a segment; null if it is not loaded yet. */
   segment(index: number): Segment | null;
 }
 
@@ -28,18 +28,18 @@ interface TranscriptProps {
   readonly recording: RecordingDetail;
   readonly outline: Outline;
   readonly playback: Playback;
-  /** What is looked for, by segment, and the place that is stepped to. */
+  /** Matches of the search by segment, and the current match. */
   readonly found: ReadonlyMap<number, readonly Mark[]>;
   readonly place: Found | null;
   readonly showsDoubt: boolean;
-  /** Takes the actions once they are there. */
+  /** Called with the actions once they are available. */
   readonly onActions: (actions: TranscriptActions) => void;
 }
 
 const nothing: readonly Mark[] = [];
 const marked = ["doubtful", "found", "found-now"] as const;
 
-/** The transcript, of which only what is in sight is in the page; it follows what is played word by word. */
+/** Renders the visible part of the transcript, and follows the playback word by word. */
 export function Transcript(props: TranscriptProps) {
   const { recording, outline, playback, found, place, showsDoubt, onActions } = props;
   const following = useFollowState();
@@ -137,7 +137,7 @@ export function Transcript(props: TranscriptProps) {
   );
 }
 
-/** Places of the words that the model doubts. */
+/** Returns the positions of the words whose probability is below a limit. */
 function doubtsIn(segment: Segment | null, below: number): readonly Mark[] {
   const doubted = segment?.words.filter((word) => word[4] < below) ?? [];
   return doubted.map(([from, to]) => [from, to]);

@@ -5,8 +5,8 @@ import { characterAt } from "./highlights.ts";
 import type { SegmentPages } from "./segment-pages.ts";
 
 /**
- * Has a click on a word, or on a segment's time, call `onPlace` with when it is said. For the keyboard there are the times,
- * which are buttons, and the keys that go from word to word.
+ * Calls `onPlace` with the start time when the user clicks a word or a segment's time. Keyboard users have the times,
+ * which are buttons, and the shortcuts that move from word to word.
  */
 export function useClicks(list: UsedRows["list"], segments: SegmentPages, onPlace: (seconds: number) => void): void {
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useClicks(list: UsedRows["list"], segments: SegmentPages, onPlac
       const target = event.target instanceof Element ? event.target : null;
       const time = target?.closest<HTMLElement>("[data-play]")?.dataset.play;
       const said = target?.closest<HTMLElement>(".said");
-      // Somebody who has selected text wants to copy it.
+      // A user who has selected text wants to copy it.
       const isSelecting = getSelection()?.isCollapsed === false;
       const start = time === undefined ? said && !isSelecting && startOf(said, event) : Number(time);
       if (typeof start === "number") onPlace(start);

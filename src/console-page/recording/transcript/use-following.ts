@@ -7,7 +7,7 @@ import { canHighlight, highlight, rangesIn } from "./highlights.ts";
 import { partOf } from "./part-of.ts";
 import type { SegmentPages } from "./segment-pages.ts";
 
-/** A word that is said. */
+/** The word that is being played. */
 interface Spoken {
   readonly segment: number;
   readonly mark: Mark;
@@ -20,7 +20,7 @@ interface Followed {
   readonly rows: UsedRows["rows"];
 }
 
-/** Whether what is said is kept in sight; the reader's own moves end it. */
+/** Holds whether the view follows the playback. Scrolling by the reader ends this. */
 export function useFollowState() {
   const [isFollowing, setFollowing] = useState(true);
   const current = useRef(true);
@@ -33,9 +33,9 @@ export function useFollowState() {
 }
 
 /**
- * Marks the word that is said, and keeps it in sight where it is followed.
- * @returns `mark`, which marks it in rows that have come; `back`, which goes to it; and, for browsers that need elements to
- * mark a word, the word
+ * Marks the word that is being played and, while following, keeps it visible.
+ * @returns `mark`, which marks the word in newly rendered rows; `back`, which scrolls to it; and `spoken`, the word
+ * itself, for browsers that need elements to mark it
  */
 export function useFollowing(
   { playback, outline, segments, rows }: Followed,

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { SegmentPages } from "./segment-pages.ts";
 
-/** A recording's segments, and the trouble of having them. */
+/** Provides a recording's segments, and the error if they could not be loaded. */
 export function useSegments(recordingId: string) {
   const [trouble, setTrouble] = useState<string | null>(null);
   const [, setArrivals] = useState(0);

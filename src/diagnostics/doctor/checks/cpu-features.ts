@@ -1,6 +1,6 @@
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 
-/** By the flags of /proc/cpuinfo, those that the CPU backend has variants for, fastest first. */
+/** CPU features for which the CPU backend has variants, by the flags in /proc/cpuinfo, fastest first. */
 const features: readonly (readonly [string, RegExp])[] = [
   ["AMX", /\bamx_(tile|int8|bf16)\b/],
   ["AVX-512", /\bavx512f\b/],

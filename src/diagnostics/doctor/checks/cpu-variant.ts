@@ -51,7 +51,7 @@ function secondsOf(trial: { ok: true; seconds: number } | { ok: false } | null):
   return trial?.ok === true ? trial.seconds : null;
 }
 
-/** libggml-cpu-zen4.so → zen4 */
+/** Returns the short name of a library: libggml-cpu-zen4.so → zen4. */
 function nameOf(library: string): string {
   return library.replace(/^libggml-cpu-(.+)\.so$/, "$1");
 }

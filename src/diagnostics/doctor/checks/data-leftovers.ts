@@ -21,7 +21,7 @@ export const dataLeftovers: Check = {
       mending: {
         what: `Remove ${files} of interrupted uploads`,
         apply: () => {
-          // With the lock held no server can begin to take uploads in between.
+          // While this process holds the lock, no server can start and accept uploads.
           const unlock = lockFile(paths.lockPath);
           if (unlock === null) throw new Error("a server has the data directory");
           try {

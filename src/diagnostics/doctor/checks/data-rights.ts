@@ -38,7 +38,10 @@ export const dataRights: Check = {
 const mostShown = 8;
 const mendingAdvice = "`transcribe doctor --fix` closes what is open.";
 
-/** Not mended by root itself: a user can move a file of root's into the data directory, to be given it. */
+/**
+ * Returns advice to change the owner by hand. `--fix` never does it as root: a user could move one of root's files into
+ * the data directory to become its owner.
+ */
 function givingAdvice(foreign: readonly DataEntry[], userId: number, groupId: number): string {
   const paths = foreign.slice(0, mostShown).map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`);
   return `Look at what is of another owner and, if it belongs there, give it away: sudo chown -h ${userId}:${groupId} ${paths.join(" ")}`;
@@ -52,20 +55,24 @@ function close(paths: DataPaths): void {
 }
 
 interface Faults {
-  /** Those of the directory itself. */
+  /** Owner of the data directory itself. */
   readonly uid: number;
   readonly gid: number;
-  /** What others may read. */
+  /** Entries with permissions for the group or for other users. */
   readonly open: readonly DataEntry[];
-  /** What belongs to another than the directory does. */
+  /** Entries whose owner is not the owner of the directory. */
   readonly foreign: readonly DataEntry[];
 }
 
-/** @param entries the directory itself first */
+/**
+ * Finds entries with wrong permissions or a wrong owner.
+ * @param entries entries of the data directory; the first is the directory itself
+ */
 function faultsOf([root, ...entries]: readonly DataEntry[]): Faults {
   if (root === undefined) throw new RangeError("a data directory is an entry of its own");
   const { uid, gid, mode } = root.stats;
-  // Behind a closed door it doesn't matter what a file allows, save for keys, which are copied and moved about.
+  // If the directory itself is closed to others, the mode of a file in it does not matter. Keys are an exception, since
+  // they are copied and moved.
   const isOpen = (mode & 0o077) !== 0;
   const open = [root, ...entries].filter(
     ({ path, stats }) => hasRights(stats) && (stats.mode & 0o077) !== 0 && (isOpen || isKey(path)),
@@ -77,7 +84,10 @@ function isKey(path: string): boolean {
   return /(?:^|[-_.])key$|\.pem$/.test(basename(path));
 }
 
-/** Links have no rights of their own; sockets and pipes are not ours. */
+/**
+ * Returns whether the permissions of an entry matter. Links have none of their own; sockets and pipes do not belong to
+ * this program.
+ */
 function hasRights(stats: DataEntry["stats"]): boolean {
   return stats.isFile() || stats.isDirectory();
 }

@@ -2,7 +2,7 @@ import { size } from "../../../text/index.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
 import { existingPart } from "../file-system.ts";
 
-/** 16 kHz, 16 bits, mono, and some for steps. */
+/** Bytes per second of audio: 16 kHz, 16 bits, mono (32,000), and some for step files. */
 const workBytesPerSecond = 33_000;
 
 export const diskSpace: Check = {

@@ -37,7 +37,7 @@ export const ffmpegConfinement: Check = {
 interface Part {
   readonly name: string;
   readonly isActive: (confinement: Confinement) => boolean;
-  /** What holds where it is not active. */
+  /** The consequence if this part is not active. */
   readonly instead: string;
 }
 

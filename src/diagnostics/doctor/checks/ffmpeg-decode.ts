@@ -43,7 +43,7 @@ export const ffmpegDecode: Check = {
 const advice =
   "If ffmpeg.program is fine, the confinement stops it: look at memory limits of the service or container (it reserves up to 1 GiB of address space) and at ffmpeg.confinement.";
 
-/** A second of 440 Hz as a WAV file: 16 bits, stereo. */
+/** Returns one second of a 440 Hz tone as a WAV file: 16 bits, stereo. */
 function toneFile(): Buffer {
   const dataBytes = rate * 4;
   const file = Buffer.alloc(44 + dataBytes);

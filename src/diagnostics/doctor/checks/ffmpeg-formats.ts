@@ -1,7 +1,7 @@
 import { type Check, ok, problem, warning } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 
-/** By what people call the format: the demuxer and the decoder that it needs, as ffmpeg names them. */
+/** Formats by common name, each with the demuxer and the decoders (any of them is enough) by their names in ffmpeg. */
 const formats: readonly (readonly [string, string, string])[] = [
   ["WAV", "wav", "pcm_s16le"],
   ["MP3", "mp3", "mp3float|mp3"],
@@ -40,7 +40,7 @@ export const ffmpegFormats: Check = {
   },
 };
 
-/** ffmpeg's lists: flags, the names with commas between them, what they mean. */
+/** Parses a list that ffmpeg prints. Each line has flags, comma-separated names and a description. */
 function namesIn(output: string): Set<string> {
   return new Set(output.split("\n").flatMap((line) => /^ \S+\s+(\S+)/.exec(line)?.[1]?.split(",") ?? []));
 }

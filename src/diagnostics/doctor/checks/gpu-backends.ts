@@ -5,7 +5,7 @@ import { gpuBackendsOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
 import type { Machine } from "../machine.ts";
 
-/** What each backend needs from the system, which no program can bring along. */
+/** System library that each backend needs. No program can ship it. */
 const needs: Readonly<Record<GpuBackend["kind"], { readonly library: string; readonly from: string }>> = {
   vulkan: {
     library: "libvulkan.so.1",
@@ -52,7 +52,7 @@ function hasLibrary(machine: Machine, library: string): boolean {
   return folders.some((folder) => machine.list(folder).includes(library));
 }
 
-/** Debian's folders of libraries for one kind of machine, e.g. /usr/lib/x86_64-linux-gnu. */
+/** Returns Debian's library folders for one architecture, e.g. /usr/lib/x86_64-linux-gnu. */
 function multiarch(machine: Machine, place: string): string[] {
   return machine.list(place).flatMap((name) => (name.endsWith("-linux-gnu") ? [`${place}/${name}`] : []));
 }

@@ -39,7 +39,7 @@ import { systemKernel } from "./system-kernel.ts";
 import { systemOpenFiles } from "./system-open-files.ts";
 import { systemUser } from "./system-user.ts";
 
-/** Everything that is looked at, in the order it is shown in; docs/troubleshooting.md has a section for each. */
+/** All checks in display order. docs/troubleshooting.md has a section for each. */
 export const checks: readonly Check[] = [
   ...[settingsValid, programParts],
   ...[cpuFeatures, cpuThreads, cpuVariant, cpuVerdicts],

@@ -32,7 +32,7 @@ export const memorySize: Check = {
       "Give the machine or container more memory, take a smaller model (transcribe models list), or lower queue.slots or engine.threads.";
     if (total < need)
       return problem(`too little: ${size(total)}, and about ${size(need)} are needed`, { detail, advice });
-    // A server that runs holds its share already.
+    // A running server already holds its memory, so the available memory does not include it.
     if (server === null && available < need) {
       return warning(`${size(available)} are free now, and about ${size(need)} are needed`, {
         detail,

@@ -42,7 +42,7 @@ export const modelWhisper: Check = {
   },
 };
 
-/** What is wrong with the file, null where nothing is, undefined where there is nothing to compare it with. */
+/** Returns the damage of a model file; null if it is intact, undefined if there is no checksum to compare it with. */
 async function damageOf({ paths }: CheckContext, id: string, path: string): Promise<string | null | undefined> {
   const catalogue = productCatalogue();
   const installed = new ModelLibrary(paths.models).find(id);

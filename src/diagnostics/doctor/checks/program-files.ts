@@ -28,7 +28,8 @@ async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   const directory = runtimeDirectoryOf(settings);
   const faults = (await verifyProgramFiles(directory)) ?? [];
   if (faults.length === 0) return ok(`version ${programVersion}, complete`);
-  // What is unpacked only its owner can read, so it must go on being the server's user's; those of a service are for all.
+  // Unpacked files are readable only by their owner, so they must keep the owner that the server runs as. The files of
+  // a service are readable by all users.
   const { uid, mode } = statSync(directory);
   const isMine = uid === machine.userId && (mode & 0o077) === 0;
   const how = isMine

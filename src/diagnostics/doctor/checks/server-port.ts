@@ -37,7 +37,10 @@ export const serverPort: Check = {
   },
 };
 
-/** Listens for a moment. @returns the system's word for what is wrong, null where nothing is */
+/**
+ * Listens on a port for a moment.
+ * @returns the system's error code, or its message; null if listening works
+ */
 function faultOfListening(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const trial = createServer();

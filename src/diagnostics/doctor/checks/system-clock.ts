@@ -2,7 +2,7 @@ import { max } from "drizzle-orm";
 import { tables } from "../../../storage/index.ts";
 import { type Check, type CheckContext, ok, problem, warning } from "../check.ts";
 
-/** When this was written; a machine without a battery for its clock starts decades before. */
+/** Earliest plausible time: when this check was written. Without a clock battery, a machine starts decades earlier. */
 const earliest = Date.parse("2026-01-01");
 const tolerated = 60_000;
 
@@ -29,7 +29,10 @@ export const systemClock: Check = {
   },
 };
 
-/** Milliseconds since 1970 of the newest recording, null where there is none or it can't be read. */
+/**
+ * Returns the creation time of the newest recording, in milliseconds since the epoch; null if there is none or it
+ * cannot be read.
+ */
 function newestRecord({ database }: CheckContext): number | null {
   if (database === null || database instanceof Error) return null;
   const { recordings } = tables;

@@ -1,6 +1,6 @@
 import { type Check, ok, skipped, warning } from "../check.ts";
 
-/** Connections, recordings being sent, the database, and some to spare. */
+/** Recommended limit: enough for connections, uploads, the database, and a margin. */
 const advised = 4096;
 
 export const systemOpenFiles: Check = {
@@ -11,7 +11,7 @@ export const systemOpenFiles: Check = {
   run({ machine }) {
     const [, soft, hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(machine.read("/proc/self/limits") ?? "") ?? [];
     if (soft === undefined) return skipped("this system does not say how many may be open");
-    // The runtime raises the soft limit to the hard one at its start.
+    // The runtime raises the soft limit to the hard limit at its start.
     const limit = hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
     if (limit < advised) {
       return warning(`at most ${limit}`, {

@@ -25,7 +25,7 @@ function serverUser({ server, machine, data, paths }: CheckContext): { userId: n
   return { userId: machine.userId, whose: "this runs as" };
 }
 
-/** A user that the system's list does not name, as in many containers, is a number. */
+/** Returns the name of a user. A user that is not in /etc/passwd, as in many containers, is shown by number. */
 function nameOf(machine: Machine, userId: number): string {
   const name = new RegExp(`^([^:]+):[^:]*:${userId}:`, "m").exec(machine.read("/etc/passwd") ?? "")?.[1];
   return name ?? `user ${userId}`;

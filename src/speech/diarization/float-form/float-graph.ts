@@ -1,24 +1,27 @@
 import { Message } from "../../protobuf.ts";
 import type { Operator } from "./onnx-model.ts";
 
-/** The constants that say what a byte is worth, and which one stands for zero. */
+/** Names of the constants that hold the scale and the zero point of quantised values. */
 export interface Quantisation {
   readonly scale: string;
   readonly zero: string;
 }
 
-/** Element types, by their numbers in onnx.proto. */
+/** Element type numbers of onnx.proto. */
 const float = 1;
-/** What bytes of a type reach from and to. */
+/** Smallest and greatest value of each byte type. */
 const reaches: ReadonlyMap<number, readonly [least: number, greatest: number]> = new Map([
   [2, [0, 255]],
   [3, [-128, 127]],
 ]);
 
-/** Operators in the making that take the place of those in bytes. What depends on constants alone is computed at loading. */
+/**
+ * Builder of the float operators that replace quantised operators. ONNX Runtime computes expressions of constants once,
+ * at load time.
+ */
 export class FloatGraph {
   readonly operators: Operator[] = [];
-  /** As fields of GraphProto. */
+  /** Constants, encoded as fields of GraphProto. */
   readonly constants: Uint8Array[] = [];
   readonly #types: ReadonlyMap<string, number>;
   readonly #numbers = new Map<number, string>();
@@ -33,7 +36,10 @@ export class FloatGraph {
     this.operators.push(operator);
   }
 
-  /** One of ONNX's own operators with one output. @returns the output's name */
+  /**
+   * Adds a standard ONNX operator with one output.
+   * @returns the output's name
+   */
   add(type: string, inputs: readonly string[], output = this.#name(), attributes: readonly Uint8Array[] = []): string {
     this.addAll(type, inputs, [output], attributes);
     return output;
@@ -52,7 +58,10 @@ export class FloatGraph {
     return this.add("Cast", [x], undefined, [new Message().text(1, "to").number(3, float).number(20, 2).finish()]);
   }
 
-  /** A value that ends where bytes of this kind end. @throws {RangeError} where that can't be known */
+  /**
+   * Adds operators that clip a value to the range of its quantised type.
+   * @throws {RangeError} if that range is unknown
+   */
   within({ scale, zero }: Quantisation, x: string, output: string): void {
     const reach = reaches.get(this.#types.get(zero) ?? 0);
     if (reach === undefined)
@@ -61,13 +70,18 @@ export class FloatGraph {
     this.add("Clip", [x, ...ends], output);
   }
 
-  /** A convolution's [outputs, …], with a scale for each output or one for all. */
+  /**
+   * Converts the weights of a convolution, [outputs, …], to floats. There is one scale for each output, or one for all.
+   */
   weights(bytes: string, quantisation: Quantisation): string {
-    // turned round, what belongs to an output comes last, as it does in the list of scales
+    // transposed, the outputs are the last axis, which broadcasts with the list of scales
     return this.add("Transpose", [this.#floats(this.add("Transpose", [bytes]), quantisation)]);
   }
 
-  /** Those of an LSTM, [directions, inputs, gates], as LSTM takes them: [directions, gates, inputs]. */
+  /**
+   * Converts the weights of an LSTM from [directions, inputs, gates] to floats in the layout of LSTM: [directions,
+   * gates, inputs].
+   */
   lstmWeights(bytes: string, quantisation: Quantisation): string {
     const inputsFirst = this.#transpose(bytes, [1, 0, 2]);
     return this.#transpose(this.#floats(inputsFirst, quantisation), [1, 2, 0]);

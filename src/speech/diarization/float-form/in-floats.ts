@@ -4,8 +4,9 @@ import { type Operator, parseOnnx, writeOnnx } from "./onnx-model.ts";
 type Rewrite = (graph: FloatGraph, operator: Operator) => void;
 
 /**
- * What takes the place of each operator in bytes: the same in floats, of the same weights, with the bounds of what bytes reach.
- * https://onnx.ai/onnx/operators/ and ONNX Runtime's docs/ContribOperators.md say which input is which.
+ * Replacement of each quantised operator: the same operator in floats, with the same weights, clipped to the range of
+ * the quantised type. The order of inputs follows https://onnx.ai/onnx/operators/ and ONNX Runtime's
+ * docs/ContribOperators.md.
  */
 const rewrites: Readonly<Record<string, Rewrite>> = {
   QuantizeLinear(graph, { inputs: [x = "", scale = "", zero = ""], outputs: [y = ""] }) {
@@ -36,10 +37,11 @@ const rewrites: Readonly<Record<string, Rewrite>> = {
 };
 
 /**
- * An ONNX model whose operators in bytes are those in floats: it computes what the given one does but for what that rounds.
- * The weights stay as they are and become floats when the model is loaded. One without such operators stays as it is.
- * @param file the model's, also with its weights behind the graph
- * @throws {RangeError} where it is no such model
+ * Replaces the quantised operators of an ONNX model by float operators. The result computes the same except for
+ * rounding to bytes. The weights stay as they are and become floats when the model is loaded. A model without such
+ * operators keeps its operators.
+ * @param file the model; its weights may be appended after the graph
+ * @throws {RangeError} if it is not such a model
  */
 export function inFloats(file: Uint8Array): Uint8Array {
   const model = parseOnnx(file);

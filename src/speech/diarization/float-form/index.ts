@@ -1,2 +1,2 @@
-/** The float form of ONNX models that compute in bytes, for providers that have no such operators. */
+/** Conversion of quantised ONNX models to floats, for execution providers without quantised operators. */
 export { inFloats } from "./in-floats.ts";

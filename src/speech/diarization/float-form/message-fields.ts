@@ -1,19 +1,22 @@
-/** A field of a message of protocol buffers. */
+/** A field of a protocol buffers message. */
 export interface Field {
   readonly number: number;
-  /** Of whole numbers; of what has a fixed width, null. */
+  /** Value of an integer (varint) field; otherwise null, also for fixed-width fields. */
   readonly value: number | null;
-  /** Of texts, messages and lists; empty for numbers. */
+  /** Bytes of a string, message, list or fixed-width field; empty for integers. */
   readonly bytes: Uint8Array;
-  /** All of it, tag included, as it stands. */
+  /** The encoded field, including its tag. */
   readonly whole: Uint8Array;
 }
 
-/** By wire type: https://protobuf.dev/programming-guides/encoding/. */
+/** Sizes of the fixed-width wire types: https://protobuf.dev/programming-guides/encoding/. */
 const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 const endlessError = () => new RangeError("the file is cut short, or no message of protocol buffers");
 
-/** The fields of a message, in their order; their bytes are views of it. @throws {RangeError} where it is none */
+/**
+ * Yields the fields of a message in order; their bytes are views of the message.
+ * @throws {RangeError} if it is not a message
+ */
 export function* fieldsOf(message: Uint8Array): Generator<Field> {
   const reader = new Reader(message);
   while (!reader.isAtEnd) {
@@ -41,7 +44,7 @@ class Reader {
     return this.at >= this.bytes.length;
   }
 
-  /** Negative ones, which take ten bytes, come out as what they are modulo 2^64, rounded. */
+  /** Reads a varint. Negative numbers, which take ten bytes, are returned modulo 2^64, rounded. */
   varint(): number {
     let value = 0;
     for (let place = 1; ; place *= 128) {

@@ -4,31 +4,34 @@ import { fieldsOf, textOf } from "./message-fields.ts";
 /** An operator of an ONNX model (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, NodeProto). */
 export interface Operator {
   readonly type: string;
-  /** Whose it is; empty: ONNX's own. */
+  /** Namespace of the operator; empty for ONNX's own operators. */
   readonly domain: string;
-  /** Names of values; an empty one stands for what is left out. */
+  /** Names of values; an empty name stands for an omitted input. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** As they stand in the file. */
+  /** Encoded attributes as in the file. */
   readonly attributes: readonly Uint8Array[];
 }
 
-/** An ONNX model of which the operators are known, and all else is kept as it stands. */
+/** An ONNX model with parsed operators; everything else stays encoded as in the file. */
 export interface OnnxModel {
   readonly operators: readonly Operator[];
-  /** Element types of the constants that the file carries, by their numbers in onnx.proto. */
+  /** Element types of the constants in the file, as numbers of onnx.proto. */
   readonly constantTypes: ReadonlyMap<string, number>;
   readonly restOfGraph: readonly Uint8Array[];
   readonly restOfModel: readonly Uint8Array[];
 }
 
-/** Fields of ModelProto, GraphProto, NodeProto and TensorProto. */
+/** Field numbers of ModelProto, GraphProto, NodeProto and TensorProto. */
 const graphField = 7;
 const [operatorField, constantField] = [1, 5];
 const node = { input: 1, output: 2, type: 4, attribute: 5, domain: 7 };
 const tensor = { type: 2, name: 8 };
 
-/** Reads an ONNX model, also one whose weights stand behind its graph. @throws {RangeError} where it is none */
+/**
+ * Parses an ONNX model, whose weights may be appended after its graph.
+ * @throws {RangeError} if it is not an ONNX model
+ */
 export function parseOnnx(file: Uint8Array): OnnxModel {
   const operators: Operator[] = [];
   const constantTypes = new Map<string, number>();
@@ -50,7 +53,7 @@ export function parseOnnx(file: Uint8Array): OnnxModel {
   return { operators, constantTypes, restOfGraph, restOfModel };
 }
 
-/** The model's file. Operators have no names there: they are known by what they give. */
+/** Encodes a model as a file. Operators get no names in the file; their outputs identify them. */
 export function writeOnnx({ operators, restOfGraph, restOfModel }: Omit<OnnxModel, "constantTypes">): Uint8Array {
   const ofOperators = new Message();
   for (const { type, domain, inputs, outputs, attributes } of operators) {

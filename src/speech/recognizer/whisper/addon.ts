@@ -2,24 +2,30 @@ import type { EncoderForm } from "./encoder/index.ts";
 import type { WhisperDevice } from "./types.ts";
 
 /**
- * The types of the native addon, whisper.node, as native/src makes it. Only this folder knows them.
+ * Types of the native addon, whisper.node, which is built from native/src. Only this folder knows them.
  *
  * Times are in whisper.cpp's units of 10 ms from the start of the samples.
  */
 export interface NativeAddon {
   version: string;
-  /** Whether the backend in a shared library was built with the addon's own ggml; throws where it can't be opened. */
+  /**
+   * Returns whether a shared library's backend was built with the addon's own ggml.
+   * @throws {Error} when it cannot be opened
+   */
   checkBackend(path: string): boolean;
-  /** Registers the backend in a shared library; throws where it can't be used on this machine, or finds no device. */
+  /**
+   * Registers the backend of a shared library.
+   * @throws {Error} when it is unusable on this machine or finds no device
+   */
   loadBackend(path: string): void;
-  /** How well a CPU variant suits this CPU; 0: it must not be used on it. */
+  /** Returns how well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;
   devices(): WhisperDevice[];
   Model: new (path: string, options: NativeModelOptions) => NativeModel;
-  /** In which form an encoder is the faster one on this processor. */
+  /** Returns the form of the encoder that is faster on this processor. */
   encoderForm(): EncoderForm;
   Encoder: new (options: NativeEncoderOptions) => NativeEncoder;
-  /** Without an encoder whisper.cpp's own encodes. */
+  /** Without an encoder, whisper.cpp's own encoder is used. */
   State: new (
     model: NativeModel,
     encoder: NativeEncoder | undefined,
@@ -31,7 +37,7 @@ export interface NativeModelOptions {
   flashAttention: boolean;
   /** Number in whisper.h's `whisper_alignment_heads_preset`; 0: no alignment. */
   alignmentHeads: number;
-  /** With preset 1: how many of the topmost decoder layers align. */
+  /** Number of topmost decoder layers that are used for alignment; only with preset 1. */
   alignmentLayers: number;
 }
 
@@ -43,9 +49,9 @@ export interface NativeModel {
 }
 
 export interface NativeEncoderOptions {
-  /** libonnxruntime.so.1. */
+  /** Path of libonnxruntime.so.1. */
   library: string;
-  /** ONNX file, `spectrum` [1][mels][frames] → `encoding` [1][frames / 2][width]. */
+  /** Path of the ONNX file: `spectrum` [1][mels][frames] → `encoding` [1][frames / 2][width]. */
   model: string;
   threads: number;
   mels: number;
@@ -58,9 +64,9 @@ export interface NativeEncoder {
 }
 
 export interface NativeState {
-  /** What the encoder makes of the first 30 s: [position][width]. */
+  /** Returns the encoder's output for the first 30 s: [position][width]. */
   encode(samples: Float32Array, threads: number): Promise<Float32Array>;
-  /** Probability of each language the model knows, by code. */
+  /** Returns the probability of each language that the model knows, by code. */
   detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
   transcribe(samples: Float32Array, options: NativeTranscribeOptions): Promise<NativeTranscript>;
   abort(): void;
@@ -72,7 +78,7 @@ export interface NativeTranscribeOptions {
   initialPrompt: string;
   threads: number;
   beamSize: number;
-  /** Encoder positions of 20 ms each; 0: all. */
+  /** Number of encoder positions of 20 ms each; 0: all. */
   audioContext: number;
   temperatureIncrement: number;
   entropyThreshold: number;
@@ -97,14 +103,14 @@ export interface NativeSegment {
   pieces: NativePiece[];
 }
 
-/** One or more tokens that make whole characters together. */
+/** One or more tokens that form whole characters together. */
 export interface NativePiece {
   text: string;
   /** 0 to 1. */
   probability: number;
-  /** The moment at which the piece was over, by alignment; -1: not aligned. */
+  /** End of the piece, by alignment; -1: not aligned. */
   alignedEnd: number;
-  /** From timestamp probabilities, coarse; -1: not guessed. */
+  /** Estimated from timestamp probabilities, coarse; -1: not estimated. */
   guessedStart: number;
   guessedEnd: number;
 }

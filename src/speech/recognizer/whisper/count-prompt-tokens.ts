@@ -1,16 +1,20 @@
 import { ModelFileError, readTokens } from "./model-file/index.ts";
 import { toPrompt } from "./to-prompt.ts";
 
-/** whisper.cpp hears the last half of the text context (448 tokens) less the token that opens it; what is before is cut off. */
+/**
+ * Maximum tokens of a prompt: half of whisper.cpp's text context (448) less the opening token; earlier tokens are cut
+ * off.
+ */
 export const maxPromptTokens = 223;
 
-/** How whisper.cpp parts a text before it looks up tokens, over the bytes of its UTF-8. */
+/** Pattern by which whisper.cpp splits a text before it looks up tokens, applied to the bytes of its UTF-8 form. */
 const words =
   /'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^ \t\n\v\f\rA-Za-z0-9]+|[ \t\n\v\f\r]+(?![^ \t\n\v\f\r])|[ \t\n\v\f\r]+/g;
 
 /**
- * How many tokens a vocabulary is as a prompt to a whisper model (ggml), counted as whisper.cpp does: the longest known token first.
- * @throws an Error that says what to do where the file is no such model
+ * Returns the number of tokens of a vocabulary as a prompt to a whisper model (ggml). Counts as whisper.cpp does: takes
+ * the longest known token first.
+ * @throws {Error} with a hint for the user when the file is not such a model
  */
 export function countPromptTokens(modelPath: string, vocabulary: string): number {
   const known = tokensOf(modelPath);

@@ -6,16 +6,16 @@ import type { NativeAddon } from "./addon.ts";
 export interface CpuLibrary {
   /** File name in the native directory. */
   file: string;
-  /** ggml's rating for the CPU at hand; higher is faster. */
+  /** ggml's rating for this CPU; higher is faster. */
   score: number;
 }
 
-/** Whether a file of this name is a variant of the CPU backend. */
+/** Returns whether a file of this name is a variant of the CPU backend. */
 export function isCpuLibrary(file: string): boolean {
   return /^libggml-cpu-.+\.so$/.test(file);
 }
 
-/** The CPU variants of the directory that this CPU can run by ggml's word, best first. */
+/** Lists the directory's CPU variants that can run on this CPU according to ggml, best first. */
 export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLibrary[] {
   return readdirSync(nativeDirectory)
     .filter(isCpuLibrary)
@@ -24,30 +24,30 @@ export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLi
     .sort((a, b) => b.score - a.score || a.file.localeCompare(b.file));
 }
 
-/** What drives GPUs. */
+/** The API that a GPU backend uses. */
 export type GpuBackendKind = "cuda" | "vulkan";
 
 /** A build of a GPU backend. */
 export interface GpuBackend {
   readonly kind: GpuBackendKind;
-  /** File name in the native directory, or the path of one that lies elsewhere. */
+  /** File name in the native directory, or the path when it lies in another directory. */
   readonly library: string;
 }
 
-/** The one that is faster on the same device first. */
+/** In order of speed on the same device, fastest first. */
 const knownGpuBackends: readonly GpuBackend[] = [
   { kind: "cuda", library: "libggml-cuda.so" },
   { kind: "vulkan", library: "libggml-vulkan.so" },
 ];
 
-/** Whether a file of this name is a GPU backend. */
+/** Returns whether a file of this name is a GPU backend. */
 export function isGpuLibrary(file: string): boolean {
   return knownGpuBackends.some(({ library }) => library === file);
 }
 
 /**
- * The GPU backends that there are, the one that is faster on the same device first.
- * @param cudaLibrary CUDA's, which is no part of the program, whatever its file is called; empty: there is none
+ * Lists the available GPU backends in order of speed on the same device, fastest first.
+ * @param cudaLibrary path of the CUDA backend, which is not part of the program; any file name; empty: there is none
  */
 export function gpuBackends(nativeDirectory: string, cudaLibrary = ""): GpuBackend[] {
   const present = new Set(readdirSync(nativeDirectory));

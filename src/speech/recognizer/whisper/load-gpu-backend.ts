@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "../../../text/index.ts";
 import type { NativeAddon } from "./addon.ts";
 
-/** Where libraries of the system are to be had that a backend may lack. */
+/** Hints where to get the system libraries that a backend may lack. */
 const sources: readonly (readonly [library: RegExp, source: string])[] = [
   [/^libcuda\./, "it is part of NVIDIA's driver, and has to be handed into a container"],
   [/^libcu/, "put it beside the backend, as docs/gpu.md says"],
@@ -10,10 +10,10 @@ const sources: readonly (readonly [library: RegExp, source: string])[] = [
 ];
 
 /**
- * Loads a GPU backend into this process. It needs the vendor's libraries, a driver and a device; without them the machine is
- * simply one without a GPU.
- * @param library file name in the directory, or the path of one that lies elsewhere and may be of another build
- * @returns why it can't be used, for people; null: it can
+ * Loads a GPU backend into this process. It needs the vendor's libraries, a driver and a device. A machine without them
+ * simply has no GPU.
+ * @param library file name in the directory, or the path of a library elsewhere, which may be of another build
+ * @returns the reason why it is unusable, for people; null when it is usable
  */
 export function loadGpuBackend(
   addon: Pick<NativeAddon, "checkBackend" | "loadBackend">,
@@ -32,7 +32,7 @@ export function loadGpuBackend(
   }
 }
 
-/** Says of a library that was not found where it is to be had. */
+/** Adds a hint where to get the missing library, when the error message names one. */
 function withSource(path: string, message: string): string {
   const missing = /(\S+): cannot open shared object file: No such file or directory/.exec(message)?.[1];
   if (missing === undefined) return message;

@@ -1,30 +1,33 @@
 import { type ModelSizes, readSizes } from "./model-file/index.ts";
 
-/** What the first bytes of a ggml model file say. */
+/** Properties of a model that the first bytes of its ggml file give. */
 export interface ModelHeader {
-  /** OpenAI's name for the size: base, small.en, large-v3, large-v3-turbo; of an unknown shape, "custom". */
+  /** OpenAI's name of the size: base, small.en, large-v3, large-v3-turbo; "custom" for an unknown shape. */
   type: string;
   vocabularySize: number;
-  /** Numbers for each position that the encoder gives. */
+  /** Width of the encoder's output at each position. */
   audioWidth: number;
   audioLayers: number;
   textLayers: number;
   mels: number;
 }
 
-/** Sizes by encoder layers, from OpenAI's model card. */
+/** Names of the sizes by number of encoder layers, from OpenAI's model card. */
 const sizes: Record<number, string> = { 4: "tiny", 6: "base", 12: "small", 24: "medium", 32: "large" };
 
-/** The vocabulary without the multilingual models' extra token, and of those with one more language. */
+/** Vocabulary sizes without the multilingual models' extra token, and with the additional language of large-v3. */
 const englishVocabulary = 51864;
 const largeV3Vocabulary = 51866;
 
-/** Reads a whisper model's header. @throws an Error that says what to do where the file is no ggml whisper model */
+/**
+ * Reads a whisper model's header.
+ * @throws {Error} with a hint for the user when the file is not a ggml whisper model
+ */
 export function readModelHeader(path: string): ModelHeader {
   return modelHeader(readSizes(path));
 }
 
-/** Returns what a whisper model's sizes say of it. */
+/** Returns the header that a whisper model's sizes give. */
 export function modelHeader({ vocabulary, audioWidth, audioLayers, textLayers, mels }: ModelSizes): ModelHeader {
   const type = typeOf(vocabulary, audioLayers, textLayers);
   return { type, vocabularySize: vocabulary, audioWidth, audioLayers, textLayers, mels };
@@ -37,12 +40,12 @@ function typeOf(vocabularySize: number, audioLayers: number, textLayers: number)
   }
   if (size === "large") {
     if (vocabularySize < largeV3Vocabulary) {
-      // versions 1 and 2 have the same shape; the first is hardly used any more
+      // Versions 1 and 2 have the same shape; version 1 is hardly used any more.
       return textLayers === audioLayers ? "large-v2" : "custom";
     }
     return textLayers === audioLayers ? "large-v3" : textLayers === 4 ? "large-v3-turbo" : "custom";
   }
-  // a distilled model has fewer decoder layers than its encoder
+  // A distilled model has fewer decoder layers than encoder layers.
   if (textLayers !== audioLayers) {
     return "custom";
   }
@@ -68,8 +71,8 @@ const presets: Record<string, number> = {
 const topmostLayers = 1;
 
 /**
- * Which attention heads follow the audio: the published ones of the model, else all of the upper half of the
- * decoder, as OpenAI's own code does for models without a list.
+ * Returns the attention heads that follow the audio: the published ones of the model where they exist. Otherwise they
+ * are all heads of the upper half of the decoder, as in OpenAI's own code for models without a list.
  */
 export function alignmentHeads(header: ModelHeader): { alignmentHeads: number; alignmentLayers: number } {
   const preset = presets[header.type];

@@ -4,7 +4,7 @@ import type { ModelHeader } from "./model-header.ts";
 import { createState } from "./state.ts";
 import type { EncoderOptions, WhisperModel } from "./types.ts";
 
-/** Wraps the native weights. */
+/** Wraps a native model with its weights. */
 export function createModel(parts: {
   addon: NativeAddon;
   native: NativeModel;

@@ -10,22 +10,21 @@ import { alignmentHeads, modelHeader } from "./model-header.ts";
 import type { OpenModelOptions, WhisperModel, WhisperRuntime } from "./types.ts";
 
 export interface LoadWhisperOptions {
-  /** Directory of whisper.node and the libraries beside it. */
+  /** Directory of whisper.node and its libraries. */
   nativeDirectory: string;
-  /** File name of the CPU variant to use; the best for this CPU by default. */
+  /** File name of the CPU variant; the best one for this CPU by default. */
   cpuLibrary?: string;
-  /** GPU backends to load: file names, or paths of those that lie elsewhere; all that the directory has by default. */
+  /** GPU backends to load: file names in the directory or paths of others; by default all in the directory. */
   gpu?: readonly string[];
 }
 
-/** ggml keeps its backends per process, so there is one runtime per process too. */
+/** ggml's backends are global to the process, so there is one runtime for each process too. */
 let loaded: { key: string; runtime: WhisperRuntime } | undefined;
 
 /**
  * Loads the addon and its backends into this process, once.
- *
- * Throws an Error where the directory holds no addon for this machine, the variant can't run here, or the process
- * has loaded whisper with other options before.
+ * @throws {Error} when the directory has no addon for this machine, or the variant cannot run here
+ * @throws {Error} when the process has already loaded whisper with other options
  */
 export function loadWhisper(options: LoadWhisperOptions): WhisperRuntime {
   const key = JSON.stringify([options.nativeDirectory, options.cpuLibrary ?? "best", options.gpu ?? "all"]);
@@ -40,7 +39,10 @@ export function loadWhisper(options: LoadWhisperOptions): WhisperRuntime {
   return runtime;
 }
 
-/** ggml's rating of a variant for this CPU, 0 where it can't run here; opens the library, which may crash. */
+/**
+ * Returns ggml's rating of a variant for this CPU, 0 if it cannot run here. Opens the library, which may crash the
+ * process.
+ */
 export function rateCpuLibrary(nativeDirectory: string, cpuLibrary: string): number {
   return openAddon(nativeDirectory).cpuScore(join(nativeDirectory, cpuLibrary));
 }
@@ -78,7 +80,7 @@ function openAddon(nativeDirectory: string): NativeAddon {
       `cannot load the whisper addon ${path}: ${reason}; ${renewal}, and check that the directory is not mounted noexec`,
     );
   }
-  // the addon is ours and built together with its types
+  // The addon is ours and built together with its types.
   return module.exports as NativeAddon;
 }
 

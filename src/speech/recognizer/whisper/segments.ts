@@ -4,7 +4,7 @@ import type { WhisperSegment, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";
 import { groupWords } from "./words.ts";
 
-/** Makes segments of what the native code read; those without text are left out. */
+/** Converts the native transcript to segments with timed words; segments without text are left out. */
 export function toSegments(transcript: NativeTranscript, samples: Float32Array): WhisperSegment[] {
   const grouped = transcript.segments
     .map((segment) => ({ segment, words: groupWords(segment.pieces, transcript.language) }))

@@ -5,23 +5,23 @@ import { frameDecibels } from "../../frame-decibels.ts";
 const frameSamples = 160;
 const frameSeconds = frameSamples / SAMPLE_RATE;
 
-/** Quieter than this below the loud parts counts as no quieter: below it lies digital silence. */
+/** Maximum distance of the quiet level below the loud one: anything lower is digital silence. */
 const deepestDecibels = 45;
-/** Where the quiet parts are less than this below the loud ones, nothing can be told apart. */
+/** Minimum difference between the loud and the quiet parts; with less, pauses cannot be detected. */
 const leastContrastDecibels = 12;
-/** How far up from the quiet towards the loud parts, in decibels, speech begins. */
+/** Level at which speech starts, as a fraction of the way from the quiet to the loud level in decibels. */
 const threshold = 0.3;
-/** Shorter pauses are the closures of stops within words. */
+/** Minimum duration of a pause; shorter ones are the closures of stop consonants within words. */
 const shortestSeconds = 0.18;
-/** A click between two silences, not speech. */
+/** Minimum duration of a sound; a shorter one between two silences is a click, not speech. */
 const shortestSoundFrames = 3;
 
 /**
- * Finds the pauses of 16 kHz mono speech by loudness, relative to the loud and quiet parts of the same samples; in
- * seconds from their start.
+ * Finds the pauses of 16 kHz mono speech by loudness, relative to the loud and quiet parts of the same samples. Returns
+ * them in seconds from the start of the samples.
  *
- * Tuned on ten built English dialogues with base: of 138 turns all first words begin and 99 % of last words end
- * within 0.2 s of their turn, where by alignment alone 32 % end so; thresholds from 0.25 to 0.45 do alike.
+ * Tuned with base on ten built English dialogues of 138 turns. All first words start and 99 % of the last words end
+ * within 0.2 s of their turn. By alignment alone 32 % end so. Thresholds from 0.25 to 0.45 give similar results.
  */
 export function findSilences(samples: Float32Array): Span[] {
   const loudness = frameDecibels(samples, frameSamples);

@@ -2,14 +2,14 @@ import type { NativeState, NativeTranscribeOptions } from "./addon.ts";
 import { toSegments } from "./segments.ts";
 import type { LanguageDetection, TranscribeOptions, WhisperResult, WhisperState } from "./types.ts";
 
-/** Whisper's encoder sees 30 s at 16 kHz as 1500 positions of 320 samples. */
+/** Encoder constants: 30 s at 16 kHz are 1500 positions of 320 samples. */
 const samplesPerPosition = 320;
 const encoderPositions = 1500;
 
-/** whisper.cpp gives no text for less than 0.1 s. */
+/** Minimum number of samples; whisper.cpp returns no text for less than 0.1 s. */
 const shortestSamples = 1600;
 
-/** Wraps native working memory: checks what comes in, fills in defaults, and makes words of the tokens. */
+/** Wraps a native state: checks arguments, fills in defaults and converts tokens to words. */
 export function createState(parts: { native: NativeState; languages: string[]; wordTimes: boolean }): WhisperState {
   const { native, languages, wordTimes } = parts;
   return {
@@ -46,7 +46,7 @@ function toNativeOptions(
     throw new RangeError(`the model does not know the language "${options.language}"`);
   }
   const beamSize = options.beamSize ?? 5;
-  // whisper.cpp has room for eight decoders
+  // whisper.cpp supports at most eight decoders.
   if (!Number.isInteger(beamSize) || beamSize < 1 || beamSize > 8) {
     throw new RangeError(`the beam size must be a whole number from 1 to 8, not ${beamSize}`);
   }
@@ -65,8 +65,8 @@ function toNativeOptions(
 }
 
 /**
- * The defaults of whisper.cpp: token entropy and mean log probability under which a result is decoded again, and the
- * probability of no speech from which a doubted one has no text.
+ * whisper.cpp's defaults. A result with a token entropy or a mean log probability below its threshold is decoded again.
+ * A doubtful result is dropped when the probability of no speech is above its threshold.
  */
 const whisperThresholds = { entropyThreshold: 2.4, logProbThreshold: -1, noSpeechThreshold: 0.6 } as const;
 
@@ -78,8 +78,8 @@ function checkThreads(threads: number): number {
 }
 
 /**
- * Under flash attention whisper.cpp reads keys up to the next multiple of 256, and what lies there is left over from
- * earlier calls; so the context is rounded up to one.
+ * Step to which the audio context is rounded up. With flash attention whisper.cpp reads keys up to the next multiple of
+ * 256, and the data there is left from earlier calls.
  */
 const contextStep = 256;
 
@@ -87,7 +87,7 @@ function toAudioContext(samples: Float32Array, audioContext: number | undefined)
   if (audioContext === undefined) {
     return 0;
   }
-  // a position more than the samples fill: the spectrum has a frame that reaches over their end
+  // One more position than the samples fill: the spectrum has a frame that extends over their end.
   const needed = Math.min(encoderPositions, Math.ceil(samples.length / samplesPerPosition) + 1);
   if (!Number.isInteger(audioContext) || audioContext < needed || audioContext > encoderPositions) {
     throw new RangeError(

@@ -1,8 +1,8 @@
 import { sentenceMark } from "../../../text/index.ts";
 
 /**
- * A vocabulary as the text that goes before a chunk. It ends as a sentence does: after one that doesn't, whisper goes on
- * with it and leaves its own full stops away (heard on a LibriSpeech clip with base), and hears the names less surely.
+ * Converts a vocabulary to the text that precedes a chunk. The text ends like a sentence. Otherwise whisper continues
+ * it, leaves out its own full stops (seen on a LibriSpeech clip with base), and recognizes the names less reliably.
  */
 export function toPrompt(vocabulary: string): string {
   return vocabulary === "" || sentenceMark(vocabulary) !== undefined ? vocabulary : `${vocabulary}.`;

@@ -1,12 +1,12 @@
 import type { EncoderForm } from "./encoder/index.ts";
-/** Something that whisper can compute on. */
+/** A device that whisper can compute on. */
 export interface WhisperDevice {
   name: string;
   description: string;
-  /** The ggml backend that drives it: CPU, Vulkan, CUDA. */
+  /** The ggml backend that drives the device: CPU, Vulkan, CUDA. */
   backend: string;
   kind: "cpu" | "gpu" | "igpu" | "accelerator";
-  /** On the PCI bus, e.g. `0000:01:00.0`; empty where the backend knows none. */
+  /** PCI bus address, e.g. `0000:01:00.0`; empty when the backend does not know it. */
   address: string;
   memoryFreeBytes: number;
   memoryTotalBytes: number;
@@ -17,13 +17,13 @@ export interface WhisperRuntime {
   /** Version of whisper.cpp. */
   readonly version: string;
   devices(): WhisperDevice[];
-  /** GPU backends that this machine can't use, for want of a driver or a device. */
+  /** GPU backends that this machine cannot use because a driver, a library or a device is missing. */
   readonly unusable: readonly UnusableBackend[];
   /** File name of the CPU variant in use, such as libggml-cpu-zen4.so. */
   cpuVariant(): string;
-  /** In which form an encoder is the faster one on this processor. */
+  /** Returns the form of the encoder that is faster on this processor. */
   encoderForm(): EncoderForm;
-  /** Loads the weights; throws an Error that says what to do where the file is no model or memory is short. */
+  /** Loads a model. @throws {Error} with a hint for the user when the file is not a model or memory is short */
   openModel(path: string, options: OpenModelOptions): WhisperModel;
 }
 
@@ -34,10 +34,10 @@ export interface UnusableBackend {
 }
 
 export interface OpenModelOptions {
-  /** Use the first GPU there is; without one the CPU computes. */
+  /** Use the first available GPU; without a GPU the CPU is used. */
   useGpu: boolean;
   flashAttention: boolean;
-  /** Align words with the audio; without it word times are coarse guesses. */
+  /** Align words with the audio; otherwise word times are coarse estimates. */
   wordTimes: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface OpenModelOptions {
 export interface EncoderOptions {
   /** ONNX Runtime's library. */
   library: string;
-  /** The encoder's ONNX file, made of the same model. */
+  /** The encoder's ONNX file, built from the same model. */
   path: string;
   threads: number;
 }
@@ -58,25 +58,25 @@ export interface WhisperModel {
   /** Codes of the languages the model knows, as whisper writes them. */
   readonly languages: string[];
   /**
-   * Takes the working memory of one transcription (about 200 MB for base).
-   * @param encoder encodes in whisper.cpp's place
+   * Creates the working memory of one transcription (about 200 MB for base).
+   * @param encoder replaces whisper.cpp's own encoder
    */
   createState(encoder?: EncoderOptions): WhisperState;
   /** Frees the weights, once the model's states are disposed too. */
   dispose(): void;
 }
 
-/** The working memory of one transcription at a time. A second call before the first ended throws. */
+/** The working memory of one transcription at a time. A second call during a running one throws. */
 export interface WhisperState {
-  /** What the encoder makes of the first 30 s of 16 kHz mono samples: [position of 20 ms][width]. */
+  /** Returns the encoder's output for the first 30 s of 16 kHz mono samples: [position of 20 ms][width]. */
   encode(samples: Float32Array, threads: number): Promise<Float32Array>;
-  /** Rates the languages of the first 30 s of 16 kHz mono samples. */
+  /** Returns the probability of each language in the first 30 s of 16 kHz mono samples. */
   detectLanguage(samples: Float32Array, threads: number): Promise<LanguageDetection>;
   /** Transcribes 16 kHz mono samples, -1 to 1. */
   transcribe(samples: Float32Array, options: TranscribeOptions): Promise<WhisperResult>;
-  /** Makes the running call end within a few hundred milliseconds with `aborted: true`. */
+  /** Ends the running call within a few hundred milliseconds; its result has `aborted: true`. */
   abort(): void;
-  /** Aborts what runs and frees the memory. */
+  /** Aborts the running call and frees the memory. */
   dispose(): void;
 }
 
@@ -84,7 +84,7 @@ export interface LanguageDetection {
   language: string;
   /** 0 to 1. */
   probability: number;
-  /** Of every language the model knows, by code; they sum up to 1. */
+  /** Probability of every language that the model knows, by code; they sum up to 1. */
   probabilities: Record<string, number>;
 }
 
@@ -92,13 +92,13 @@ export interface TranscribeOptions {
   /** One of the model's languages. */
   language: string;
   threads: number;
-  /** Hypotheses that are followed at once; 1: greedy. Default 5. */
+  /** Number of hypotheses that are followed at the same time; 1: greedy. Default 5. */
   beamSize?: number;
-  /** Step of the temperature when a result is doubted and decoded again; 0: never. Default 0.2. */
+  /** Temperature step when a doubtful result is decoded again; 0: never. Default 0.2. */
   temperatureIncrement?: number;
-  /** Text that goes before: names and terms to expect. */
+  /** Text that precedes the audio: names and terms to expect. */
   initialPrompt?: string;
-  /** Encoder positions of 20 ms each to look at; must cover the samples. Default: all 1500 of the 30 s window. */
+  /** Encoder positions of 20 ms each to use; must cover the samples. Default: all 1500 of the 30 s window. */
   audioContext?: number;
   /** Leave out whisper's own timestamp tokens. Default false. */
   withoutTimestamps?: boolean;
@@ -108,7 +108,7 @@ export interface TranscribeOptions {
 
 export interface WhisperResult {
   language: string;
-  /** The call was cut short by `abort`; there are no segments then. */
+  /** Whether the call was ended by `abort`; there are no segments then. */
   aborted: boolean;
   segments: WhisperSegment[];
 }
@@ -118,9 +118,9 @@ export interface WhisperSegment {
   startSeconds: number;
   endSeconds: number;
   text: string;
-  /** 0 to 1, of the window that the segment was read from. */
+  /** 0 to 1, of the window in which the segment was decoded. */
   noSpeechProbability: number;
-  /** Over the segment's text tokens; 0 is certain. */
+  /** Mean over the segment's text tokens; 0 is certain. */
   averageLogProbability: number;
   words: WhisperWord[];
 }
@@ -130,6 +130,6 @@ export interface WhisperWord {
   text: string;
   startSeconds: number;
   endSeconds: number;
-  /** 0 to 1, the mean of its tokens'. */
+  /** 0 to 1, the mean over the word's tokens. */
   probability: number;
 }

@@ -1,22 +1,24 @@
 import type { NativePiece } from "./addon.ts";
 
-/** Pieces that make one word, with the space before it and the punctuation after it. */
+/** The pieces of one word, with the space before it and the punctuation after it. */
 export interface WordPieces {
   text: string;
   pieces: NativePiece[];
 }
 
-/** Languages that write without spaces between words; there every piece the model wrote is a unit of its own. */
+/** Languages written without spaces between words; in these, each piece from the model is a unit of its own. */
 const withoutSpaces = new Set(["zh", "yue", "ja", "th", "lo", "my", "km", "bo"]);
 
-/** No letter, digit or sign that is spoken. */
+/** Text without letters, digits and spoken signs. */
 const onlyPunctuation = /^[\s\p{P}\p{Sk}]*$/u;
-/** Combining marks, and the Thai and Lao vowels that follow their consonant though Unicode calls them letters. */
+/**
+ * Combining marks, and the Thai and Lao vowels that follow their consonant although Unicode classifies them as letters.
+ */
 const startsWithMark = /^[\p{M}\u0E30-\u0E33\u0E45\u0EB0-\u0EB3]/u;
 const endsInRun = /[\p{Script=Latin}\p{N}]$/u;
 const startsWithRun = /^[\p{Script=Latin}\p{N}]/u;
 
-/** Groups a segment's pieces to words; their texts joined are the segment's text. */
+/** Groups a segment's pieces into words; the joined texts of the words are the segment's text. */
 export function groupWords(pieces: NativePiece[], language: string): WordPieces[] {
   const startsWord = withoutSpaces.has(language) ? startsUnit : startsSpacedWord;
   const words: WordPieces[] = [];
@@ -40,11 +42,11 @@ function startsUnit(text: string, before: string): boolean {
   if (text.startsWith(" ")) {
     return true;
   }
-  // a vowel sign belongs to its consonant, and letters and digits of a foreign word to each other
+  // A vowel sign belongs to its consonant, and letters and digits of a foreign word belong together.
   return !startsWithMark.test(text) && !(endsInRun.test(before) && startsWithRun.test(text));
 }
 
-/** Punctuation that stands alone goes to the word before it, at the start to the one after it. */
+/** Attaches separate punctuation to the word before it, or to the next word at the start. */
 function attachPunctuation(words: WordPieces[]): WordPieces[] {
   const attached: WordPieces[] = [];
   let leading: WordPieces | undefined;
@@ -66,7 +68,7 @@ function joined(first: WordPieces, second: WordPieces): WordPieces {
   return { text: first.text + second.text, pieces: [...first.pieces, ...second.pieces] };
 }
 
-/** Whether nothing of a text is spoken. */
+/** Returns whether a text contains nothing that is spoken. */
 export function isPunctuation(text: string): boolean {
   return onlyPunctuation.test(text);
 }

@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 
 const digestName = "sha256";
 
-/** Writes down what the files of a made encoder hold, so that damage to them is noticed. */
+/** Stores a digest of an encoder's files, so that damage to them is detected. */
 export async function writeDigest(directory: string, names: readonly string[]): Promise<void> {
   await writeFile(join(directory, digestName), await digestOf(directory, names), { flush: true });
 }
 
-/** Whether a made encoder's files are all there and hold what was written. @param path of its ONNX file */
+/** Returns whether all files of a built encoder exist and match the stored digest. @param path of its ONNX file */
 export async function isSound(path: string, names: readonly string[]): Promise<boolean> {
   try {
     const directory = dirname(path);
@@ -19,12 +19,12 @@ export async function isSound(path: string, names: readonly string[]): Promise<b
   }
 }
 
-/** Notes that a made encoder was used just now. */
+/** Records that a built encoder is used now. */
 export async function noteUse(directory: string, now: Date): Promise<void> {
   await utimes(join(directory, digestName), now, now);
 }
 
-/** When a made encoder was made or used last. @throws Error where there is none */
+/** Returns the time when an encoder was built or last used. @throws {Error} when there is none */
 export async function lastUse(directory: string): Promise<Date> {
   return (await stat(join(directory, digestName))).mtime;
 }

@@ -3,22 +3,22 @@ import { packForProducts, transpose } from "./matrices.ts";
 import { OnnxGraph, type StoredBytes } from "./onnx-graph.ts";
 
 /**
- * How it is computed: by ONNX Runtime in floats, or by our addon's operators, whose products are of bfloat16. Both give what
- * the model's own encoder gives but for roundings.
+ * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with bfloat16 products. Apart
+ * from rounding, both give the results of the model's own encoder.
  */
 export type EncoderForm = "float" | "bfloat16";
 
-/** Reads a tensor of the model, by its name in the ggml file without "encoder." before it. */
+/** Reads a tensor of the model by its name in the ggml file, without the prefix "encoder.". */
 export type ReadWeights = (name: string) => Promise<Float32Array>;
-/** Puts weights beside the model. */
+/** Stores weights in a file next to the ONNX model. */
 export type Store = (values: Float32Array | Uint16Array) => Promise<StoredBytes>;
 
-/** OpenAI's model.py leaves it at PyTorch's default. */
+/** PyTorch's default, which OpenAI's model.py does not change. */
 const epsilon = 1e-5;
 
 /**
- * Whisper's encoder (model.py of OpenAI's whisper) as an ONNX model: `spectrum` [1][mels][frames] → `encoding`
- * [1][frames / 2][width], for windows of up to as many frames as the model was trained with.
+ * Builds Whisper's encoder (model.py of OpenAI's whisper) as an ONNX model: `spectrum` [1][mels][frames] → `encoding`
+ * [1][frames / 2][width]. A window may have at most as many frames as the model was trained with.
  */
 export async function encoderGraph(
   shape: WhisperShape,
@@ -73,7 +73,7 @@ class Builder {
     return graph.apply("Add", [y, await this.#linear(inner, `${name}mlp.2.`, 4 * width, width)]);
   }
 
-  /** The same by our addon's operators (native/src/operators.h). */
+  /** Adds a layer like `layer`, but with our addon's operators (native/src/operators.h). */
   async ownLayer(name: string, x: string): Promise<string> {
     const own = (operator: string, inputs: readonly string[]) => this.#graph.applyOf("transcribe", operator, inputs);
     const normal = async (y: string, norm: string) =>
@@ -115,13 +115,13 @@ class Builder {
     return hasBias ? this.#graph.apply("Add", [product, await this.#vector(`${name}bias`)]) : product;
   }
 
-  /** The matrices of several products with the same left side, in one, and their biases. */
+  /** Packs the weight matrices of several products with the same left operand into one, and joins their biases. */
   async #packed(names: readonly string[]): Promise<[matrix: string, bias: string]> {
     const biases: Float32Array[] = [];
     const matrices: Float32Array[] = [];
     for (const name of names) {
       matrices.push(await this.#read(`${name}.weight`));
-      // keys have none
+      // Keys have no bias.
       biases.push(name.endsWith("key") ? new Float32Array(this.#shape.width) : await this.#read(`${name}.bias`));
     }
     const bias = joined(biases);

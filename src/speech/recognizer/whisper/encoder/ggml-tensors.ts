@@ -13,7 +13,7 @@ export interface WhisperShape {
 const float32 = 0;
 const float16 = 1;
 
-/** Returns the shape of a model's encoder. @throws {ModelFileError} where no encoder can have it */
+/** Returns the shape of a model's encoder. @throws {ModelFileError} when no encoder can have this shape */
 export function encoderShape({ audioContext, audioWidth, audioHeads, audioLayers, mels }: ModelSizes): WhisperShape {
   const shape = { positions: audioContext, width: audioWidth, heads: audioHeads, layers: audioLayers, mels };
   if (Object.values(shape).some((size) => size < 1 || size > 65_536) || shape.width % shape.heads !== 0) {
@@ -22,7 +22,7 @@ export function encoderShape({ audioContext, audioWidth, audioHeads, audioLayers
   return shape;
 }
 
-/** Reads a tensor of the encoder as 32-bit floats. @throws {ModelFileError} where the model has none of floats */
+/** Reads an encoder tensor as 32-bit floats. @throws {ModelFileError} when it is missing or quantised */
 export async function readFloats(file: FileHandle, { tensors }: ModelFile, name: string): Promise<Float32Array> {
   const tensor = tensors.get(`encoder.${name}`);
   if (tensor === undefined) throw new ModelFileError(`the model has no encoder.${name}`);

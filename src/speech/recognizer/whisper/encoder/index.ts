@@ -1,3 +1,3 @@
-/** Whisper's encoder as an ONNX model, made of a ggml file. */
+/** Whisper's encoder as an ONNX model, built from a ggml file. */
 export type { EncoderForm } from "./encoder-graph.ts";
 export { encoderPath, isSoundEncoder, makeEncoder, noteEncoderUse } from "./make-encoder.ts";

@@ -8,24 +8,24 @@ import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
 import { encoderShape, readFloats } from "./ggml-tensors.ts";
 import { WeightsFile } from "./weights-file.ts";
 
-/** To be raised with every change of what is written. */
+/** Version of the written format; must be increased with every change of the format. */
 const writerVersion = 1;
 const graphName = "encoder.onnx";
 const weightsName = "weights.bin";
 const files = [graphName, weightsName];
-/** Of all of OpenAI's sizes; the addon's attention is made for it. */
+/** Width of each attention head in all of OpenAI's models; the addon's attention is written for this width. */
 const headWidth = 64;
 const makingPrefix = ".making-";
 const dayMilliseconds = 86_400_000;
-/** Encoders of models that are gone, and of older versions, are removed after so long. */
+/** Time without use after which encoders are removed, such as those of deleted models and of older versions. */
 const keptMilliseconds = 30 * dayMilliseconds;
 
 /**
- * Makes the ONNX form of a whisper model's encoder, unless it is there: a directory named after what it is made of,
- * which appears whole or not at all.
- * @param directory where such directories are kept; made when missing
+ * Builds the ONNX form of a whisper model's encoder, unless it exists. The result is a directory named after a digest
+ * of its inputs; it appears whole or not at all.
+ * @param directory parent of these directories; created when missing
  * @returns the path of the ONNX file
- * @throws {ModelFileError} where the model has no encoder of floats
+ * @throws {ModelFileError} when the model has no encoder of floats
  */
 export async function makeEncoder(modelPath: string, form: EncoderForm, directory: string): Promise<string> {
   await using file = await open(modelPath);
@@ -52,7 +52,7 @@ export async function makeEncoder(modelPath: string, form: EncoderForm, director
     await graphFile.sync();
     await writeDigest(work, files);
     await rename(work, made).catch((error: unknown) => {
-      // another process was faster
+      // Another process was faster.
       if (!existsSync(join(made, graphName))) throw error;
     });
   } finally {
@@ -61,25 +61,25 @@ export async function makeEncoder(modelPath: string, form: EncoderForm, director
   return join(made, graphName);
 }
 
-/** Where the ONNX file of an encoder lies, by the encoder's name, which is its directory's. */
+/** Returns the path of an encoder's ONNX file; the encoder's name is that of its directory. */
 export function encoderPath(directory: string, name: string): string {
   return join(directory, name, graphName);
 }
 
-/** Whether a made encoder is there and whole. One that is, counts as used today. */
+/** Returns whether a built encoder is complete and undamaged; if so, records its use. */
 export async function isSoundEncoder(path: string): Promise<boolean> {
   if (!(await isSound(path, files))) return false;
   await noteEncoderUse(path);
   return true;
 }
 
-/** Notes that a made encoder is used: what is not for a month is removed. @param path of its ONNX file */
+/** Records the use of a built encoder, which is removed after a month without use. @param path of its ONNX file */
 export async function noteEncoderUse(path: string): Promise<void> {
-  // a file system that can't be written keeps what it has
+  // Nothing is removed from a read-only file system anyway.
   await noteUse(dirname(path), new Date()).catch(() => {});
 }
 
-/** Removes what nobody has used for a month, and what was never finished. */
+/** Removes encoders that were not used for a month, and unfinished ones after a day. */
 async function sweep(directory: string, now: number): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);

@@ -1,7 +1,7 @@
-/** Columns that the addon's products take at a time. */
+/** Number of columns that the addon's products process at a time. */
 const panel = 64;
 
-/** Turns [outputs][inputs] into [inputs][outputs], as ONNX multiplies. */
+/** Transposes [outputs][inputs] to [inputs][outputs], the layout of ONNX products. */
 export function transpose(weights: Float32Array, outputs: number, inputs: number): Float32Array {
   const transposed = new Float32Array(weights.length);
   for (let output = 0; output < outputs; output++) {
@@ -12,7 +12,7 @@ export function transpose(weights: Float32Array, outputs: number, inputs: number
   return transposed;
 }
 
-/** Turns [outputs][inputs] into [outputs / 64][inputs / 2][64][2] of bfloat16, as the addon multiplies. */
+/** Packs [outputs][inputs] into [outputs / 64][inputs / 2][64][2] of bfloat16, the layout of the addon's products. */
 export function packForProducts(weights: Float32Array, outputs: number, inputs: number): Uint16Array {
   const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length);
   const packed = new Uint16Array(weights.length);
@@ -26,7 +26,7 @@ export function packForProducts(weights: Float32Array, outputs: number, inputs: 
   return packed;
 }
 
-/** The upper half of a float's bits, rounded to the nearest, and to even where both are as near. */
+/** Returns the upper half of a float's bits, rounded to nearest, ties to even. */
 function toBfloat16(bits: number): number {
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }

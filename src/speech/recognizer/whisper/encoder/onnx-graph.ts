@@ -1,16 +1,16 @@
 import { Message } from "../../../protobuf.ts";
 
-/** The element types that are used here, by their numbers in onnx.proto. */
+/** The element types used here, with their numbers in onnx.proto. */
 const elementTypes = { float: 1, uint16: 4, int64: 7 } as const;
 type ElementType = keyof typeof elementTypes;
 
-/** Version of the format, and of the operators that are used. */
+/** Versions of the file format and of ONNX's operator set. */
 const irVersion = 10;
 const operatorVersion = 20;
-/** Whose operators there are besides ONNX's: ONNX Runtime's, and our addon's (native/src/operators.h). */
+/** Operator sets other than ONNX's: ONNX Runtime's and our addon's (native/src/operators.h). */
 export type Domain = "com.microsoft" | "transcribe";
 
-/** Where a tensor's bytes lie in the file beside the model. */
+/** Location of a tensor's bytes in the file next to the model. */
 export interface StoredBytes {
   readonly file: string;
   readonly offset: number;
@@ -19,13 +19,16 @@ export interface StoredBytes {
 
 export type Attribute = number | { readonly float: number } | readonly number[];
 
-/** An ONNX model in the making (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto): operators, each with one output. */
+/**
+ * Builder of an ONNX model (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) from operators with one output
+ * each.
+ */
 export class OnnxGraph {
   readonly #graph = new Message();
   readonly #domains = new Set<string>();
   #count = 0;
 
-  /** A constant whose bytes lie elsewhere. @returns its name */
+  /** Adds a constant whose bytes are in another file. @returns its name */
   stored(type: ElementType, shape: readonly number[], { file, offset, length }: StoredBytes): string {
     const entries = { location: file, offset: String(offset), length: String(length) };
     const tensor = this.#tensor(type, shape);
@@ -33,18 +36,18 @@ export class OnnxGraph {
     return this.#constant(tensor.number(14, 1));
   }
 
-  /** A small constant. @returns its name */
+  /** Adds a small constant. @returns its name */
   constant(shape: readonly number[], values: BigInt64Array): string {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     return this.#constant(this.#tensor("int64", shape).bytes(9, bytes));
   }
 
-  /** An operator of ONNX with one output. @returns the output's name */
+  /** Adds an ONNX operator with one output. @returns the output's name */
   apply(operator: string, inputs: readonly string[], attributes: Readonly<Record<string, Attribute>> = {}): string {
     return this.#node("", operator, inputs, attributes);
   }
 
-  /** Somebody else's operator with one output. @returns the output's name */
+  /** Adds an operator of another domain with one output. @returns the output's name */
   applyOf(
     domain: Domain,
     operator: string,
@@ -55,12 +58,12 @@ export class OnnxGraph {
     return this.#node(domain, operator, inputs, attributes);
   }
 
-  /** Names a value as the model's output. */
+  /** Exposes a value as the model's output. */
   output(value: string, name: string): void {
     this.#graph.message(1, new Message().text(1, value).text(2, name).text(4, "Identity"));
   }
 
-  /** The model's file. Dimensions that are names may be of any size. */
+  /** Returns the bytes of the model file. Dimensions with names may have any size. */
   finish(
     input: { name: string; shape: readonly (number | string)[] },
     output: { name: string; shape: readonly (number | string)[] },

@@ -1,10 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import type { StoredBytes } from "./onnx-graph.ts";
 
-/** A page: weights that begin at one can be mapped into memory as they lie. */
+/** Size of a memory page: weights that start on a page boundary can be mapped into memory directly. */
 const alignment = 4096;
 
-/** Weights, one after the other in the file beside the model that names them. */
+/** Writer of the weights file next to the model, which refers to the weights by offset. */
 export class WeightsFile {
   readonly #file: FileHandle;
   readonly #name: string;

@@ -1,7 +1,7 @@
 import type { ModelSizes } from "./model-sizes.ts";
 import { FLOAT16, FLOAT32 } from "./tensor-types.ts";
 
-/** A tensor that a whisper model of some sizes must have. */
+/** A tensor that a whisper model of given sizes must have. */
 export interface ExpectedTensor {
   /** Row-major. */
   readonly shape: readonly number[];
@@ -9,9 +9,9 @@ export interface ExpectedTensor {
 }
 
 /**
- * Lists the tensors of a whisper model, by name, as whisper.cpp's loader needs them: matrices in the model's own form,
- * convolutions in 16 bits, all else in 32.
- * @param weightType ggml's number of the type of the matrices
+ * Lists the tensors that whisper.cpp's loader requires, by name. Matrices have the model's weight type, convolutions 16
+ * bits, all others 32 bits.
+ * @param weightType ggml's number of the matrices' element type
  */
 export function expectedTensors(sizes: ModelSizes, weightType: number): Map<string, ExpectedTensor> {
   const tensors = new Map<string, ExpectedTensor>();

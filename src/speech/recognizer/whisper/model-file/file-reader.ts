@@ -1,16 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** Headers, names and most words fit; a larger block would read weights that nobody asks for. */
+/** Block size: headers, names and most words fit; a larger block would read weights that nobody needs. */
 const BLOCK_BYTES = 4096;
 
-/** A file that is no whisper model, is damaged, or holds what its reader can't use. */
+/** The file is not a whisper model, is damaged, or has content that its reader cannot use. */
 export class ModelFileError extends Error {
   override readonly name = "ModelFileError";
 }
 
 /**
- * Reads numbers and short texts from the start of a file to its end, and skips the rest. Memory stays at one block,
- * whatever the file claims.
+ * Reads numbers and short texts from a file, front to back, and skips the rest. Memory use stays at one block, whatever
+ * the file claims.
  */
 export class FileReader implements Disposable {
   readonly #descriptor: number;
@@ -19,7 +19,7 @@ export class FileReader implements Disposable {
   #blockStart = 0;
   #position = 0;
 
-  /** @throws an Error of the file system where the file can't be opened */
+  /** @throws {Error} of the file system when the file cannot be opened */
   constructor(path: string) {
     this.#descriptor = openSync(path, "r");
     this.#size = fstatSync(this.#descriptor).size;
@@ -49,13 +49,13 @@ export class FileReader implements Disposable {
     return this.#block.subarray(at, at + length);
   }
 
-  /** @throws {ModelFileError} where the file ends before */
+  /** @throws {ModelFileError} when the file ends before */
   skip(bytes: number): void {
     if (bytes > this.#size - this.#position) this.fail(`${bytes} bytes are missing: the file ends at ${this.#size}`);
     this.#position += bytes;
   }
 
-  /** @throws {ModelFileError} that names the byte which is read next */
+  /** @throws {ModelFileError} with the offset of the next byte */
   fail(reason: string): never {
     throw new ModelFileError(`${reason} (at byte ${this.#position})`);
   }
@@ -64,7 +64,7 @@ export class FileReader implements Disposable {
     closeSync(this.#descriptor);
   }
 
-  /** Moves past so many bytes, and returns where they lie in the block. */
+  /** Advances by `length` bytes. @returns their offset in the block */
   #take(length: number): number {
     const from = this.#position;
     this.skip(length);

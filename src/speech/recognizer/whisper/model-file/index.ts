@@ -1,4 +1,4 @@
-/** Whisper model files in ggml form: reads where their parts lie, and checks that native code can load them. */
+/** Whisper model files in ggml form: locates their parts and checks that native code can load them. */
 export { ModelFileError } from "./file-reader.ts";
 export { type ModelSizes, readSizes } from "./model-sizes.ts";
 export { type ModelFile, readModelFile, readTokens, type StoredTensor } from "./read-model-file.ts";

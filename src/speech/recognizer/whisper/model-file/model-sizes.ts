@@ -1,9 +1,9 @@
 import { FileReader, ModelFileError } from "./file-reader.ts";
 
-/** The numbers at the start of a ggml whisper file, in their order. */
+/** The numbers at the start of a ggml whisper file, in file order. */
 export interface ModelSizes {
   readonly vocabulary: number;
-  /** Positions of 20 ms that the encoder looks at. */
+  /** Number of the encoder's positions of 20 ms. */
   readonly audioContext: number;
   readonly audioWidth: number;
   readonly audioHeads: number;
@@ -13,7 +13,7 @@ export interface ModelSizes {
   readonly textHeads: number;
   readonly textLayers: number;
   readonly mels: number;
-  /** ggml's number for the form of the weights, plus 1000 for each version of quantization. */
+  /** ggml's number of the weights' form, plus 1000 for each version of quantization. */
   readonly weightForm: number;
 }
 
@@ -22,15 +22,15 @@ const MAGIC = 0x67676d6c;
 const HEADER_BYTES = 48;
 
 /**
- * Reads the start of a whisper model's file.
- * @throws an Error that says what to do where the file can't be read or is no ggml whisper model
+ * Reads the sizes from the header of a whisper model file.
+ * @throws {Error} with a hint for the user when the file cannot be read or is not a ggml whisper model
  */
 export function readSizes(path: string): ModelSizes {
   using reader = new FileReader(path);
   return readHeader(reader, path);
 }
 
-/** Reads the same from an open file. @throws {ModelFileError} where it is not the start of a ggml whisper file */
+/** Reads the same from an open file. @throws {ModelFileError} when it does not start like a ggml whisper file */
 export function readHeader(reader: FileReader, path: string): ModelSizes {
   if (reader.size < HEADER_BYTES || reader.int32() !== MAGIC) {
     throw new ModelFileError(`${path} is not a whisper model in ggml form; get one with "transcribe models pull"`);

@@ -2,12 +2,12 @@ import { FileReader } from "./file-reader.ts";
 import { type ModelSizes, readHeader } from "./model-sizes.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
-/** A tensor of a ggml whisper file: row-major, the last dimension's elements lie side by side. */
+/** A tensor of a ggml whisper file. It is row-major: elements of the last dimension are adjacent. */
 export interface StoredTensor {
   readonly shape: readonly number[];
-  /** ggml's number of its element type. */
+  /** ggml's number of the element type. */
   readonly type: number;
-  /** Where its bytes begin in the file. */
+  /** Offset of the first byte in the file. */
   readonly offset: number;
 }
 
@@ -17,30 +17,30 @@ export interface ModelStart {
   readonly filters: { readonly bands: number; readonly bins: number };
 }
 
-/** Where the parts of a ggml whisper file lie. */
+/** Locations of the parts of a ggml whisper file. */
 export interface ModelFile extends ModelStart {
   /** Number of words in the vocabulary; special tokens may be left out. */
   readonly words: number;
-  /** Whether a space alone is one of them, which decoding looks up. */
+  /** Whether a single space is one of the words; decoding looks it up. */
   readonly hasSpace: boolean;
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** Bounds far above any whisper model's; the native loader has the same (native/patches/0018). */
+/** Limits far above any whisper model's sizes; the native loader has the same (native/patches/0018). */
 const MAX_DIMENSIONS = 4;
 const MAX_NAME_BYTES = 256;
 const MAX_WORD_BYTES = 4096;
 const MAX_WORDS = 60_000;
 const MAX_FILTERS = 1024;
-/** Of the largest models, large-v1 to -v3, there are 1,259. */
+/** The largest models, large-v1 to large-v3, have 1,259 tensors. */
 const MAX_TENSORS = 8192;
 const SPACE = 0x20;
 
 /**
- * Reads the header, the vocabulary's lengths and the tensor table of a ggml whisper file, up to its last byte. Weights are
- * skipped, so that it takes milliseconds and some kilobytes for a file of any size.
- * @param check is called before the rest is read; what it throws ends the reading
- * @throws {ModelFileError} where the file is cut off or says what no whisper model can say
+ * Reads the header, the lengths of the vocabulary's words and the tensor table of a ggml whisper file, up to its last
+ * byte. Weights are skipped, so that reading takes milliseconds and some kilobytes for a file of any size.
+ * @param check called before the rest is read; an error that it throws ends the reading
+ * @throws {ModelFileError} when the file is truncated or has values that no whisper model has
  */
 export function readModelFile(path: string, check: (start: ModelStart) => void = () => {}): ModelFile {
   using reader = new FileReader(path);
@@ -59,8 +59,8 @@ export function readModelFile(path: string, check: (start: ModelStart) => void =
 }
 
 /**
- * Reads the text tokens of a ggml whisper file, a character for each byte.
- * @throws {ModelFileError} where the file is cut off before their end
+ * Reads the text tokens of a ggml whisper file, one character for each byte.
+ * @throws {ModelFileError} when the file is truncated before their end
  */
 export function readTokens(path: string): Set<string> {
   using reader = new FileReader(path);
@@ -85,7 +85,7 @@ function readVocabulary(reader: FileReader, read: (length: number) => void): num
   const words = bounded(reader, "the number of words in the vocabulary", 1, MAX_WORDS);
   for (let word = 0; word < words; word++) {
     const length = reader.int32();
-    // Not by bounded: to make the description of each of 50,000 words takes longer than to read them.
+    // Does not call `bounded`: building its description for each of 50,000 words takes longer than reading them.
     if (length < 0 || length > MAX_WORD_BYTES) {
       reader.fail(`the length of word ${word} of the vocabulary is ${length}, not 0 to ${MAX_WORD_BYTES}`);
     }
@@ -100,11 +100,11 @@ function readTensor(reader: FileReader, tensors: Map<string, StoredTensor>): voi
   const type = reader.int32();
   const layout = tensorTypes.get(type);
   if (layout === undefined) reader.fail(`${type} is no type of elements that whisper models have`);
-  // ggml counts the innermost dimension first.
+  // ggml stores the innermost dimension first.
   const shape = Array.from({ length: dimensions }, () => bounded(reader, "a tensor's dimension", 1, 2 ** 31 - 1));
   const [rowElements = 1] = shape;
   shape.reverse();
-  // A character for each byte, so that no two names become the same.
+  // One character for each byte, so that two different names cannot become equal.
   const name = reader.bytes(nameLength).toString("latin1");
   if (tensors.has(name)) reader.fail(`the tensor ${JSON.stringify(name)} is there twice`);
   if (tensors.size === MAX_TENSORS) reader.fail(`there are more than ${MAX_TENSORS} tensors`);
@@ -116,7 +116,7 @@ function readTensor(reader: FileReader, tensors: Map<string, StoredTensor>): voi
   reader.skip((elements / layout.blockElements) * layout.blockBytes);
 }
 
-/** Reads a number and holds it against its bounds. @throws {ModelFileError} */
+/** Reads a number and checks that it is within its bounds. @throws {ModelFileError} */
 function bounded(reader: FileReader, what: string, least: number, most: number): number {
   const value = reader.int32();
   if (value < least || value > most) reader.fail(`${what} is ${value}, not ${least} to ${most}`);

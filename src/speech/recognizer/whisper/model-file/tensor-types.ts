@@ -1,4 +1,4 @@
-/** How ggml stores the elements of a tensor: a row is a whole number of blocks. */
+/** ggml's storage layout of a tensor's elements: a row consists of whole blocks. */
 export interface TensorType {
   readonly name: string;
   readonly blockElements: number;
@@ -25,8 +25,8 @@ export const tensorTypes: ReadonlyMap<number, TensorType> = new Map([
 ]);
 
 /**
- * The type of a model's matrices by the header's number for their form (ggml.h, `enum ggml_ftype`). 0, 32 bits, is left out:
- * whisper.cpp's convolutions end the process on a CPU where they are of 32 bits.
+ * Element type of a model's matrices by the header's number for their form (ggml.h, `enum ggml_ftype`). 0 (32 bits) is
+ * left out: whisper.cpp's convolutions crash the process on a CPU when they have 32 bits.
  */
 export const weightTypes: ReadonlyMap<number, number> = new Map([
   [1, FLOAT16],

@@ -4,27 +4,27 @@ import type { ModelSizes } from "./model-sizes.ts";
 import { type ModelFile, type ModelStart, readModelFile, type StoredTensor } from "./read-model-file.ts";
 import { tensorTypes, weightTypes } from "./tensor-types.ts";
 
-/** OpenAI's models differ in width, layers, mels and vocabulary, and in nothing else. */
+/** Sizes that all of OpenAI's models share; they differ only in width, layers, mels and vocabulary. */
 const AUDIO_CONTEXT = 1500;
 const TEXT_CONTEXT = 448;
 const HEAD_WIDTH = 64;
-/** Large models have 20 heads and 32 layers. */
+/** Limits; large models have 20 heads and 32 layers. */
 const MAX_HEADS = 64;
 const MAX_LAYERS = 128;
 const MEL_SIZES = [80, 128];
-/** English alone; the multilingual ones, with 99 languages; large-v3, with 100. */
+/** Vocabulary sizes of the English-only models, the multilingual ones with 99 languages, and large-v3 with 100. */
 const VOCABULARIES = [51_864, 51_865, 51_866];
-/** Text tokens of the English vocabulary; the multilingual ones have one more. */
+/** Text tokens of the English vocabulary; the multilingual one has one more. */
 const LEAST_WORDS = 50_256;
-/** Half of a transform of 400 samples (25 ms), and its middle. */
+/** Bins of half a Fourier transform of 400 samples (25 ms), with the middle one. */
 const FILTER_BINS = 201;
-/** Of the header's number for the form of the weights, the rest is the version of quantization. */
+/** Divisor of the header's number for the form of the weights; the quotient is the version of quantization. */
 const VERSION_FACTOR = 1000;
 
 /**
- * Checks that a file is a whole whisper model in ggml form, so that native code can load it: its sizes are those of a
- * whisper model, its vocabulary is whole, and it has exactly the tensors that its sizes ask for, up to its last byte. Reads no
- * weights: it takes milliseconds, and some kilobytes of memory.
+ * Checks that a file is a complete whisper model in ggml form, so that native code can load it. The sizes must be those
+ * of a whisper model and the vocabulary must be complete. The tensors must be exactly those that the sizes require, up
+ * to the file's last byte. Reads no weights, so that it takes milliseconds and some kilobytes of memory.
  * @throws {ModelFileError} that says what is wrong and what to do
  */
 export function validateModelFile(path: string): ModelSizes {
@@ -90,7 +90,7 @@ function placeOf({ offset }: StoredTensor): string {
   return ` (before byte ${offset})`;
 }
 
-/** Dimensions of one before the others change nothing: ggml has always four. */
+/** Ignores leading dimensions of one, because ggml always has four dimensions. */
 function isSameShape(one: readonly number[], other: readonly number[]): boolean {
   const without = (shape: readonly number[]) => shape.slice(shape.findIndex((size) => size !== 1)).join();
   return without(one) === without(other);

@@ -5,46 +5,48 @@ import { countRepeated } from "./repetitions.ts";
 import { isDrawnOut, sureness, toSentences, type Utterance } from "./sentences.ts";
 import { spoken, unheardSeconds } from "./unheard.ts";
 
-/** What whisper wrote for a chunk in one way of listening, and what speaks against it. */
+/** One transcript of a chunk and the measures of its defects. */
 export interface Attempt {
   utterances: Utterance[];
-  /** Mean log probability of its words; 0 is certain. */
+  /** Mean log probability of the words; 0 is certain. */
   sureness: number;
-  /** Words in repetitions. */
+  /** Number of words in repetitions. */
   repeatedWords: number;
-  /** Seconds in which something may have been left out. */
+  /** Seconds in which words may be missing. */
   unheardSeconds: number;
 }
 
-/** Weighs what whisper wrote for `samples`, 16 kHz mono. */
+/** Rates a transcript of `samples`, 16 kHz mono. */
 export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
   const words = utterances.flatMap((utterance) => utterance.words);
   return {
     utterances,
     sureness: sureness(words),
     repeatedWords: countRepeated(words),
-    // where it wrote nothing it said itself that nobody speaks
+    // Without any word, whisper itself reports that nobody speaks.
     unheardSeconds: words.length === 0 ? 0 : unheardSeconds(samples, words) + drawnOutSeconds(utterances),
   };
 }
 
-/** Weighs what whisper wrote for parts of `samples`, one by one: what stands in two of them is no loop. */
+/**
+ * Rates the transcripts of several parts of `samples`. Text that occurs in two parts is not counted as a repetition.
+ */
 export function weighParts(parts: readonly Utterance[][], samples: Float32Array): Attempt {
   const repeated = parts.map((part) => countRepeated(part.flatMap((utterance) => utterance.words)));
   return { ...weigh(parts.flat(), samples), repeatedWords: repeated.reduce((sum, words) => sum + words, 0) };
 }
 
-/** Whether something was left out or written too often. */
+/** Returns whether words are missing or repeated. */
 export function isIncomplete({ repeatedWords, unheardSeconds }: Attempt): boolean {
   return repeatedWords > 0 || unheardSeconds > 0;
 }
 
-/** Whether another attempt may be better. */
+/** Returns whether another attempt may be better. */
 export function isDoubted(attempt: Attempt): boolean {
   return isIncomplete(attempt) || attempt.utterances.flatMap(toSentences).some(isDoubtful);
 }
 
-/** The attempt that repeats least; of equals the one that leaves least unheard; of equals the surest. */
+/** Returns the attempt with the fewest repeated words; then the fewest unheard seconds; then the highest sureness. */
 export function bestOf(attempts: readonly [Attempt, ...Attempt[]]): Attempt {
   return attempts.reduce((best, attempt) => (isBetter(attempt, best) ? attempt : best));
 }
@@ -56,8 +58,9 @@ function isBetter(one: Attempt, other: Attempt): boolean {
 }
 
 /**
- * Seconds in which another sentence may be in ones that are too slow: of one said twice, after a pause, whisper writes one.
- * What its own words take is no part of that, or a reading that leaves a slow speaker's sentence out would leave out less.
+ * Returns the seconds in slow sentences that may hide another sentence. When a sentence is said twice with a pause
+ * between, whisper writes it only once. The time of the sentence's own words is not counted. Otherwise an attempt that
+ * omits a slow speaker's sentence would rate better.
  */
 function drawnOutSeconds(utterances: readonly Utterance[]): number {
   return utterances

@@ -1,2 +1,2 @@
-/** The words of a chunk: what whisper writes, listened to again where it is to be doubted, without what nobody said. */
+/** Transcription of a chunk: decodes it, decodes doubtful results again and removes hallucinated words. */
 export { transcribeChunk } from "./transcribe-chunk.ts";

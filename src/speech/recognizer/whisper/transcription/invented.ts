@@ -3,18 +3,19 @@ import { isOneRepetition, withoutImpossibleCopies } from "./repetitions.ts";
 import { isDrawnOut, isSpoken, type Sentence, sureness, toSentences, type Utterance } from "./sentences.ts";
 
 /**
- * Mean log probabilities from which words are taken for invented. Of 310 sentences of the corpus' speech, and of clips
- * over a bad telephone line, those of three words and more are above -0.9, except two that nobody said. What whisper
- * writes for 16 kinds of noise, music, tones and silence is below -1.05, or repeats itself, and is drawn out or comes
- * with its own doubt that anybody speaks. What has neither may be a language that the model knows badly.
+ * Mean log probabilities below which words are considered hallucinated. Measured on 310 sentences of the corpus' speech
+ * and of clips over a bad telephone line. Sentences of three and more words are above -0.9, except two that nobody
+ * said. Whisper's text for 16 kinds of noise, music, tones and silence is below -1.05 or repeats itself. That text is
+ * also drawn out, or comes with a high probability of no speech. Text without either sign may be in a language that the
+ * model knows badly.
  */
 const limits = { doubtedSpeech: -1, hardlySpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
-/** Probabilities of no speech. */
+/** Limits of the probability of no speech. */
 const doubtedSpeech = 0.25;
 const hardlySpeech = 0.5;
-/** Alone, so many true words were seen at -1.3. */
+/** Number of words up to which a sentence is short; short true sentences alone were seen at -1.3. */
 const fewWords = 2;
-/** So close to what is taken for invented, a sentence is worth a second look. */
+/** Margin above the limit within which a sentence is doubtful and worth a second pass. */
 const doubtfulMargin = 0.25;
 const believed = -0.75;
 
@@ -22,7 +23,7 @@ export function isDoubtful(sentence: Sentence): boolean {
   return sureness(sentence.words) < limitOf(sentence) + doubtfulMargin;
 }
 
-/** Whether whisper guessed a sentence rather than heard it; one without a letter is none. */
+/** Returns whether a sentence is hallucinated; text without a letter, digit or sign counts as hallucinated. */
 function isInvented(sentence: Sentence): boolean {
   return !isSpoken(sentence.words) || sureness(sentence.words) < limitOf(sentence);
 }
@@ -35,14 +36,18 @@ function limitOf({ words, noSpeechProbability }: Sentence): number {
   return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
 }
 
-/** Whether words are believed where whisper, hearing more around them, wrote none: true ones are seldom less sure. */
+/**
+ * Returns whether words are believed in a span where whisper wrote none given more context; true ones are rarely less
+ * sure.
+ */
 export function areBelieved(words: readonly WhisperWord[]): boolean {
   return words.length > 0 && isSpoken(words) && sureness(words) > believed;
 }
 
 /**
- * Whether whisper guessed all that it wrote, or doubts that anybody speaks and wrote one thing over and over, as it does
- * for a siren, surely; nothing written is nothing guessed.
+ * Returns whether the whole transcript is hallucinated. This includes one text repeated over and over with a high
+ * probability of no speech: whisper writes that for a siren, with high word probabilities. An empty transcript is not
+ * hallucinated.
  */
 export function isAllInvented(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);
@@ -51,7 +56,7 @@ export function isAllInvented(utterances: readonly Utterance[]): boolean {
   return (noSpeechProbability > hardlySpeech && isOneRepetition(words)) || isInvented({ words, noSpeechProbability });
 }
 
-/** Leaves out the sentences that are invented, and copies for which there is no time; utterances without words too. */
+/** Removes hallucinated sentences, copies for which there is no time, and utterances without words. */
 export function withoutInvented(utterances: readonly Utterance[]): Utterance[] {
   return utterances
     .map((utterance) => {

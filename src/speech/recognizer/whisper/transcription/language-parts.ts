@@ -5,38 +5,38 @@ import { pauseParts } from "./pause-parts.ts";
 import { sureness, toSentences, type Utterance } from "./sentences.ts";
 import { longestWordless } from "./unheard.ts";
 
-/** A part of a chunk, and the language that is spoken in it. */
+/** A part of a chunk with its spoken language. */
 export interface LanguagePart extends Span {
   readonly language: string;
 }
 
-/** What a change of language costs, and the most that a part speaks for one: natural logarithms of probabilities. */
+/** Cost of a language change (a natural logarithm), and lower limit of a probability, which bounds a part's cost. */
 const changeCost = 3;
 const leastProbability = 1e-3;
 /**
- * Mean log probability below which a sentence may be a translation. Of nine clips that base translates, being told a
- * language that is not theirs, eight are between -0.6 and -1.8 (one, Spanish, is written as it is said); of 95 sentences
- * of 1.5 s and more in ten languages that it is told right, all are above -0.49.
+ * Mean log probability below which a sentence may be a translation. Base was given a wrong language for nine clips that
+ * it then translates. Eight of them are between -0.6 and -1.8; one, Spanish, is written as it is said. All of 95
+ * sentences of 1.5 s and more in ten languages, given the right language, are above -0.49.
  */
 const translatedSureness = -0.5;
 const shortestGuessSeconds = 1.5;
 /**
- * The first words after what whisper left out are guessed, and put into it. Without them one of 140 chunks of the corpus
- * more has a stretch without words.
+ * Word probability below which a word may be a guess. The first words after omitted speech are guesses, placed in its
+ * time. Without such words, one more of 140 chunks of the corpus has a span without words.
  */
 const placedProbability = 0.3;
 /**
- * What is not surely in one language may be in two, unless it is as probable as this in the chunk's own: 0.1 s of Spanish
- * at its end made English of 7 s fall from 0.98 to 0.79.
+ * Probability of the chunk's language from which a doubtful span is not checked part by part: below it, the span may
+ * have two languages. 0.1 s of Spanish at its end made English of 7 s fall from 0.98 to 0.79.
  */
 const ownProbability = 0.2;
 
 /**
- * Cuts a chunk where its language changes. Whisper writes what is in the language that it was told and leaves out the
- * rest, or translates it with doubts, so that only a chunk with a long stretch without words, or with doubtful ones, is
- * asked: in one language that costs next to nothing.
- * @param utterances what was written for the samples in `language`
- * @returns parts in order and without gaps; none where no other language is sure
+ * Splits a chunk where its language changes. Whisper transcribes the language that it was given, and omits the rest or
+ * translates it with low probabilities. Language detection therefore only runs on a chunk with a long span without
+ * words or with doubtful words. In recordings of one language this costs next to nothing.
+ * @param utterances transcript of the samples in `language`
+ * @returns parts in order and without gaps; none when no other language is sure
  */
 export async function languageParts(
   state: Pick<WhisperState, "detectLanguage">,
@@ -85,10 +85,10 @@ function isMostlyIn(part: Span, { startSeconds, endSeconds }: Span): boolean {
   return inside > secondsOf(part) / 2;
 }
 
-/** What may be in another language: what has no words, or the sentence that is guessed most. */
+/** Returns the span that may be in another language: a span without words, or the sentence with the lowest sureness. */
 function doubtedStretch(samples: Float32Array, utterances: readonly Utterance[]): Span | null {
   const words = utterances.flatMap((utterance) => utterance.words);
-  // It says itself that nobody speaks.
+  // Whisper itself reports that nobody speaks.
   if (words.length === 0) return null;
   const placed = words.filter(({ probability }) => probability >= placedProbability);
   const wordless = longestWordless(samples, words) ?? longestWordless(samples, placed);
@@ -108,7 +108,7 @@ function extent(words: readonly WhisperWord[]): Span {
   return { startSeconds: words[0]?.startSeconds ?? 0, endSeconds: words.at(-1)?.endSeconds ?? 0 };
 }
 
-/** The languages that parts in a row are most probably in, where each change is a reason against it. */
+/** Returns the most probable languages of consecutive parts (Viterbi), where each change of language has a cost. */
 function mostProbable(heard: readonly Probabilities[], languages: readonly string[]): string[] {
   let paths = languages.map((language) => ({ cost: 0, spoken: [] as string[], language }));
   for (const probabilities of heard) {

@@ -1,12 +1,12 @@
 import { SAMPLE_RATE, type Span, secondsOf, shifted } from "../../../../timeline/index.ts";
 import { findSilences } from "../silences.ts";
 
-/** Parts of less tell little of their language. */
+/** Minimum duration of a part; shorter ones say little about their language. */
 const shortestSeconds = 2;
 
 /**
- * Cuts 16 kHz mono speech in its longest pauses, into parts of 2 s and more, in order and without gaps.
- * @param instead where pauses may be of which none can be heard for noise
+ * Splits 16 kHz mono speech at its longest pauses into parts of at least 2 s, in order and without gaps.
+ * @param instead possible cuts in seconds, used when noise hides all pauses
  */
 export function pauseParts(samples: Float32Array, instead: readonly number[]): Span[] {
   const end = samples.length / SAMPLE_RATE;
@@ -19,14 +19,14 @@ export function pauseParts(samples: Float32Array, instead: readonly number[]): S
     const parts = partsBetween(pauses, end);
     const short = parts.findIndex((part) => secondsOf(part) < shortestSeconds);
     if (short < 0 || pauses.length === 0) return parts;
-    // The part goes with the neighbour that the shorter pause parts it from.
+    // Joins the part with the neighbour behind the shorter pause.
     const [before, after] = [pauses[short - 1], pauses[short]];
     const joinsNext = before === undefined || (after !== undefined && secondsOf(after) < secondsOf(before));
     pauses.splice(joinsNext ? short : short - 1, 1);
   }
 }
 
-/** No silence in a chunk is longer: it is speech that is far quieter than the rest, with pauses of its own. */
+/** Longest silence in a chunk. A longer one is speech that is far quieter than the rest, with pauses of its own. */
 const longestSilenceSeconds = 2;
 
 function pausesOf(samples: Float32Array): Span[] {

@@ -1,26 +1,29 @@
 import { deflateSync } from "node:zlib";
 import type { WhisperWord } from "../types.ts";
 
-/** Words that stand several times in a row: `copies` of a phrase of `words` words. */
+/** A phrase of `words` words that occurs `copies` times in a row. */
 export interface Repetition {
   first: number;
   words: number;
   copies: number;
 }
 
-/** Longest phrase that is looked for. */
+/** Maximum number of words in a phrase. */
 const longestPhrase = 40;
-/** From so many copies, and so many words in all, a repetition is worth a second look; "no, no, no" is not. */
+/**
+ * Minimum number of copies, and of words in all copies, of a repetition that needs a second pass; "no, no, no" does
+ * not.
+ */
 const least = { copies: 3, words: 6 };
-/** Text that shrinks to less than this part repeats itself in some way; the threshold of OpenAI's transcribe.py. */
+/** Compression ratio above which a text repeats itself in some way; the threshold of OpenAI's transcribe.py. */
 const mostCompression = 2.4;
-/** Below this length deflate's own bytes count. */
+/** Minimum length for the ratio: in shorter texts deflate's own bytes count. */
 const leastBytes = 100;
-/** The quickest speech: seconds that a letter takes, and a unit of a script that writes a syllable with one. */
+/** Seconds of the fastest speech for a letter, and for a character of a script that writes a syllable with one. */
 const quickestSeconds = { letter: 0.045, syllable: 0.08 };
 const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
-/** Finds the repetitions of at least three copies and six words, in order; case and punctuation don't count. */
+/** Finds repetitions of at least three copies and six words, in order. Ignores case and punctuation. */
 export function findRepetitions(words: readonly WhisperWord[]): Repetition[] {
   const texts = words.map(({ text }) => text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, ""));
   const found: Repetition[] = [];
@@ -32,13 +35,15 @@ export function findRepetitions(words: readonly WhisperWord[]): Repetition[] {
   return found;
 }
 
-/** Words that stand in repetitions; text that is so uniform that it must have some other kind of them counts as one. */
+/**
+ * Counts the words in repetitions. Text so uniform that it must contain some other kind of repetition counts as one.
+ */
 export function countRepeated(words: readonly WhisperWord[]): number {
   const inRepetitions = findRepetitions(words).reduce((sum, { words: length, copies }) => sum + length * copies, 0);
   return Math.max(inRepetitions, isUniform(words) ? 1 : 0);
 }
 
-/** Leaves of each repetition as many copies as can have been spoken in its time, and at least one. */
+/** Reduces each repetition to the number of copies that can be spoken in its time, but at least one. */
 export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperWord[] {
   let rest = 0;
   const kept: WhisperWord[] = [];
@@ -52,7 +57,7 @@ export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperW
   return [...kept, ...words.slice(rest)];
 }
 
-/** Whether there is nothing in the words but one thing six times and more, be it within a word: "wh-wh-wh". */
+/** Returns whether the words consist of one text at least six times in a row, even within a word: "wh-wh-wh". */
 export function isOneRepetition(words: readonly WhisperWord[]): boolean {
   const text = words.map((word) => word.text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "")).join("");
   return /^(.{1,40}?)\1{5,}$/u.test(text);
@@ -69,7 +74,7 @@ function quickest(words: readonly WhisperWord[]): number {
   return spelled * quickestSeconds.syllable + (text.length - spelled) * quickestSeconds.letter;
 }
 
-/** The repetition that covers most words from `first` on, the shortest phrase of equals. */
+/** Returns the repetition at `first` that covers the most words; among equals the one with the shortest phrase. */
 function longestAt(texts: readonly string[], first: number): Repetition | undefined {
   let best: Repetition | undefined;
   for (let words = 1; words <= longestPhrase && first + words * least.copies <= texts.length; words++) {

@@ -7,29 +7,29 @@ import { type LanguagePart, languageParts } from "./language-parts.ts";
 import type { Utterance } from "./sentences.ts";
 import { longestWordless } from "./unheard.ts";
 
-/** What is known of a chunk besides its samples. */
+/** Options of a chunk's transcription. */
 export interface ChunkOptions extends Pick<TranscribeOptions, "language" | "threads" | "initialPrompt"> {
-  /** Whether parts of it may be in another language. Default false. */
+  /** Whether parts of the chunk may be in another language. Default false. */
   readonly mayChangeLanguage?: boolean | undefined;
-  /** The state stops what it does when it is told, and knows nothing of it afterwards. */
+  /** Checked before each call of the state, because `abort` ends only the state's running call. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * How whisper listens first: beams of 5 without timestamp tokens make the fewest errors on the built dialogues. Its own
- * way of decoding again at rising temperatures stays off: there it writes well-known phrases where nobody speaks.
+ * Options of the first pass. Beams of 5 without timestamp tokens make the fewest errors on the built dialogues.
+ * Whisper's own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
  */
 const firstWay = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
-/** Timestamp tokens lead whisper on past a sentence that it left out, and out of loops. */
+/** Options of the second pass. Timestamp tokens lead whisper past a sentence that it omitted, and out of loops. */
 const secondWay = { ...firstWay, withoutTimestamps: false } as const;
-/** Parts of a chunk that are listened to apart are no shorter. */
+/** Minimum duration of the parts when a chunk is transcribed in two parts. */
 const shortestPartSeconds = 2;
 
 /**
- * Reads the words of a chunk of 16 kHz mono speech. What there is reason to doubt is decoded in other ways, and the one
- * with the least against it is taken: text that repeats itself, sound without words, words that are guessed. What is
- * guessed nonetheless is left out. Where the language changes, what is before and after is read apart. Throws an Error
- * when it was aborted.
+ * Transcribes a chunk of 16 kHz mono speech. A doubtful result (repeated text, sound without words or guessed words) is
+ * decoded again in other ways. The result with the fewest defects is used, without the sentences that are still
+ * considered hallucinated. Where the language changes, the parts before and after are transcribed separately.
+ * @throws {Error} when it was aborted
  */
 export async function transcribeChunk(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
@@ -43,7 +43,7 @@ export async function transcribeChunk(
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
-  // At once, as long as the state has the window that it encoded for the first.
+  // Runs at once, because the state still has the encoded window of the first pass.
   const second = isDoubted(first) ? weigh(await read(samples, secondWay), samples) : null;
   const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, { ...options, signal }) : [];
   const apart = await readEach(state, samples, parts, { ...options, signal });
@@ -58,7 +58,7 @@ export async function transcribeChunk(
   return withoutInvented(bestOf(attempts).utterances);
 }
 
-/** Reads the parts of a chunk, each in its language and as a chunk of its own. */
+/** Transcribes the parts of a chunk, each in its language and as a chunk of its own. */
 async function readEach(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
@@ -69,7 +69,7 @@ async function readEach(
   for (const { startSeconds, endSeconds, language } of parts) {
     const first = Math.round(startSeconds * SAMPLE_RATE);
     const part = samples.subarray(first, Math.round(endSeconds * SAMPLE_RATE));
-    // Parts get shorter, so that this ends; a chunk that is all in another language is not asked once more.
+    // Recursion ends because parts get shorter. A chunk that is entirely in another language is not split again.
     const read = await transcribeChunk(state, part, { ...options, language, mayChangeLanguage: parts.length > 1 });
     utterances.push(...read.map((utterance) => later({ language, ...utterance }, first / SAMPLE_RATE)));
   }
@@ -77,9 +77,9 @@ async function readEach(
 }
 
 /**
- * Reads a chunk part by part: what has no words alone, since whisper does not hear it beside what is much louder; or what
- * comes before and after a pause in the middle. Null where there is no such part, or nobody is heard in
- * it for sure.
+ * Transcribes a chunk in parts. A span without words is transcribed alone, because whisper does not recognize it next
+ * to much louder speech. Without such a span, the parts before and after a pause near the middle are transcribed.
+ * @returns null when there is no such part, or no believable words are found in the span
  */
 async function readInParts(
   samples: Float32Array,
@@ -116,7 +116,7 @@ function filterWords(utterances: readonly Utterance[], keep: (word: WhisperWord)
   return utterances.map((utterance) => ({ ...utterance, words: utterance.words.filter(keep) }));
 }
 
-/** The middle of the pause that is nearest to the middle of the samples; null where none leaves long enough parts. */
+/** Returns the middle of the pause nearest to the middle of the samples; null when none leaves long enough parts. */
 function middlePause(samples: Float32Array): number | null {
   const seconds = samples.length / SAMPLE_RATE;
   const distance = (at: number) => Math.abs(at - seconds / 2);

@@ -2,39 +2,42 @@ import { SAMPLE_RATE, type Span, secondsOf } from "../../../../timeline/index.ts
 import { findSilences } from "../silences.ts";
 import type { WhisperWord } from "../types.ts";
 
-/** Sound is counted in steps of 10 ms. */
+/** Resolution of the analysis: steps of 10 ms. */
 const stepsPerSecond = 100;
-/** Within so much of a chunk, so much sound without words is more than words that are timed badly leave. */
+/** A window and the sound without words in it from which words count as missing; badly timed words leave less. */
 const windowSeconds = 5;
 const mostSoundSeconds = 2.4;
 /**
- * Before the first word and after the last one a chunk has no more sound than so much: of 83 chunks of the corpus, on the
- * telephone and in noise too, all had less than 0.8 s but one, with 1.2 s, at whose end four words were left out.
+ * Maximum sound before the first word and after the last one of a chunk. Of 83 chunks of the corpus, also on the
+ * telephone and in noise, all but one had less than 0.8 s. The other one had 1.2 s; four words were missing at its end.
  */
 const mostEdgeSeconds = 1;
-/** No chunk has a silence of more than 2 s: so long without a word, somebody speaks, be it 50 dB quieter than the rest. */
+/**
+ * Longest span without a word. A chunk has no silence over 2 s, so a longer span has speech, even if it is 50 dB
+ * quieter.
+ */
 const mostWordlessSeconds = 3;
-/** Of a word so much counts as spoken: a start, and so much for each letter. */
+/** Maximum duration of a word that counts as spoken: a base, plus a time for each letter. */
 const spokenSeconds = { base: 0.25, perLetter: 0.09 };
 
 /**
- * Tells whether whisper left something out, as it now and then does with a sentence in the middle of a chunk, and spreads
- * the words next to it over its time: where there is sound that lasts, or nothing for long, and no word. Found on four of
- * 103 chunks of the corpus, in each of which a sentence or more was missing.
- * @returns how many seconds are thus in doubt; 0 where nothing is
+ * Returns the seconds in which whisper may have omitted something: lasting sound without words, or a long span without
+ * words. Whisper sometimes omits a sentence in the middle of a chunk and spreads the adjacent words over its time.
+ * Found on four of 103 chunks of the corpus; in each of them at least one sentence was missing.
+ * @returns the doubtful seconds; 0 when there are none
  */
 export function unheardSeconds(samples: Float32Array, words: readonly WhisperWord[]): number {
   const wordless = new Uint8Array(Math.floor((samples.length / SAMPLE_RATE) * stepsPerSecond)).fill(1);
   for (const word of words) clear(wordless, spoken(word));
   const found = crowdedSeconds(wordless, mostWordlessSeconds, mostWordlessSeconds);
   const silences = findSilences(samples);
-  // where sound can't be told from silence there is none of it to count
+  // Sound cannot be told from silence here, so there is no sound to count.
   if (silences.length === 0) return found;
   for (const silence of silences) clear(wordless, silence);
   return Math.max(found, crowdedSeconds(wordless, windowSeconds, mostSoundSeconds), edgeSeconds(wordless, words));
 }
 
-/** Seconds that are set before the first word and after the last one, each where there are many. */
+/** Returns the seconds set before the first and after the last word; each side counts only above its maximum. */
 function edgeSeconds(steps: Uint8Array, words: readonly WhisperWord[]): number {
   const [first, last] = [words[0], words.at(-1)];
   if (first === undefined || last === undefined) return 0;
@@ -46,7 +49,7 @@ function edgeSeconds(steps: Uint8Array, words: readonly WhisperWord[]): number {
     .reduce((sum, seconds) => sum + seconds, 0);
 }
 
-/** The longest stretch without a word where it is longer than silence in a chunk can be; null where none is. */
+/** Returns the longest span without a word, if it is longer than any silence in a chunk; otherwise null. */
 export function longestWordless(samples: Float32Array, words: readonly WhisperWord[]): Span | null {
   let longest: Span = { startSeconds: 0, endSeconds: 0 };
   let reached = 0;
@@ -64,7 +67,7 @@ function clear(steps: Uint8Array, { startSeconds, endSeconds }: Span): void {
   steps.fill(0, Math.round(startSeconds * stepsPerSecond), Math.round(endSeconds * stepsPerSecond));
 }
 
-/** Seconds in windows of which at least so many seconds are set. */
+/** Returns the total seconds of windows in which at least `leastSeconds` are set. */
 function crowdedSeconds(steps: Uint8Array, widthSeconds: number, leastSeconds: number): number {
   const width = widthSeconds * stepsPerSecond;
   let count = 0;
@@ -79,7 +82,7 @@ function crowdedSeconds(steps: Uint8Array, widthSeconds: number, leastSeconds: n
   return found / stepsPerSecond;
 }
 
-/** A word without the time that words left out have lent it. */
+/** Returns the span of a word without the time that it got from omitted words. */
 export function spoken({ text, startSeconds, endSeconds }: WhisperWord): Span {
   const longest = spokenSeconds.base + spokenSeconds.perLetter * text.length;
   return { startSeconds, endSeconds: Math.min(endSeconds, startSeconds + longest) };
