@@ -4,8 +4,7 @@ import type { Recording } from "../recording.ts";
 import type { Recordings } from "../recordings.ts";
 import { DownloadQueue } from "./download-queue.ts";
 import { type FairnessRules, fairQueueClass, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
-import type { Outcome } from "./outcome.ts";
-import { ParkingError } from "./parking-error.ts";
+import { type Outcome, ParkingError } from "./outcome.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**

@@ -298,14 +298,14 @@ describe("the queue", () => {
   });
 
   /** A queue whose recordings run until they are told to stop or are in `finished`. */
-  const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}) => {
+  const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}, watchMilliseconds = 5) => {
     const started: string[] = [];
     const finished = new Set<string>();
     const reasons: Record<string, string> = {};
     const queue = new RecordingQueue({
       ...{ fetch, recordings, now, slots, onFault },
       priorityOf: (account) => priorities[account] ?? 0,
-      watchMilliseconds: 5,
+      watchMilliseconds,
       process: async (id, signal) => {
         started.push(id);
         while (!signal.aborted && !finished.has(id)) await Bun.sleep(1);
@@ -322,7 +322,8 @@ describe("the queue", () => {
     const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
     const b1 = create(other);
     const c1 = create(urgent);
-    const { queue, started, finished } = startQueue(3, { [urgent]: 1 });
+    // The watch would park a2 for b2, sometimes before c1 ends: a slot more, and a3 in it.
+    const { queue, started, finished } = startQueue(3, { [urgent]: 1 }, 3_600_000);
     queue.recover();
     while (started.length < 3) await Bun.sleep(1);
     expect(started).toEqual([c1, a1, b1]);
