@@ -1,5 +1,6 @@
 import { rateLimited } from "./rate-limits.ts";
 import type { Connection } from "./request-context.ts";
+import { uploadPace } from "./upload/index.ts";
 
 interface Ending {
   /** Returns whether the answer is still needed. False ends it, even while it is being prepared. */
@@ -26,11 +27,9 @@ export interface OpenAnswer {
 /** Maximum number of open exports, and likewise of open pages of segments, per account. */
 export const MAX_OPEN_ANSWERS = 16;
 /**
- * Time that every answer may take. Beyond that, an answer may take as long as its size needs at the slowest allowed
- * speed.
+ * Returns the milliseconds that an answer of a size may take: the contract's least pace holds for uploads and answers alike.
  */
-const FIRST_MILLISECONDS = 60_000;
-const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
+const allowedMilliseconds = (bytes: number) => (uploadPace.graceSeconds + bytes / uploadPace.bytesPerSecond) * 1000;
 /** Interval of the checks of open answers. Bun reports the end of an answer only when asked. */
 const CHECK_MILLISECONDS = 250;
 
@@ -59,7 +58,7 @@ export class OpenAnswers {
     const others = this.#of(owner);
     if (others.length >= this.#most) {
       const now = this.#now();
-      const ends = others.map(({ deadline }) => deadline ?? now + FIRST_MILLISECONDS);
+      const ends = others.map(({ deadline }) => deadline ?? now + allowedMilliseconds(0));
       throw rateLimited(
         `${this.#most} ${this.#what} are being prepared or sent; read their answers before asking for more.`,
         Math.min(...ends) - now,
@@ -71,7 +70,7 @@ export class OpenAnswers {
     this.#checking ??= setInterval(() => this.check(), CHECK_MILLISECONDS).unref();
     return {
       send: (bytes) => {
-        entry.deadline = this.#now() + FIRST_MILLISECONDS + (bytes / SLOWEST_BYTES_PER_SECOND) * 1000;
+        entry.deadline = this.#now() + allowedMilliseconds(bytes);
       },
       close: () => this.#close(entry),
     };
