@@ -1,7 +1,9 @@
 // The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { root } from "./checkout.ts";
+import { readArguments, selectTests, timingsOf } from "./select-tests.ts";
 import { failures, summarise, summaryLine } from "./test-summary.ts";
 
 const CHECKS = [
@@ -12,17 +14,19 @@ const CHECKS = [
   },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];
-
-const args = process.argv.slice(2);
-const names = args.filter((arg) => arg !== "--binary");
-/** For a test that sets no other: what takes a second takes many where other programs keep the machine busy. */
-const timeoutMilliseconds = 60_000;
-const bunTest = (which: readonly string[]) => [
-  ...[process.execPath, "--no-env-file", "test"],
-  ...["--timeout", String(timeoutMilliseconds), ...which],
-];
+/** Time limit of a test that sets no other. A busy machine needs many times what an idle one does. */
+const TIMEOUT_MILLISECONDS = 60_000;
 /** Files run at once. Many tests wait for a process or a model on one core; more than two at once miss their limits. */
 const LANES = Math.min(2, availableParallelism());
+/** Durations that earlier runs measured, so that the slowest files start first. */
+const TIMINGS = join(root, "build/test-timings.json");
+
+const selection = readArguments(process.argv.slice(2));
+const bunTest = (which: readonly string[]) => [
+  ...[process.execPath, "--no-env-file", "test", "--timeout", String(TIMEOUT_MILLISECONDS)],
+  ...selection.options,
+  ...which,
+];
 
 let failedChecks = 0;
 for (const { name, command } of CHECKS) {
@@ -34,9 +38,7 @@ for (const { name, command } of CHECKS) {
   }
 }
 
-const run: TestRun = args.includes("--binary")
-  ? await binaryTests(names, bunTest)
-  : { command: bunTest([`--parallel=${LANES}`, ...names]), env: {} };
+const run = selection.isBinary ? await binaryTests(selection.paths, bunTest) : await sourceTests();
 const tests = Bun.spawn([...run.command], {
   cwd: root,
   env: { ...process.env, ...run.env },
@@ -54,3 +56,22 @@ for (const failure of failures(output)) console.log(`\n${failure}`);
 const failed = summary.failed + failedChecks;
 console.log(summaryLine({ ...summary, failed }));
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** Returns the run of the selected tests against the source. */
+async function sourceTests(): Promise<TestRun> {
+  const files = selectTests(root, selection);
+  const measured = await Bun.file(TIMINGS)
+    .json()
+    .then(({ files }) => files)
+    .catch(() => ({}));
+  await Bun.write(TIMINGS, JSON.stringify(timingsOf(files, measured)));
+  const changed = selection.isChanged ? [`--changed=${mergeBase()}`, "--pass-with-no-tests"] : [];
+  const order = [`--parallel=${LANES}`, `--timings=${TIMINGS}`, "--update-timings"];
+  return { command: bunTest([...order, ...changed, ...files]), env: { TEST_SIZES: "enforced" } };
+}
+
+/** Returns the commit that changes count from: where the branch left `main`, or the last commit on `main` itself. */
+function mergeBase(): string {
+  const { stdout, exitCode } = Bun.spawnSync(["git", "merge-base", "HEAD", "main"], { cwd: root, stderr: "ignore" });
+  return exitCode === 0 ? stdout.toString().trim() : "HEAD";
+}
