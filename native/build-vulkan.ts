@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { messageOf } from "../src/text/index.ts";
 import { type BuildNativeOptions, buildNative, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
-import { inCache } from "./steps/in-cache.ts";
+import { exists, inCache } from "./steps/in-cache.ts";
 import { backendKey } from "./steps/key.ts";
 import {
   fetchShaderCompiler,
@@ -17,6 +17,23 @@ import { findTools, runTool } from "./steps/tools.ts";
 
 const library = "libggml-vulkan.so";
 
+/** Returns the place of the Vulkan backend in the cache, and what it is built from. */
+async function vulkanBuild(cacheRoot: string, architecture: string) {
+  const target = targetOf(architecture);
+  const tools = await findTools(target);
+  const patches = await backendPatches(nativeDirectory, "vulkan");
+  const key = await backendKey({
+    ...{ nativeDirectory, repository, tools, architecture, folder: "vulkan", more: shaderCompilerPackages },
+    files: [...patches, hardeningFile],
+  });
+  return { target, tools, patches, directory: join(cacheRoot, "native-vulkan", key) };
+}
+
+/** Returns whether the cache has the Vulkan backend for this machine, so that using it takes no compilation. */
+export async function hasVulkan(cacheRoot: string): Promise<boolean> {
+  return await exists((await vulkanBuild(cacheRoot, process.arch)).directory);
+}
+
 /**
  * Builds ggml's Vulkan backend, unless the cache has it: apart from the addon, so that a change of either leaves the other.
  *
@@ -26,15 +43,8 @@ export async function buildVulkan(
   { cacheRoot, log }: BuildNativeOptions,
   architecture: string = process.arch,
 ): Promise<string> {
-  const target = targetOf(architecture);
-  const tools = await findTools(target);
-  const patches = await backendPatches(nativeDirectory, "vulkan");
-  const folder = "vulkan";
-  const key = await backendKey({
-    ...{ nativeDirectory, repository, tools, architecture, folder, more: shaderCompilerPackages },
-    files: [...patches, hardeningFile],
-  });
-  return await inCache(join(cacheRoot, "native-vulkan", key), log, async (work) => {
+  const { target, tools, patches, directory } = await vulkanBuild(cacheRoot, architecture);
+  return await inCache(directory, log, async (work) => {
     const compiler = shaderCompilerIn(
       await inCache(join(cacheRoot, "shader-compiler", shaderCompilerKey()), log, async (fetched) => {
         log("native: fetching the shader compiler");
@@ -50,7 +60,7 @@ export async function buildVulkan(
     await runTool(
       [
         tools.cmake,
-        ...["-S", join(nativeDirectory, folder), "-B", out],
+        ...["-S", join(nativeDirectory, "vulkan"), "-B", out],
         ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
         ...(target.cross === undefined ? [] : crossArguments(target.cross)),
         ...[`-DGGML_SOURCE=${source}`, `-DVULKAN_HEADERS=${compiler.headers}`],

@@ -27,7 +27,7 @@ export async function inCache(
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await lstat(path).then(
     () => true,
     () => false,

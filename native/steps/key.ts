@@ -20,7 +20,7 @@ export type SeparateFolder = (typeof separateFolders)[number];
  * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
  * makes another one.
  *
- * Part of it are the files of native/ but for these scripts, which decide on no flag, and for the folders that are built on
+ * Part of it are the files of native/ but for these scripts and pages, which decide on no flag, and for the folders that are built on
  * their own, the version of the package that brings whisper.cpp, the compiler and the kind of machine that is compiled for.
  */
 export async function nativeKey(options: KeyOptions): Promise<string> {
@@ -46,7 +46,7 @@ export async function backendKey(
 async function filesBelow(directory: string): Promise<string[]> {
   const names = await readdir(directory, { recursive: true, withFileTypes: true });
   return names
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && !/\.(?:ts|md)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
