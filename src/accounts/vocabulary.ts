@@ -14,7 +14,7 @@ const maxCharacters = 4000;
 const refused = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
- * Normalizes names and terms to the single line that whisper receives. Lines are joined with a comma unless they end
+ * Normalizes names and terms to the single line that the recognizer receives. Lines are joined with a comma unless they end
  * with a separator.
  * @throws {AccountsError} when the text has no letters or digits, has control characters, or is too long
  */

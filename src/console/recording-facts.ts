@@ -8,7 +8,7 @@ import type { ConsoleServices } from "./services.ts";
 import { showRecording, troubleOf } from "./show-recording.ts";
 
 /**
- * Minimum probability of a word that is not marked as doubtful. Below it, Whisper considers the word more likely wrong
+ * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely wrong
  * than right.
  */
 const doubtBelow = 0.5;

@@ -34,7 +34,7 @@ export type WorkerOptions = EngineOptions & Required<Pick<EngineOptions, "timeLi
 
 /** The operations that a worker is running, by their ids. */
 export interface OperationsAtWork {
-  /** Operations that run whisper, on the GPU where there is one. */
+  /** Operations that run the recognizer, on the GPU where there is one. */
   readonly speech: readonly number[];
   /** All other operations. */
   readonly others: readonly number[];

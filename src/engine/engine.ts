@@ -125,7 +125,7 @@ export class Engine {
     });
   }
 
-  /** Tells the workers to free all whisper models except these. */
+  /** Tells the workers to free all speech models except these. */
   keepModels(paths: readonly string[]): void {
     this.#workers.keepModels(paths);
   }

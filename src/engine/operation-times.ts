@@ -7,7 +7,7 @@ export class OperationTimes implements Disposable {
   readonly #limits: TimeLimits;
   /** Keys are operation ids. */
   readonly #watchdog: Watchdog<number>;
-  /** Whisper models that this worker has used, so that they need no loading time. */
+  /** Speech models that this worker has used, so that they need no loading time. */
   readonly #modelsUsed = new Set<string>();
 
   /** @param lookMilliseconds interval of the checks */
@@ -56,7 +56,7 @@ export class OperationTimes implements Disposable {
     return null;
   }
 
-  /** Forgets all whisper models except these, because the worker frees them. */
+  /** Forgets all speech models except these, because the worker frees them. */
   keepModels(paths: readonly string[]): void {
     for (const path of this.#modelsUsed) if (!paths.includes(path)) this.#modelsUsed.delete(path);
   }

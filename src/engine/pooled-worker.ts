@@ -106,7 +106,7 @@ export class PooledWorker {
     if (this.#lanes.running().some((task) => task.id === id)) this.#life.send({ type: "cancel", id });
   }
 
-  /** Tells the worker to free all whisper models except these. */
+  /** Tells the worker to free all speech models except these. */
   keepModels(paths: readonly string[]): void {
     if (this.#life.status().state !== "ready") return;
     this.#life.send({ type: "keepModels", paths: [...paths] });

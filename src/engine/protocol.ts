@@ -27,7 +27,7 @@ export const operations = {
     Type.Object({ pcm: pcmFileSchema, block: Type.Integer({ minimum: 0 }), activityDirectory: path }),
     none,
   ),
-  /** Finds the speech spans and packs them into chunks for whisper. Needs every block's activity. */
+  /** Finds the speech spans and packs them into chunks for the recognizer. Needs every block's activity. */
   planChunks: operation(
     Type.Object({
       pcm: pcmFileSchema,
@@ -37,7 +37,7 @@ export const operations = {
     }),
     Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),
-  /** Returns the probability of each language in a chunk, by whisper's codes; the probabilities sum up to 1. */
+  /** Returns the probability of each language in a chunk, by the model's codes; the probabilities sum up to 1. */
   detectLanguage: operation(
     Type.Object({ pcm: pcmFileSchema, chunk: chunkSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
@@ -104,7 +104,7 @@ export const operations = {
   /** Self-test: runs silence through the segmentation model, to check that the worker can compute. */
   tryOut: operation(
     Type.Object({
-      /** Whisper model that is tested as well. */
+      /** Speech model that is tested as well. */
       model: Type.Optional(path),
     }),
     none,
@@ -143,10 +143,10 @@ const startSchema = Type.Object({
   nativeDirectory: path,
   /** File name of the CPU variant. */
   cpuLibrary: path,
-  /** GPU that whisper computes on; without it whisper computes on the CPU. */
+  /** GPU that the recognizer computes on; without it the recognizer computes on the CPU. */
   gpu: Type.Optional(gpuSchema),
-  /** The first whisper model to load; each operation names the model that it uses. */
-  whisperModel: path,
+  /** The first speech model to load; each operation names the model that it uses. */
+  speechModel: path,
   /** Path of ONNX Runtime's addon, in a compiled program; see diarization/onnx-binding.ts. */
   onnxBinding: path,
   segmentationModel: path,
@@ -155,7 +155,7 @@ const startSchema = Type.Object({
   speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
   /** Threads of each operation. */
   threads: Type.Integer({ minimum: 1 }),
-  /** Threads of each operation that runs whisper. All workers may run such operations at the same time. */
+  /** Threads of each operation that runs the recognizer. All workers may run such operations at the same time. */
   speechThreads: Type.Integer({ minimum: 1 }),
   /** Number of operations that the worker receives at the same time. */
   lanes: Type.Integer({ minimum: 1 }),
@@ -171,7 +171,7 @@ export const toWorkerSchema = Type.Union([
     params: Type.Unknown(),
   }),
   Type.Object({ type: Type.Literal("cancel"), id: Type.Integer() }),
-  /** Tells the worker to free all whisper models except these. */
+  /** Tells the worker to free all speech models except these. */
   Type.Object({ type: Type.Literal("keepModels"), paths: Type.Array(path) }),
 ]);
 export type ToWorker = Static<typeof toWorkerSchema>;
@@ -185,7 +185,7 @@ export type GpuMemory = Static<typeof gpuMemorySchema>;
 const gpuFailureSchema = Type.Object({
   message: Type.String(),
   outOfMemory: Type.Boolean(),
-  /** Set when the GPU was computing speaker diarization instead of whisper. */
+  /** Set when the GPU was computing speaker diarization instead of recognition. */
   part: Type.Optional(Type.Literal("speakers")),
 });
 export type GpuFailure = Static<typeof gpuFailureSchema>;
@@ -195,10 +195,10 @@ export const fromWorkerSchema = Type.Union([
     type: Type.Literal("ready"),
     cpuVariant: Type.String(),
     devices: Type.Array(Type.String()),
-    /** `cpu`, or the backend of whisper's GPU in lower case. */
+    /** `cpu`, or the backend of the recognizer's GPU in lower case. */
     speechDevice: Type.String(),
   }),
-  /** Sent at regular intervals by a worker whose whisper computes on a GPU: the memory of that GPU. */
+  /** Sent at regular intervals by a worker whose recognizer computes on a GPU: the memory of that GPU. */
   Type.Object({ type: Type.Literal("gpuMemory"), memory: gpuMemorySchema }),
   /** The GPU failed and the server must kill the worker: the operations that it is running get no answer. */
   Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),

@@ -6,7 +6,7 @@ import type { OperationName, Params, Start } from "./protocol.ts";
 export interface Operation<N extends OperationName = OperationName> {
   readonly name: N;
   readonly params: Params<N>;
-  /** Device that whisper computes on; one of several GPUs may be slower than another. */
+  /** Device that the recognizer computes on; one of several GPUs may be slower than another. */
   readonly speechDevice: string;
 }
 
@@ -21,7 +21,7 @@ interface Kind<N extends OperationName> {
   readonly firstPace: number;
 }
 
-/** Minimum seconds of audio for any operation: whisper's encoder takes as long for one word as for 30 s. */
+/** Minimum seconds of audio for any operation: the recognizer's encoder takes as long for one word as for 30 s. */
 const leastSeconds = 30;
 const ofWhole = ({ pcm }: { pcm: { sampleCount: number } }) => pcm.sampleCount / SAMPLE_RATE;
 const ofSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
@@ -57,7 +57,7 @@ const leastStartSeconds = 300;
 
 /**
  * Time limits after which a worker is considered stuck: ten times the slowest recent pace, at least one minute. The
- * pace is the time per second of audio, by operation; for whisper's operations also by model and device.
+ * pace is the time per second of audio, by operation; for the recognizer's operations also by model and device.
  */
 export class TimeLimits {
   readonly #paces = new Map<string, number>();
@@ -85,8 +85,8 @@ export class TimeLimits {
   }
 
   /** Returns the seconds after which a worker that is still not ready is considered stuck. */
-  ofStart({ whisperModel }: Start): number {
-    return this.#startSeconds + loadSeconds(whisperModel);
+  ofStart({ speechModel }: Start): number {
+    return this.#startSeconds + loadSeconds(speechModel);
   }
 
   /** Learns from the duration of a completed operation. */
@@ -104,7 +104,7 @@ function audioSecondsOf({ name, params }: Operation): number {
   return Math.max(leastSeconds, kindOf(name).audioSeconds(params));
 }
 
-/** Returns the path of the operation's whisper model; null for an operation without whisper. */
+/** Returns the path of the operation's speech model; null for an operation without the recognizer. */
 export function modelOf({ params }: Pick<Operation, "params">): string | null {
   return "model" in params ? (params.model ?? null) : null;
 }

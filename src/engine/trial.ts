@@ -3,7 +3,7 @@ import type { Engine } from "./engine.ts";
 
 export interface TrialOptions {
   readonly engine: Pick<Engine, "run" | "status">;
-  /** Path of the whisper model in use. */
+  /** Path of the speech model in use. */
   readonly model: () => string;
   /** Current time in milliseconds, from an arbitrary origin. */
   readonly now: () => number;
@@ -13,7 +13,7 @@ export interface TrialOptions {
   readonly patienceMilliseconds?: number;
 }
 
-/** Maximum share of the time that self-tests of the whisper model take. */
+/** Maximum share of the time that self-tests of the speech model take. */
 const speechShare = 0.02;
 
 const never = new AbortController().signal;
@@ -21,7 +21,7 @@ const never = new AbortController().signal;
 /**
  * Self-test of the worker, which takes the same path as recordings. A busy worker is judged by the progress of its
  * operations. An idle one runs silence through its models. The small segmentation model is tested every few seconds,
- * whisper so rarely that nobody notices.
+ * the recognizer so rarely that nobody notices.
  */
 export class Trial {
   readonly #options: TrialOptions;
@@ -96,7 +96,7 @@ export class Trial {
   }
 
   /**
-   * Starts a self-test of whisper without waiting for it: a large model takes seconds on a CPU, and the worker counts
+   * Starts a self-test of the recognizer without waiting for it: a large model takes seconds on a CPU, and the worker counts
    * as busy.
    */
   #trySpeechWhenDue(): void {

@@ -4,7 +4,7 @@ import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 /** A completed operation, for metrics. */
 export interface WorkDone {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
-  /** `cpu`, the GPU backend that whisper computes on, or `webgpu` where ONNX Runtime computes on a GPU. */
+  /** `cpu`, the GPU backend that the recognizer computes on, or `webgpu` where ONNX Runtime computes on a GPU. */
   readonly device: string;
   /** Label of the GPU; empty where the CPU computed. */
   readonly gpu: string;
@@ -20,7 +20,7 @@ export type CountedOperation = Exclude<OperationName, "tryOut">;
 interface Kind<N extends CountedOperation> {
   readonly step: WorkDone["step"];
   /** The model that computes it; `cpu` is code without a model. */
-  readonly by: "whisper" | SpeakerPart | "cpu";
+  readonly by: "recognizer" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
 }
 
@@ -28,10 +28,10 @@ const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
   planChunks: { step: "detect", by: "cpu", audioSeconds: none },
-  detectLanguage: { step: "language", by: "whisper", audioSeconds: ({ chunk }) => heardSeconds(chunk) },
+  detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => heardSeconds(chunk) },
   transcribe: {
     step: "transcribe",
-    by: "whisper",
+    by: "recognizer",
     audioSeconds: ({ chunk }) => heardSeconds(chunk),
   },
   embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
@@ -42,9 +42,9 @@ const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
 
 /** The devices that a worker computes on. */
 export interface WorkerDevices {
-  /** `cpu`, or the backend of whisper's GPU in lower case. */
+  /** `cpu`, or the backend of the recognizer's GPU in lower case. */
   readonly speechDevice: string;
-  /** Label of that GPU; empty when whisper computes on the CPU. */
+  /** Label of that GPU; empty when the recognizer computes on the CPU. */
   readonly gpu: string;
   /** The speaker diarization models that a GPU computes. */
   readonly speakersOnGpu: readonly SpeakerPart[];
@@ -53,7 +53,7 @@ export interface WorkerDevices {
 /** Returns the device on which a worker with these devices runs an operation. */
 export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<WorkDone, "device" | "gpu"> {
   const by = operation === "tryOut" ? "cpu" : kinds[operation].by;
-  if (by === "whisper") return { device: worker.speechDevice, gpu: worker.gpu };
+  if (by === "recognizer") return { device: worker.speechDevice, gpu: worker.gpu };
   // ONNX Runtime does not report which GPU it uses.
   if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
   return { device: "cpu", gpu: "" };

@@ -19,7 +19,7 @@ const nearestToWorking: readonly EngineState[] = ["ready", "waking", "asleep", "
 
 /**
  * The workers: one for each `Start` that `prepare` returns. `prepare` is called again whenever one of them starts. A
- * crash of one worker does not harm the others. The first worker runs all operations without whisper, so that the CPU's
+ * crash of one worker does not harm the others. The first worker runs all operations without the recognizer, so that the CPU's
  * threads belong to one process.
  */
 export class WorkerPool {

@@ -4,7 +4,7 @@ const rightToLeftScripts = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syria
 const rightToLeft = new RegExp(`[${rightToLeftScripts}]`, "u");
 const letter = /\p{L}/u;
 
-/** ISO 639 codes of the languages that Whisper writes from right to left. */
+/** ISO 639 codes of the languages that the recognizer writes from right to left. */
 const languages = new Set(["ar", "fa", "he", "ps", "sd", "ur", "yi"]);
 
 /** Returns the direction of the document elements around a text in this language. */

@@ -69,7 +69,7 @@ import subsetter from "harfbuzzjs/dist/harfbuzz-subset.wasm" with { type: "file"
 
 /**
  * Paths of the font faces. Only this module knows where the asset files of an export are. The faces are Noto's
- * (OFL-1.1), at least one for every script that Whisper writes. For Arabic, IBM Plex's face (OFL-1.1) comes first: Noto
+ * (OFL-1.1), at least one for every script that the recognizer writes. For Arabic, IBM Plex's face (OFL-1.1) comes first: Noto
  * composes a letter from several glyphs, letter and dots. That doubles the size of a file and confuses PDF readers.
  */
 export const facePaths = {

@@ -7,9 +7,9 @@ export const builtInSpeechModel: string = builtInModels.speech.id;
 /** Returns the path of a built-in model, or null if the model is not built in. */
 export function builtInPath(
   { builtIn, kind }: Pick<ModelEntry, "builtIn" | "kind">,
-  files: Pick<ProgramFiles, "whisperModel" | "segmentationModel" | "embeddingModel">,
+  files: Pick<ProgramFiles, "speechModel" | "segmentationModel" | "embeddingModel">,
 ): string | null {
   if (builtIn === undefined) return null;
-  if (kind === "speech") return files.whisperModel;
+  if (kind === "speech") return files.speechModel;
   return kind === "segmentation" ? files.segmentationModel : files.embeddingModel;
 }

@@ -5,13 +5,13 @@ import type { Turn } from "../timeline/index.ts";
  * Maximum distance, in seconds, by which a segment's ends move out to its speaker's turn.
  * The baseline is segments that end with their words. DER fell from 7.3 to 5.4 % on the built dialogues and from 39.1
  * to 31.3 % on the AMI excerpts. On the telephone sample it fell from 15.6 to 10.6 %. The reason is that less speech is
- * missed for which whisper wrote no words. More than 2 s gains nothing; with 1 s, AMI has 32.7 %.
+ * missed for which the recognizer wrote no words. More than 2 s gains nothing; with 1 s, AMI has 32.7 %.
  */
 const reachSeconds = 2;
 
 /**
  * Moves the ends of segments out to the edges of their speakers' turns. A pause within a turn, and speech for which
- * whisper wrote no words, belong to the segment before. Segments stay in order, keep their words, and never reach into
+ * the recognizer wrote no words, belong to the segment before. Segments stay in order, keep their words, and never reach into
  * the next segment of the same speaker.
  * @param segments in order of their starts; speakers have the same numbers as in the turns
  * @param turns in order of their starts; they may overlap

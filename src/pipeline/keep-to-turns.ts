@@ -12,7 +12,7 @@ const nearSeconds = 1;
 const sentenceWords = 3;
 
 /**
- * Moves words into the speakers' turns. Over noise and laughter, whisper places words up to seconds away from where
+ * Moves words into the speakers' turns. Over noise and laughter, the recognizer places words up to seconds away from where
  * they are spoken, at times when nobody speaks. A word that extends beyond the turns is cut. One or two words next to a
  * turn move to its edge. Words stay in order, and words within turns are unchanged.
  *

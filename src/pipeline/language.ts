@@ -53,7 +53,7 @@ export async function chooseLanguage(
     (chunk) => ask(context, chunk, model),
     () => context.engine.partsAtOnce,
   );
-  const language = languages.find(({ whisperCode }) => whisperCode === winner);
+  const language = languages.find(({ modelCode }) => modelCode === winner);
   if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
   const isMixed = heard.some(
     ({ speech: { chunk }, probabilities }) => anotherIn(chunk, probabilities, language) !== null,
@@ -63,10 +63,10 @@ export async function chooseLanguage(
 }
 
 /**
- * Splits a chunk into parts and returns the language of each. If whisper is told to write a language that is not
+ * Splits a chunk into parts and returns the language of each. If the recognizer is told to write a language that is not
  * spoken, it translates or omits speech. In a recording with several languages, each fragment is therefore checked, and
  * transcribed in another language if that one is sure. Fragments are checked separately, because for a whole chunk
- * whisper reliably detects only its first language.
+ * the recognizer reliably detects only its first language.
  */
 export async function partsByLanguage(
   context: StepContext,
@@ -80,7 +80,7 @@ export async function partsByLanguage(
     const part = partOfChunk(chunk, piece);
     const isLong = heardSeconds(part) >= sureSeconds;
     const code = isLong ? anotherIn(part, await ask(context, { pcm, chunk: part }, model), language) : null;
-    const spoken = model.languages.find(({ whisperCode }) => whisperCode === code) ?? language;
+    const spoken = model.languages.find(({ modelCode }) => modelCode === code) ?? language;
     const last = parts.at(-1);
     if (last?.language === spoken) last.chunk = partOfChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
     else parts.push({ chunk: part, language: spoken });
@@ -91,7 +91,7 @@ export async function partsByLanguage(
 /**
  * Returns the language with the longest total duration of words. In a vote, chunks that contain several languages count
  * for no single one.
- * @param seconds duration of the words of each language, by whisper's codes, for each chunk
+ * @param seconds duration of the words of each language, by the model's codes, for each chunk
  */
 export function mostSpoken(
   seconds: readonly Readonly<Record<string, number>>[],
@@ -99,7 +99,7 @@ export function mostSpoken(
   { languages }: BoundModel,
 ): Language {
   if (isOnly) return language;
-  const total = ({ whisperCode }: Language) => seconds.reduce((sum, chunk) => sum + (chunk[whisperCode] ?? 0), 0);
+  const total = ({ modelCode }: Language) => seconds.reduce((sum, chunk) => sum + (chunk[modelCode] ?? 0), 0);
   return languages.reduce((most, one) => (total(one) > total(most) ? one : most), language);
 }
 
@@ -114,9 +114,9 @@ async function ask(
 }
 
 /**
- * Returns whisper's code of the other language that a chunk is surely in; null if it may be in the recording's own
+ * Returns the model's code of the other language that a chunk is surely in; null if it may be in the recording's own
  * language.
  */
-function anotherIn(chunk: Chunk, probabilities: Probabilities, { whisperCode }: Language): string | null {
-  return heardSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, whisperCode);
+function anotherIn(chunk: Chunk, probabilities: Probabilities, { modelCode }: Language): string | null {
+  return heardSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, modelCode);
 }

@@ -107,7 +107,7 @@ function heardBoundary(written: Boundary, pause: number): Boundary {
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
- * Returns the offsets in the joined text at which words begin. In languages without spaces, whisper's tokens may be
+ * Returns the offsets in the joined text at which words begin. In languages without spaces, the recognizer's tokens may be
  * parts of a word.
  */
 function wordStarts(words: readonly SpokenWord[]): { has(offset: number): boolean } {

@@ -27,7 +27,7 @@ export interface Reading {
 export interface Transcribed {
   /** Number of words; the words themselves stay in their checkpoints, see wordsOfChunk. */
   readonly wordCount: number;
-  /** Duration of each chunk's words in seconds, by whisper's language codes. */
+  /** Duration of each chunk's words in seconds, by the model's language codes. */
   readonly languages: readonly Static<typeof languagesSchema>[];
 }
 
@@ -55,7 +55,7 @@ export async function transcribe(
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
     for (const { chunk, language } of await partsOf({ pcm, chunk: chunks[part] as Chunk })) {
-      const read = await engine.run("transcribe", { ...how, chunk, language: language.whisperCode }, signal);
+      const read = await engine.run("transcribe", { ...how, chunk, language: language.modelCode }, signal);
       result.words.push(...read.words);
       for (const [code, seconds] of Object.entries(read.languages)) {
         result.languages[code] = (result.languages[code] ?? 0) + seconds;

@@ -18,7 +18,7 @@ const shortestSeconds = 2;
 
 /** The result of a vote: the main language, and the probabilities found in each sampled chunk. */
 export interface Vote {
-  /** Whisper's code of the main language; undefined without a result. */
+  /** The recognizer's code of the main language; undefined without a result. */
   readonly winner: string | undefined;
   readonly heard: readonly { readonly speech: Speech; readonly probabilities: Probabilities }[];
 }
@@ -59,7 +59,7 @@ export async function voteLanguage(
     count(speech, probabilities);
     heard.push({ speech, probabilities });
   }
-  // Whisper may be unsure of the whole but sure of its halves: a sentence in old English passed for Latin with base.
+  // The recognizer may be unsure of the whole but sure of its halves: a sentence in old English passed for Latin with base.
   const unsure = heard.filter(
     ({ probabilities }) => !Object.values(probabilities).some((one) => one >= sureProbability),
   );
@@ -75,7 +75,7 @@ function spread(speech: readonly Speech[]): Speech[] {
 }
 
 /**
- * Returns the fragments after the first long silence of a chunk. For the whole, whisper detects the language that it
+ * Returns the fragments after the first long silence of a chunk. For the whole, the recognizer detects the language that it
  * begins in.
  */
 function laterPieces({ pcm, chunk }: Speech): Speech[] {

@@ -11,7 +11,7 @@ export const checkoutFiles: ProgramFiles = below(checkout, {
   ),
   ffmpeg: "build/ffmpeg/ffmpeg",
   confine: "build/ffmpeg/confine",
-  whisperModel: join("build", unpackedLayout.whisperModel),
+  speechModel: join("build", unpackedLayout.speechModel),
   segmentationModel: join("build", unpackedLayout.segmentationModel),
   embeddingModel: join("build", unpackedLayout.embeddingModel),
   benchRecording: "build/samples/jfk.mp3",

@@ -18,7 +18,7 @@ export interface ForeignParts {
 
 /** Describes the components of a checkout in which scripts/setup was run; missing ones are `unknown`. */
 export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
-  const { ffmpeg, whisperModel, segmentationModel, embeddingModel } = checkoutFiles;
+  const { ffmpeg, speechModel, segmentationModel, embeddingModel } = checkoutFiles;
   const words = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   return {
     version: programVersion,
@@ -29,7 +29,7 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
     onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
     ffmpeg: words.made?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
     models: await Promise.all(
-      [whisperModel, segmentationModel, embeddingModel].map(async (path) => ({
+      [speechModel, segmentationModel, embeddingModel].map(async (path) => ({
         file: basename(path),
         sha256: await digestFile(path, "sha256").catch(() => "unknown"),
       })),

@@ -10,7 +10,7 @@ export interface ProgramFiles {
   readonly ffmpeg: string;
   /** The program that starts ffmpeg confined; it lies next to ffmpeg (src/media/confinement.ts). */
   readonly confine: string;
-  readonly whisperModel: string;
+  readonly speechModel: string;
   readonly segmentationModel: string;
   readonly embeddingModel: string;
   /** Eleven seconds of an inaugural address of 1961, in the public domain, for `bench`. */
@@ -23,7 +23,7 @@ export const unpackedLayout: ProgramFiles = {
   onnxBinding: "onnxruntime/onnxruntime_binding.node",
   ffmpeg: "ffmpeg/ffmpeg",
   confine: "ffmpeg/confine",
-  whisperModel: `models/${builtInModels.speech.file}`,
+  speechModel: `models/${builtInModels.speech.file}`,
   segmentationModel: `models/${builtInModels.segmentation.file}`,
   embeddingModel: `models/${builtInModels.embedding.file}`,
   benchRecording: "samples/jfk.mp3",
@@ -36,7 +36,7 @@ export function below(root: string, layout: ProgramFiles): ProgramFiles {
     onnxBinding: join(root, layout.onnxBinding),
     ffmpeg: join(root, layout.ffmpeg),
     confine: join(root, layout.confine),
-    whisperModel: join(root, layout.whisperModel),
+    speechModel: join(root, layout.speechModel),
     segmentationModel: join(root, layout.segmentationModel),
     embeddingModel: join(root, layout.embeddingModel),
     benchRecording: join(root, layout.benchRecording),

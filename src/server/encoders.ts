@@ -22,10 +22,10 @@ export interface EncodersOptions {
   };
 }
 
-/** The CPU variant of whisper.cpp and the path of the whisper model that an encoder is used with. */
+/** The CPU variant of whisper.cpp and the path of the speech model that an encoder is used with. */
 export interface EncoderUse {
   readonly cpuLibrary: string;
-  readonly whisperModel: string;
+  readonly speechModel: string;
 }
 
 /**
@@ -50,7 +50,7 @@ export function encodersBeside(verdictsPath: string): string {
   return join(dirname(verdictsPath), "encoders");
 }
 
-/** The ONNX forms of whisper models' encoders: creates, self-tests and finds them. */
+/** The ONNX forms of speech models' encoders: creates, self-tests and finds them. */
 export class Encoders {
   readonly #options: EncodersOptions;
   readonly #means: NonNullable<EncodersOptions["means"]>;
@@ -121,7 +121,7 @@ export class Encoders {
     const { log, room } = this.#options;
     this.#untriedSeconds = 0;
     try {
-      const lack = room.lack(statSync(use.whisperModel).size * shareOfModel, "work");
+      const lack = room.lack(statSync(use.speechModel).size * shareOfModel, "work");
       if (lack !== null) throw new Error(lack);
       const { path, detail } = await this.#means.try(this.#choiceOf(use));
       log.info({ event: "engine.encoder_tried", encoder: path === null ? "own" : "onnx", detail });
@@ -147,7 +147,7 @@ export class Encoders {
  * Returns the key of a use. It identifies the model's file, because another file may replace it and needs a new
  * self-test.
  */
-function keyOf({ cpuLibrary, whisperModel }: EncoderUse): string {
-  const file = statSync(whisperModel, { throwIfNoEntry: false });
-  return JSON.stringify([cpuLibrary, whisperModel, file?.size, file?.mtimeMs]);
+function keyOf({ cpuLibrary, speechModel }: EncoderUse): string {
+  const file = statSync(speechModel, { throwIfNoEntry: false });
+  return JSON.stringify([cpuLibrary, speechModel, file?.size, file?.mtimeMs]);
 }

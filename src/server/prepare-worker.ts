@@ -13,10 +13,10 @@ import { withSpeechSample } from "./speech-sample.ts";
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
   readonly files: ProgramFiles;
-  /** Returns paths of the whisper models that it must be able to run; the first one is loaded first. */
-  readonly whisperModels: () => readonly [string, ...string[]];
+  /** Returns paths of the speech models that it must be able to run; the first one is loaded first. */
+  readonly speechModels: () => readonly [string, ...string[]];
   readonly threads: number;
-  /** The device that whisper uses, see the setting. */
+  /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
   /** Path of CUDA's backend, see the setting; empty if there is none. */
   readonly cudaLibrary: string;
@@ -34,7 +34,7 @@ export interface PrepareWorkerOptions {
 export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (death: WorkerDeath | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
-  const { files, threads, verdictsPath, log, device, cudaLibrary, whisperModels } = options;
+  const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   /** The CPU variant that the last worker was started with, which may have crashed it. */
@@ -44,22 +44,22 @@ export function workerPreparation(
   return async (death, signal) => {
     if (death !== null && !speakerGpu.after(death)) retreat.after(death);
     const choice = { ...tests, signal };
-    const [whisperModel, ...others] = whisperModels();
-    requireParts(files, whisperModel);
+    const [speechModel, ...others] = speechModels();
+    requireParts(files, speechModel);
     if (death?.signal === "SIGILL" && started !== "") {
       log.error({ event: "engine.cpu_variant_left_out", cpuLibrary: started });
-      for (const each of [whisperModel, ...others]) {
-        await leaveOutCpuLibrary({ ...choice, whisperModel: each }, started, "a worker met an illegal instruction");
+      for (const each of [speechModel, ...others]) {
+        await leaveOutCpuLibrary({ ...choice, speechModel: each }, started, "a worker met an illegal instruction");
       }
     }
-    const { leftOut, cpuLibrary } = await chooseCpuLibraryFor(choice, [whisperModel, ...others]).catch((error) => {
+    const { leftOut, cpuLibrary } = await chooseCpuLibraryFor(choice, [speechModel, ...others]).catch((error) => {
       if (others.length === 0 || signal.aborted) throw error;
       // An unusable model that only a few recordings still need must not block the others.
       log.error({ event: "engine.models_unusable", detail: messageOf(error) });
-      return chooseCpuLibraryFor(choice, [whisperModel]);
+      return chooseCpuLibraryFor(choice, [speechModel]);
     });
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
-    const usable = { ...choice, whisperModel, cpuLibrary };
+    const usable = { ...choice, speechModel, cpuLibrary };
     const { gpus, leftOut: gpusLeftOut } = await chooseGpus({
       ...{ ...usable, cudaLibrary, verdictsPath, mustBeFaster: device === "auto" },
       backends: (kind) => device === "auto" || device === kind,
@@ -70,13 +70,13 @@ export function workerPreparation(
     started = cpuLibrary;
     const start = {
       ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding },
-      ...{ whisperModel, segmentationModel, embeddingModel, threads },
+      ...{ speechModel, segmentationModel, embeddingModel, threads },
     };
     const [first, ...more] = gpus.map((gpu) => ({
       ...{ ...start, gpu, lanes: retreat.lanesOf(gpu.label) },
       speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
     }));
-    // The first worker runs all operations that do not involve whisper.
+    // The first worker runs all operations that do not involve the recognizer.
     const speakersOnGpu = device === "cpu" ? [] : [...(await speakerGpu.parts(first?.gpu.label, signal))];
     return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
   };
@@ -86,11 +86,11 @@ export function workerPreparation(
  * Checks that all files that a worker loads exist.
  * @throws Error that names the missing file
  */
-function requireParts(files: ProgramFiles, whisperModel: string): void {
+function requireParts(files: ProgramFiles, speechModel: string): void {
   const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, "whisper.node")];
-  for (const path of [...own, whisperModel]) {
+  for (const path of [...own, speechModel]) {
     if (existsSync(path)) continue;
-    const isOwn = path !== whisperModel || path === files.whisperModel;
+    const isOwn = path !== speechModel || path === files.speechModel;
     throw new Error(`${path} is missing; ${isOwn ? renewal : "get it again with: transcribe models pull, or import"}`);
   }
 }

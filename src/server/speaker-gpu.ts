@@ -15,7 +15,7 @@ export interface SpeakerGpuOptions {
 }
 
 /**
- * The speaker diarization models that a GPU computes. They gain less from a GPU than whisper does. After a GPU failure
+ * The speaker diarization models that a GPU computes. They gain less from a GPU than the recognizer does. After a GPU failure
  * that they may have caused, the CPU computes them until the program exits.
  */
 export class SpeakerGpu {

@@ -17,7 +17,7 @@ export function speechModelsFor(
   return new SpeechModels({
     store,
     library: new ModelLibrary(dataDirectory.models),
-    builtInPath: files.whisperModel,
+    builtInPath: files.speechModel,
     setting: settings.engine.whisper_model,
   });
 }

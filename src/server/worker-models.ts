@@ -8,7 +8,7 @@ import { messageOf } from "../text/index.ts";
 import { Encoders, type EncodersOptions } from "./encoders.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 
-export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisperModels"> {
+export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "speechModels"> {
   readonly room: EncodersOptions["room"];
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
@@ -18,7 +18,7 @@ export interface WorkerModelsOptions extends Omit<PrepareWorkerOptions, "whisper
 }
 
 /**
- * The engine and the whisper models that its worker holds: the current one, and those that open recordings were created
+ * The engine and the speech models that its worker holds: the current one, and those that open recordings were created
  * for. A new model is self-tested in separate processes before the worker uses it.
  */
 export class WorkerModels implements RecordingModels {
@@ -32,7 +32,7 @@ export class WorkerModels implements RecordingModels {
   constructor(options: WorkerModelsOptions) {
     this.#options = options;
     this.#encoders = new Encoders(options);
-    const prepare = workerPreparation({ ...options, whisperModels: () => this.#needed() });
+    const prepare = workerPreparation({ ...options, speechModels: () => this.#needed() });
     this.engine = new Engine({
       command: ownCommand("__worker"),
       prepare: async (death, signal) => {
@@ -84,7 +84,7 @@ export class WorkerModels implements RecordingModels {
     await this.#untilReady(signal);
     // On a GPU, the model's own encoder is much faster.
     if (this.#hasGpu) return null;
-    const use = { cpuLibrary: this.#cpuLibrary, whisperModel: path };
+    const use = { cpuLibrary: this.#cpuLibrary, speechModel: path };
     return orAborted(this.#encoders.find(use, spokenSeconds), signal);
   }
 

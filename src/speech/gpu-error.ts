@@ -10,7 +10,7 @@ export class GpuError extends Error {
   override readonly name = "GpuError";
   readonly failure: GpuFailure;
 
-  /** @param part `speakers` when the GPU was computing speaker diarization; otherwise it was computing whisper */
+  /** @param part `speakers` when the GPU was computing speaker diarization; otherwise it was recognizing speech */
   constructor(cause: unknown, part?: "speakers") {
     const message = messageOf(cause);
     super(message, { cause });

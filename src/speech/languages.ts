@@ -1,12 +1,12 @@
 import { readModelHeader } from "./recognizer/whisper/index.ts";
 
-/** A language with its ISO code and whisper's code. */
+/** A language with its ISO code and the code that the model uses. */
 export interface Language {
   /** ISO 639-1, or 639-3 where 639-1 has none. */
   readonly code: string;
   /** English name. */
   readonly name: string;
-  readonly whisperCode: string;
+  readonly modelCode: string;
 }
 
 /** Whisper's languages in the order of their tokens; models before large-v3 lack the last one. */
@@ -16,7 +16,7 @@ const whisperCodes = (
   "uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue"
 ).split(" ");
 
-/** ISO codes of the languages for which whisper uses another code. */
+/** ISO codes of the languages for which the model uses another code. */
 const isoCodes: Readonly<Record<string, string>> = { jw: "jv" };
 
 /** Number of tokens in the English-only vocabulary, and in the multilingual one without its language tokens. */
@@ -24,7 +24,7 @@ const englishVocabulary = 51_864;
 const multilingualVocabularyWithoutLanguages = 51_766;
 
 /**
- * Returns the languages that a whisper model (ggml) accepts, sorted by code, as derived from the size of its
+ * Returns the languages that a speech model (ggml) accepts, sorted by code, as derived from the size of its
  * vocabulary.
  * @throws {Error} with a hint for the user when the file is not such a model
  */
@@ -41,9 +41,9 @@ function languagesOf(vocabularySize: number): Language[] {
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const languages = whisperCodes
     .slice(0, count)
-    .map((whisperCode) => {
-      const code = isoCodes[whisperCode] ?? whisperCode;
-      return { code, name: names.of(code) ?? code, whisperCode };
+    .map((modelCode) => {
+      const code = isoCodes[modelCode] ?? modelCode;
+      return { code, name: names.of(code) ?? code, modelCode };
     })
     .sort((a, b) => (a.code < b.code ? -1 : 1));
   known.set(vocabularySize, languages);

@@ -9,7 +9,7 @@ interface LoadedModel {
   unwanted: boolean;
 }
 
-/** The whisper models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. */
+/** The speech models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. */
 export class ModelPool {
   readonly #open: (path: string) => WhisperModel;
   readonly #loaded = new Map<string, LoadedModel>();

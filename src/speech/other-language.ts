@@ -1,4 +1,4 @@
-/** Probability of each language in a span of speech, by whisper's codes. */
+/** Probability of each language in a span of speech, by the model's codes. */
 export type Probabilities = Readonly<Record<string, number>>;
 
 /**
@@ -7,12 +7,12 @@ export type Probabilities = Readonly<Record<string, number>>;
  */
 export const sureProbability = 0.9;
 
-/** Languages that whisper confuses, even for one voice; a span is not separated because of them. */
+/** Languages that the recognizer confuses, even for one voice; a span is not separated because of them. */
 const alike = ["no nn da", "hr bs sr", "id ms", "gl pt", "cs sk", "be ru", "hi ur", "zh yue", "nl af"].map((codes) =>
   codes.split(" "),
 );
 
-/** Returns whisper's code of another language that a span is surely in; null when it may be in the assumed language. */
+/** Returns the model's code of another language that a span is surely in; null when it may be in the assumed language. */
 export function otherLanguage(probabilities: Probabilities, taken: string): string | null {
   const sure = Object.entries(probabilities).find(([, probability]) => probability >= sureProbability);
   if (sure === undefined) return null;

@@ -4,7 +4,7 @@ import { keepToSpeech } from "./keep-to-speech.ts";
 /**
  * Maps the words of a chunk's transcript to their times in the recording.
  * @param words in order, in seconds from the start of the joined fragments
- * @param pieces the fragments of the chunk that whisper got
+ * @param pieces the fragments of the chunk that the recognizer got
  * @param samples of the joined fragments, 16 kHz mono
  */
 export function placeWords<W extends Span>(

@@ -2,9 +2,9 @@ import { type Chunk, heardPieces, Reaching, type Span, SpeechClock } from "../ti
 import { packChunks } from "./diarization/index.ts";
 
 /**
- * Packs a recording's speech into chunks for whisper.
+ * Packs a recording's speech into chunks for the recognizer.
  * @param regions in order and disjoint
- * @param joinsTurns whether a chunk may continue after a long silence, of which whisper then gets only both ends. On
+ * @param joinsTurns whether a chunk may continue after a long silence, of which the recognizer then gets only both ends. On
  *   one side of a call the other person speaks in such silences; chunks that ended there would be many and short.
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {

@@ -2,7 +2,7 @@ import { GpuError } from "./gpu-error.ts";
 import type { ModelPool } from "./model-pool.ts";
 import type { EncoderOptions, WhisperState } from "./recognizer/whisper/index.ts";
 
-/** Runs jobs on whisper models and separates failures of the GPU from all other errors. */
+/** Runs jobs on speech models and separates failures of the GPU from all other errors. */
 export class Speech {
   readonly #models: ModelPool;
   readonly #usesGpu: boolean;

@@ -32,10 +32,10 @@ export interface Workbench extends WorkerDevices {
   readonly cpuVariant: string;
   /** All available devices, for the log. */
   readonly devices: string[];
-  /** Returns the current memory of the GPU that whisper computes on; null when whisper computes on the CPU. */
+  /** Returns the current memory of the GPU that the recognizer computes on; null when the recognizer computes on the CPU. */
   gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Frees all other whisper models; those in use are freed as soon as their jobs finish. */
+  /** Frees all other speech models; those in use are freed as soon as their jobs finish. */
   keepModels(paths: readonly string[]): void;
 }
 
@@ -56,7 +56,7 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     throw new GpuError(new Error(whisper.unusable[0]?.reason ?? "it is not there any more"));
   }
   const speech = new Speech(models, usesGpu);
-  speech.begin(start.whisperModel);
+  speech.begin(start.speechModel);
   const diarization = await openDiarizationModels({
     onnxBinding: start.onnxBinding,
     segmentationPath: start.segmentationModel,
@@ -91,7 +91,7 @@ type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal)
 interface Equipment {
   readonly diarization: DiarizationModels;
   readonly speech: Speech;
-  /** Threads of each operation that runs whisper. */
+  /** Threads of each operation that runs the recognizer. */
   readonly threads: number;
   /** Returns the encoder options for the path of an operation's encoder. */
   readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;

@@ -1,4 +1,4 @@
-/** Sentence-ending marks of the scripts that whisper writes, followed by optional closing quotes and brackets. */
+/** Sentence-ending marks of the scripts that the recognizer writes, followed by optional closing quotes and brackets. */
 const atEnd = /(?<mark>[.?!…。？！｡।॥؟۔։።፧។៕။།]+)["'”’»›)\]」』）】]*$/u;
 
 /**

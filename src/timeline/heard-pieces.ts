@@ -3,14 +3,14 @@ import type { Chunk, Span } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /**
- * Longest silence between speech that whisper gets. Of a longer one it gets this much, half at either end: that is
+ * Longest silence between speech that the recognizer gets. Of a longer one it gets this much, half at either end: that is
  * enough for the speech before it to have ended.
  */
 const longestSilenceSeconds = 2;
 /** Tolerance for rounding: times are sums, so a silence of exactly the longest length may come out slightly longer. */
 const roundingSeconds = 1e-6;
 
-/** Returns the fragments of a chunk that are joined for whisper, in order: all but the middle of long silences. */
+/** Returns the fragments of a chunk that are joined for the recognizer, in order: all but the middle of long silences. */
 export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[] {
   const pieces: Span[] = [];
   let from = startSeconds;
@@ -37,13 +37,13 @@ export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Spa
   };
 }
 
-/** Returns the moment of the recording that halves the audio which whisper gets of a chunk. */
+/** Returns the moment of the recording that halves the audio which the recognizer gets of a chunk. */
 export function middleOfChunk(chunk: Chunk): number {
   const clock = new SpeechClock(heardPieces(chunk), chunk);
   return clock.moment(clock.totalSeconds / 2);
 }
 
-/** Returns the seconds of audio that whisper gets of a chunk. */
+/** Returns the seconds of audio that the recognizer gets of a chunk. */
 export function heardSeconds(chunk: Chunk): number {
   return heardPieces(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
 }

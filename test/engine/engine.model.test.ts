@@ -279,7 +279,7 @@ describe("the engine", () => {
     const made = engine({
       timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 3 }),
       lookMilliseconds: 20,
-      prepare: async () => [{ ...scriptedStart, whisperModel: join(directory.path, "slow-once") }],
+      prepare: async () => [{ ...scriptedStart, speechModel: join(directory.path, "slow-once") }],
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(1);

@@ -57,7 +57,7 @@ describe("an operation is late", () => {
     expect(limits.of(transcribe(model), true)).toBe(360);
     const [path, none] = ["/", { cpuLibrary: "/", threads: 1, speechThreads: 1, lanes: 1 }];
     const files = { nativeDirectory: path, onnxBinding: path, segmentationModel: path, embeddingModel: path };
-    expect(limits.ofStart({ type: "start", ...none, ...files, whisperModel: model })).toBe(600);
+    expect(limits.ofStart({ type: "start", ...none, ...files, speechModel: model })).toBe(600);
   });
 
   test("also where the model can't be looked at, which is for the worker to say", () => {

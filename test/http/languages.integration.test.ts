@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => api[Symbol.dispose]());
 
-const english = { id: "whisper-base.en", languages: [{ code: "en", name: "English", whisperCode: "en" }] };
+const english = { id: "whisper-base.en", languages: [{ code: "en", name: "English", modelCode: "en" }] };
 
 test("the languages are those of the model in use, from one request to the next, and a create takes no other", async () => {
   const client = api.client("acme");

@@ -63,9 +63,9 @@ export interface ApiServerOptions {
 export type KeyClient = TestClient & { readonly keyId: string; readonly accountId: string };
 
 const languages = [
-  { code: "de", name: "German", whisperCode: "de" },
-  { code: "en", name: "English", whisperCode: "en" },
-  { code: "jv", name: "Javanese", whisperCode: "jw" },
+  { code: "de", name: "German", modelCode: "de" },
+  { code: "en", name: "English", modelCode: "en" },
+  { code: "jv", name: "Javanese", modelCode: "jw" },
 ];
 
 /**

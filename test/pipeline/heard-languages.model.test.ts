@@ -12,7 +12,7 @@ const old = "single/en-libri-2033-164914-0001.flac";
 describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real model", () => {
   const state = openBase().createState();
   afterAll(() => state.dispose());
-  const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, whisperCode: code }));
+  const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, modelCode: code }));
   const model = { id: "base", path: "base", languages, encoder: null };
 
   /** Recordings as chunks of one; each lies in a file of its own. */

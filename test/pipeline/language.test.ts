@@ -10,7 +10,7 @@ import type { Chunk, Span } from "../../src/timeline/index.ts";
 const languages: Language[] = ["de", "en", "jv", "la"].map((code) => ({
   code,
   name: code,
-  whisperCode: code === "jv" ? "jw" : code,
+  modelCode: code === "jv" ? "jw" : code,
 }));
 
 type Heard = Record<string, number>;
@@ -188,7 +188,7 @@ describe("a chunk", () => {
 
   test("is not asked again where all speak one language, or two that whisper takes for each other", async () => {
     expect((await choose(many(40, de))).askedAgain).toBe(0);
-    const known = ["hr", "sr"].map((code) => ({ code, name: code, whisperCode: code }));
+    const known = ["hr", "sr"].map((code) => ({ code, name: code, modelCode: code }));
     const { language, chunks, askedAgain } = await choose([...many(4, { hr: 0.95 }), { sr: 0.95 }], { known });
     expect([language, new Set(chunks), askedAgain]).toEqual(["hr", new Set(["hr"]), 0]);
   });

@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
-const english: Language = { code: "en", name: "English", whisperCode: "en" };
+const english: Language = { code: "en", name: "English", modelCode: "en" };
 const inEnglish: Reading["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 

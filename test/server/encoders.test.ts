@@ -16,8 +16,8 @@ interface Given {
 }
 
 function encodersWith(root: string, given: Given) {
-  const whisperModel = join(root, "model.bin");
-  writeFileSync(whisperModel, "");
+  const speechModel = join(root, "model.bin");
+  writeFileSync(speechModel, "");
   const trials: string[] = [];
   const uses: string[] = [];
   const clock = { now: 0 };
@@ -45,8 +45,8 @@ function encodersWith(root: string, given: Given) {
     },
   });
   const find = (spokenSeconds: number, cpuLibrary = "this") =>
-    encoders.find({ cpuLibrary, whisperModel }, spokenSeconds);
-  return { encoders, find, trials, uses, clock, lookUps, whisperModel };
+    encoders.find({ cpuLibrary, speechModel }, spokenSeconds);
+  return { encoders, find, trials, uses, clock, lookUps, speechModel };
 }
 
 test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
@@ -73,7 +73,7 @@ test.each([["/encoders/known"], [null]])("%p is not tried again where it is know
 test("the encoder of a model is not used with another file that has come to lie in its place", async () => {
   using directory = temporaryDirectory();
   let known: string | null = "/encoders/one";
-  const { find, whisperModel } = encodersWith(directory.path, {
+  const { find, speechModel } = encodersWith(directory.path, {
     get known() {
       return known;
     },
@@ -81,7 +81,7 @@ test("the encoder of a model is not used with another file that has come to lie 
   expect(await find(1)).toBe("/encoders/one");
   known = null;
   expect(await find(1)).toBe("/encoders/one");
-  writeFileSync(whisperModel, "other weights");
+  writeFileSync(speechModel, "other weights");
   expect(await find(1)).toBeNull();
 });
 
@@ -118,8 +118,8 @@ test.each([
   [200, "/encoders/one"],
 ])("of a model of 100 bytes in 16 bits, with room for %p, the encoder in 32 bits is %p", async (roomBytes, encoder) => {
   using directory = temporaryDirectory();
-  const { find, whisperModel } = encodersWith(directory.path, { roomBytes });
-  writeFileSync(whisperModel, new Uint8Array(100));
+  const { find, speechModel } = encodersWith(directory.path, { roomBytes });
+  writeFileSync(speechModel, new Uint8Array(100));
   expect(await find(200)).toBe(encoder);
 });
 

@@ -6,7 +6,7 @@ export const scriptedStart: WorkerStart = {
   nativeDirectory: "/",
   onnxBinding: "/",
   cpuLibrary: "/",
-  whisperModel: "/",
+  speechModel: "/",
   segmentationModel: "/",
   embeddingModel: "/",
   threads: 1,

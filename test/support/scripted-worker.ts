@@ -15,7 +15,7 @@ interface Message {
   readonly id: number;
   readonly operation: string;
   readonly params: { readonly pcm?: { readonly path: string } };
-  readonly whisperModel: string;
+  readonly speechModel: string;
 }
 
 const seen = process.env.CUDA_VISIBLE_DEVICES ?? "all";
@@ -23,8 +23,8 @@ const answers: Readonly<Record<string, unknown>> = { detectLanguage: { probabili
 
 process.on("message", (message: Message) => {
   if (message.type === "start") {
-    if (message.whisperModel.endsWith("/slow-once") && tries(message.whisperModel) === 0) {
-      appendFileSync(message.whisperModel, "x");
+    if (message.speechModel.endsWith("/slow-once") && tries(message.speechModel) === 0) {
+      appendFileSync(message.speechModel, "x");
       return;
     }
     process.send?.({ type: "ready", cpuVariant: "scripted", devices: [], speechDevice: "cuda" });

@@ -32,7 +32,7 @@ export async function partSources(architecture: string, files?: ProgramFiles): P
     );
   }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
-  const names = ["ffmpeg", "confine", "whisperModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
+  const names = ["ffmpeg", "confine", "speechModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
   const parts = [
     ...directoryParts(native, nativeDirectory),
     ...directoryParts(dirname(onnx), dirname(onnxBinding)),

@@ -81,7 +81,7 @@ function readBytes(file: string): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than whisper's prompt can hold */
+/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than the recognizer's prompt can hold */
 function requireHeard(vocabulary: string, modelPath: string): void {
   const tokens = countTokens(modelPath, vocabulary);
   if (tokens <= maxPromptTokens) return;

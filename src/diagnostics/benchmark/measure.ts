@@ -11,10 +11,10 @@ import { blockCount, type Chunk, heardSeconds, type PcmFile, SAMPLE_RATE } from 
 /** Options of a measurement. */
 export interface MeasureOptions {
   readonly files: ProgramFiles;
-  /** Path of the whisper model. */
-  readonly whisperModel: string;
+  /** Path of the speech model. */
+  readonly speechModel: string;
   readonly threads: number;
-  /** Device for whisper, and path of the CUDA backend, as in the settings. */
+  /** Device for the recognizer, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cudaLibrary: string;
   readonly recording: PcmFile;
@@ -31,7 +31,7 @@ export interface MeasureOptions {
 /** Results of one measurement. */
 export interface Measurement {
   readonly threads: number;
-  /** `cpu`, or the backend of the GPU that whisper used. */
+  /** `cpu`, or the backend of the GPU that the recognizer used. */
   readonly device: string;
   /** Seconds of work for each second of audio, by step. */
   readonly costs: {
@@ -59,7 +59,7 @@ const recordingsAtOnce = 2;
  * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { recording: pcm, signal, threads, whisperModel: model } = options;
+  const { recording: pcm, signal, threads, speechModel: model } = options;
   const directory = mkdtempSync(join(options.directory, "steps-"));
   const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
   for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
@@ -67,7 +67,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const { files, speechDevice, cudaLibrary, verdictsPath } = options;
   const log = createLogger("silent");
   const prepare = workerPreparation({
-    ...{ files, whisperModels: () => [model] as const, threads, verdictsPath, log },
+    ...{ files, speechModels: () => [model] as const, threads, verdictsPath, log },
     ...{ device: speechDevice, cudaLibrary },
   });
   let cpuLibrary: string | null = null;
@@ -108,7 +108,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
     });
     options.onStep("finding the language");
-    // The first call allocates whisper's memory and warms it up.
+    // The first call allocates the recognizer's memory and warms it up.
     const findLanguage = () => engine.run("detectLanguage", { pcm, chunk: first, model, ...encoder }, signal);
     await findLanguage();
     const languageSeconds = await timed(findLanguage);
@@ -150,7 +150,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
  */
 async function encoderFor(
   cpuLibrary: string | null,
-  { files, whisperModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
+  { files, speechModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
 ): Promise<{ encoder?: string }> {
   if (cpuLibrary === null) return {};
   onStep("trying an encoder");
@@ -162,7 +162,7 @@ async function encoderFor(
   });
   const close = () => encoders.close();
   signal.addEventListener("abort", close, { once: true });
-  const encoder = await encoders.find({ cpuLibrary, whisperModel }, Number.POSITIVE_INFINITY);
+  const encoder = await encoders.find({ cpuLibrary, speechModel }, Number.POSITIVE_INFINITY);
   signal.removeEventListener("abort", close);
   signal.throwIfAborted();
   return encoder === null ? {} : { encoder };

@@ -62,7 +62,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     );
     const threads = settings.engine.threads || availableParallelism();
     const half = Math.floor(threads / 2);
-    const common = { files, whisperModel: model.path, recording, directory, verdictsPath, signal };
+    const common = { files, speechModel: model.path, recording, directory, verdictsPath, signal };
     const row = async (threads: number, gpu: boolean, seconds: number): Promise<BenchmarkRow> => {
       const measurement = await measure({
         ...common,

@@ -43,7 +43,7 @@ export interface CheckContext {
   /** Whether the parts are where a server finds them, and not only unpacked temporarily for the checks. */
   readonly filesArePresent: boolean;
   /** The model for new recordings; null if the parts of the program are not available. */
-  readonly whisperModel: SpeechModel | null;
+  readonly speechModel: SpeechModel | null;
   /** The database, read-only; the reason why it cannot be read; null if there is none. */
   readonly database: Store | Error | null;
   /** The running server of this data directory; null if none responds. */

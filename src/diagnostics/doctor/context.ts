@@ -27,7 +27,7 @@ export async function openContext(options: DoctorOptions): Promise<CheckContext 
     ...options,
     ...{ paths, data, database, server },
     ...{ files: parts.files, filesArePresent: parts.arePresent },
-    whisperModel:
+    speechModel:
       parts.files instanceof Error
         ? null
         : currentSpeechModel(settings, {

@@ -13,12 +13,12 @@ export function filesOf({ files }: CheckContext): ProgramFiles {
 }
 
 /**
- * Returns the path of the whisper model for new recordings. If that file is missing, returns the path of the program's
+ * Returns the path of the speech model for new recordings. If that file is missing, returns the path of the program's
  * own model.
  */
-export function whisperModelOf(context: CheckContext): string {
-  const path = context.whisperModel?.path;
-  return path !== undefined && existsSync(path) ? path : filesOf(context).whisperModel;
+export function speechModelOf(context: CheckContext): string {
+  const path = context.speechModel?.path;
+  return path !== undefined && existsSync(path) ? path : filesOf(context).speechModel;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Memory of the server, and of a worker without whisper's weights: runtime, speaker models, working memory. */
+/** Memory of the server, and of a worker without the recognizer's weights: runtime, speaker models, working memory. */
 const serverBytes = 250e6;
 const workerBytes = 350e6;
 /** Memory of one ffmpeg while it decodes. */

@@ -1,7 +1,7 @@
 import { ownCommand } from "../../program/index.ts";
 import { surveyCpuLibraries } from "../../speech/index.ts";
 import type { CheckContext } from "./check.ts";
-import { filesOf, whisperModelOf } from "./files-of.ts";
+import { filesOf, speechModelOf } from "./files-of.ts";
 
 type Survey = Awaited<ReturnType<typeof surveyCpuLibraries>>;
 
@@ -14,7 +14,7 @@ export function cpuSurvey(context: CheckContext): Promise<Survey> {
   const survey = surveyCpuLibraries({
     command: ownCommand("__selftest"),
     nativeDirectory: filesOf(context).nativeDirectory,
-    whisperModel: whisperModelOf(context),
+    speechModel: speechModelOf(context),
     verdictsPath: context.paths.verdicts,
     all: context.all,
     signal: context.signal,

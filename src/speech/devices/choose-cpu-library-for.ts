@@ -4,19 +4,19 @@ import type { CpuTestOptions } from "./cpu-self-test.ts";
 /**
  * Chooses the best variant of the CPU backend that passes its self-test with every model. A worker that serves several
  * models uses one variant for all of them.
- * @param whisperModels paths of at least one model
+ * @param speechModels paths of at least one model
  * @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibraryFor(
-  options: Omit<CpuTestOptions, "whisperModel">,
-  whisperModels: readonly string[],
+  options: Omit<CpuTestOptions, "speechModel">,
+  speechModels: readonly string[],
 ): Promise<CpuChoice> {
   const without: { library: string; reason: string }[] = [];
   for (;;) {
     const choices: CpuChoice[] = [];
     const excluded = without.map(({ library }) => library);
-    for (const whisperModel of whisperModels) {
-      choices.push(await chooseCpuLibrary({ ...options, whisperModel }, excluded));
+    for (const speechModel of speechModels) {
+      choices.push(await chooseCpuLibrary({ ...options, speechModel }, excluded));
     }
     const [first, ...others] = choices;
     if (first === undefined) throw new RangeError("there is no model to choose a CPU variant for");

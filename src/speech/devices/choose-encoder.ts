@@ -8,7 +8,7 @@ import { type EncoderAnswer, encoderAnswerSchema } from "./self-test-answers.ts"
 import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdicts.ts";
 
 /** Properties that identify a model's encoder. */
-export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "verdictsPath" | "cpu"> {
+export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "speechModel" | "verdictsPath" | "cpu"> {
   /** CPU variant that whisper.cpp uses. */
   readonly cpuLibrary: string;
   /** ONNX Runtime's addon. */
@@ -47,7 +47,7 @@ export interface EncoderFinding {
 
 /**
  * Returns the path of the ONNX form of a model's encoder if a stored verdict says it is correct and faster than
- * whisper.cpp's own. Returns null if whisper.cpp's own encoder is to be used. Returns undefined if there is no verdict
+ * the model's own. Returns null if the model's own encoder is to be used. Returns undefined if there is no verdict
  * yet; `tryEncoder` produces one.
  */
 export async function knownEncoder(options: EncoderKeys): Promise<string | null | undefined> {
@@ -73,9 +73,9 @@ export async function describeEncoder(options: EncoderKeys): Promise<string | nu
  * @throws Error if there is no verdict; the signal's reason if it is aborted
  */
 export async function tryEncoder(options: EncoderChoiceOptions): Promise<EncoderFinding> {
-  const { nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory } = options;
+  const { nativeDirectory, cpuLibrary, speechModel, onnxBinding, encoderDirectory } = options;
   const key = await keyOf(options);
-  const args = ["encoder", nativeDirectory, cpuLibrary, whisperModel, onnxBinding, encoderDirectory];
+  const args = ["encoder", nativeDirectory, cpuLibrary, speechModel, onnxBinding, encoderDirectory];
   const trial = await askSelfTest({ timeoutMilliseconds, ...options }, args, encoderAnswerSchema);
   const verdict = trial.ok ? judge(trial.answer) : keptOf(trial);
   addVerdicts(options.verdictsPath, { [key]: verdict });

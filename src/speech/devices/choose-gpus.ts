@@ -6,7 +6,7 @@ import { faultOf } from "./gpu-trial.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
 import { addVerdicts, type FoundGpu, failureVerdict, keepGpus, readGpus, readVerdicts } from "./verdicts.ts";
 
-/** GPUs for whisper, and the backends and GPUs that are not usable. */
+/** GPUs for the recognizer, and the backends and GPUs that are not usable. */
 export interface GpuChoice {
   /** GPUs to use; empty if the CPU is used. */
   readonly gpus: readonly FoundGpu[];

@@ -19,7 +19,7 @@ const windows = 2;
 const windowSeconds = 30;
 
 /**
- * Creates the ONNX form of a whisper model's encoder if it does not exist, and compares it with whisper.cpp's own
+ * Creates the ONNX form of a speech model's encoder if it does not exist, and compares it with the model's own
  * encoder. Returns the time per window of both and the difference between their outputs.
  * @param directory directory in which encoders are stored
  */

@@ -14,8 +14,8 @@ export interface CpuTestOptions {
   readonly command: readonly string[];
   /** Directory of whisper.node and the CPU variants. */
   readonly nativeDirectory: string;
-  /** Path of the whisper model for the self-test. */
-  readonly whisperModel: string;
+  /** Path of the speech model for the self-test. */
+  readonly speechModel: string;
   /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
   /** Time limit of one self-test, which may have to load the model from a slow disk. */
@@ -54,7 +54,7 @@ export function runVariant(options: CpuTestOptions, library: string): Promise<Ou
 }
 
 function run(options: CpuTestOptions, mode: "score" | "run", library: string): Promise<Outcome> {
-  const command = [...options.command, mode, options.nativeDirectory, library, options.whisperModel];
+  const command = [...options.command, mode, options.nativeDirectory, library, options.speechModel];
   const { timeoutMilliseconds = defaultTimeoutMilliseconds, signal } = options;
   return attempt(command, { timeoutMilliseconds, signal });
 }
@@ -64,11 +64,11 @@ function run(options: CpuTestOptions, mode: "score" | "run", library: string): P
  * and the contents of the libraries.
  */
 export async function variantKeys(
-  options: Pick<CpuTestOptions, "nativeDirectory" | "whisperModel" | "cpu">,
+  options: Pick<CpuTestOptions, "nativeDirectory" | "speechModel" | "cpu">,
 ): Promise<Map<string, string>> {
-  const model = await stat(options.whisperModel);
+  const model = await stat(options.speechModel);
   const common = createHash("sha256");
-  common.update(JSON.stringify([options.cpu ?? cpuIdentity(), options.whisperModel, model.size, model.mtimeMs]));
+  common.update(JSON.stringify([options.cpu ?? cpuIdentity(), options.speechModel, model.size, model.mtimeMs]));
   const names = (await readdir(options.nativeDirectory)).sort();
   for (const name of names.filter((name) => !isVariant(name) && !isGpuLibrary(name))) {
     common.update(await readFile(join(options.nativeDirectory, name)));

@@ -12,7 +12,7 @@ import type { DeviceTrialOptions } from "./list-gpus.ts";
 import { type Hearing, hearingSchema } from "./self-test-answers.ts";
 
 export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
-  readonly whisperModel: string;
+  readonly speechModel: string;
   /** Whether a GPU is only used if it is faster than the CPU. */
   readonly mustBeFaster: boolean;
   /** Time limit of one self-test. */
@@ -72,8 +72,8 @@ async function hear(
   gpuLibrary: readonly string[],
   environment: Gpu["environment"],
 ): Promise<Trial<Hearing>> {
-  const { nativeDirectory, cpuLibrary, whisperModel } = options;
-  const args = ["speech", nativeDirectory, cpuLibrary, whisperModel, sample, ...gpuLibrary];
+  const { nativeDirectory, cpuLibrary, speechModel } = options;
+  const args = ["speech", nativeDirectory, cpuLibrary, speechModel, sample, ...gpuLibrary];
   return await askSelfTest(
     { timeoutMilliseconds: defaultTimeoutMilliseconds, ...options, environment },
     args,
@@ -85,12 +85,12 @@ async function hear(
  * Returns the key of a verdict on a GPU: a hash of the backend's digest, the GPU, the model's file and `mustBeFaster`.
  */
 export async function gpuVerdictKey(
-  { whisperModel, mustBeFaster }: Pick<GpuTestOptions, "whisperModel" | "mustBeFaster">,
+  { speechModel, mustBeFaster }: Pick<GpuTestOptions, "speechModel" | "mustBeFaster">,
   gpu: Gpu,
   backendDigest: string,
 ): Promise<string> {
-  const model = await stat(whisperModel);
-  const about = [backendDigest, gpu, whisperModel, model.size, model.mtimeMs, mustBeFaster];
+  const model = await stat(speechModel);
+  const about = [backendDigest, gpu, speechModel, model.size, model.mtimeMs, mustBeFaster];
   return createHash("sha256").update(JSON.stringify(about)).digest("hex").slice(0, 32);
 }
 

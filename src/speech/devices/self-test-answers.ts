@@ -15,7 +15,7 @@ export const encoderAnswerSchema = Type.Union([
   Type.Object({
     /** Name of the created ONNX form in the directory of encoders. */
     name: Type.String({ minLength: 1 }),
-    /** Time per window with the ONNX form, and with whisper.cpp's own encoder. */
+    /** Time per window with the ONNX form, and with the model's own encoder. */
     seconds: Type.Number({ exclusiveMinimum: 0 }),
     ownSeconds: Type.Number({ exclusiveMinimum: 0 }),
     /** Root-mean-square difference of its numbers, relative to their size. */

@@ -1,6 +1,6 @@
 import { type Span, secondsOf } from "../../timeline/index.ts";
 
-/** Maximum length of a chunk including its padding: the length of Whisper's input window. */
+/** Maximum length of a chunk including its padding: the length of the recognizer's input window. */
 const MAX_SECONDS = 30;
 /** Padding before and after speech, if there is space for it. */
 const PADDING_SECONDS = 0.2;

@@ -8,7 +8,7 @@ import { PcmReader } from "./pcm.ts";
  * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. Tested on 74 clips that were made
  * quiet, clipped, noisy or telephone-like. With 0.5 and 0.25, 1.6 % of the speech and one whole telephone call are
  * lost. The values here lose half as much. They classify 5 % of an hour of noise, music and tones as speech instead of
- * 4 %. That costs time but adds no hallucinated words, because whisper's guesses are discarded.
+ * 4 %. That costs time but adds no hallucinated words, because the recognizer's guesses are discarded.
  */
 const ONSET = 0.3;
 const OFFSET = 0.15;

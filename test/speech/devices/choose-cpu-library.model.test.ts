@@ -32,7 +32,7 @@ async function directoryWith(path: string, fakes: Record<string, string>): Promi
   return {
     command: selfTest,
     nativeDirectory: directory,
-    whisperModel: basePath,
+    speechModel: basePath,
     verdictsPath: join(path, "state", "verdicts.json"),
   };
 }

@@ -22,16 +22,16 @@ async function placeOf(root: string, said: Comparison | string): Promise<Encoder
   const nativeDirectory = join(root, "native");
   mkdirSync(nativeDirectory);
   for (const name of ["libggml-cpu-this.so", "libwhisper.so"]) writeFileSync(join(nativeDirectory, name), name);
-  const whisperModel = join(root, "tiny.bin");
-  writeGgml(whisperModel, tinyModel());
+  const speechModel = join(root, "tiny.bin");
+  writeGgml(speechModel, tinyModel());
   const encoderDirectory = join(root, "encoders");
   const onnxBinding = join(root, "onnx.node");
   writeFileSync(onnxBinding, "");
-  const path = await makeEncoder(whisperModel, "float", encoderDirectory);
+  const path = await makeEncoder(speechModel, "float", encoderDirectory);
   const script =
     typeof said === "string" ? said : `echo '${JSON.stringify({ name: basename(dirname(path)), ...said })}'`;
   return {
-    ...{ nativeDirectory, whisperModel, encoderDirectory, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
+    ...{ nativeDirectory, speechModel, encoderDirectory, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
     command: ["sh", "-c", script, "sh"],
     verdictsPath: join(root, "verdicts.json"),
     cpu: "a CPU",
@@ -97,7 +97,7 @@ describe("a model's encoder in ONNX form", () => {
     const { path } = await tryEncoder(options);
     expect(await knownEncoder({ ...options, cpu: "another" })).toBeUndefined();
     writeFileSync(join(directory.path, "other.bin"), "");
-    expect(await knownEncoder({ ...options, whisperModel: join(directory.path, "other.bin") })).toBeUndefined();
+    expect(await knownEncoder({ ...options, speechModel: join(directory.path, "other.bin") })).toBeUndefined();
     expect(await knownEncoder(options)).toBe(path);
     rmSync(dirname(path ?? ""), { recursive: true });
     expect(await knownEncoder(options)).toBeUndefined();

@@ -49,7 +49,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
     command: ["sh", "-c", script, "self-test"],
     nativeDirectory: directory,
     cpuLibrary: "libggml-cpu-x64.so",
-    whisperModel: model,
+    speechModel: model,
     withSample: (use) => use(join(path, "sample.pcm")),
     mustBeFaster: true,
     backends: () => true,
@@ -183,7 +183,7 @@ describe("of the GPU backends", () => {
     writeFileSync(join(options.nativeDirectory, vulkan), "another build");
     await chooseGpus(options);
     expect(tries()).toBe(3);
-    writeFileSync(options.whisperModel, "other weights");
+    writeFileSync(options.speechModel, "other weights");
     await chooseGpus(options);
     expect(tries()).toBe(4);
   });
@@ -316,7 +316,7 @@ function directoryWith(path: string, gpuLibrary: string, source: string): string
 const canRun = canTranscribe("choosing GPU backends") && available("choosing GPU backends", Bun.which("cc") ?? "cc");
 
 describe.skipIf(!canRun)("of real GPU backends", () => {
-  const real = { command: [process.execPath, join(root, "src", "main.ts"), "__selftest"], whisperModel: basePath };
+  const real = { command: [process.execPath, join(root, "src", "main.ts"), "__selftest"], speechModel: basePath };
 
   test.each([
     ["crashes when it is loaded", "void *ggml_backend_init(void) { __builtin_trap(); }", /SIGILL|SIGTRAP/],

@@ -15,7 +15,7 @@ describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU v
   test("names the one in use, those that crash, and what was not tried, and keeps nothing", async () => {
     using directory = temporaryDirectory();
     const verdictsPath = join(directory.path, "devices.json");
-    const options = { command, nativeDirectory, whisperModel: basePath, verdictsPath };
+    const options = { command, nativeDirectory, speechModel: basePath, verdictsPath };
     const { used, variants } = await surveyCpuLibraries({ ...options, all: false });
     expect(used).toBe("libggml-cpu-icelake.so");
     expect(variants.slice(0, 3)).toEqual([
@@ -35,7 +35,7 @@ describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU v
   test("tries all that fit when it is told to, and goes by what the server leaves out", async () => {
     using directory = temporaryDirectory();
     const verdictsPath = join(directory.path, "devices.json");
-    const options = { command, nativeDirectory, whisperModel: basePath, verdictsPath };
+    const options = { command, nativeDirectory, speechModel: basePath, verdictsPath };
     await chooseCpuLibrary(options);
     await leaveOutCpuLibrary(options, "libggml-cpu-icelake.so", "a worker met an illegal instruction");
     const { used, variants } = await surveyCpuLibraries({ ...options, all: true });

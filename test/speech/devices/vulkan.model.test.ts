@@ -33,7 +33,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
 
   let cpuLibrary = "";
   beforeAll(async () => {
-    const tests = { command: command("__selftest", {}), nativeDirectory, whisperModel: basePath };
+    const tests = { command: command("__selftest", {}), nativeDirectory, speechModel: basePath };
     const verdictsPath = join(defaultCacheRoot(), "devices.json");
     ({ cpuLibrary } = await chooseCpuLibrary({ ...tests, verdictsPath }));
     const samples = (await readSamples(recording)).subarray(0, sampleCount);
@@ -48,7 +48,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
     "hears what the CPU hears, and is used all the same only where it was asked for",
     async () => {
       const options: GpuTestOptions = {
-        ...{ command: command("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, whisperModel: basePath },
+        ...{ command: command("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, speechModel: basePath },
         ...{ withSample: (use) => use(path), mustBeFaster: true },
         timeoutMilliseconds: compiledWithin,
       };
@@ -81,7 +81,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         const devices: string[] = [];
         const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
         const start: WorkerStart = {
-          ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+          ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
           ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
         };
         const engine = new Engine({
@@ -127,7 +127,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
       const fault = { WORKER_TEST_FAULT: `detectLanguage:${sampleCount}:GPU` };
       const starts = devices.map((found, index) => ({
-        ...{ type: "start" as const, nativeDirectory, cpuLibrary, whisperModel: basePath, onnxBinding },
+        ...{ type: "start" as const, nativeDirectory, cpuLibrary, speechModel: basePath, onnxBinding },
         ...{ segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 2 },
         gpu: { ...found, environment: { ...found.environment, ...(index === 1 ? fault : {}) } },
       }));

@@ -23,7 +23,7 @@ const { cpuLibrary } = canRun ? await workingVariant() : { cpuLibrary: "" };
 
 function workingVariant() {
   const command = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
-  const tests = { command, nativeDirectory, whisperModel: basePath };
+  const tests = { command, nativeDirectory, speechModel: basePath };
   return chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") });
 }
 
@@ -68,7 +68,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
     for (const each of Object.values(directories)) mkdirSync(each, { recursive: true });
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
     const start: WorkerStart = {
-      ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+      ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
       ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
     };
     const deaths: WorkerDeath[] = [];
@@ -128,7 +128,7 @@ test.skipIf(!canRun)(
         if (death !== null) deaths.push(death);
         return [
           {
-            ...{ type: "start", nativeDirectory, cpuLibrary, whisperModel: basePath },
+            ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
             ...{ onnxBinding, segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 1 },
             speakersOnGpu: death === null ? ["segmentation"] : [],
           },

@@ -1,7 +1,7 @@
 import { encodersBeside } from "../../../server/index.ts";
 import { describeEncoder } from "../../../speech/index.ts";
 import { type Check, ok, skipped } from "../check.ts";
-import { filesOf, whisperModelOf } from "../files-of.ts";
+import { filesOf, speechModelOf } from "../files-of.ts";
 import { cpuSurvey } from "../survey.ts";
 
 export const engineEncoder: Check = {
@@ -17,7 +17,7 @@ export const engineEncoder: Check = {
     const { nativeDirectory, onnxBinding } = filesOf(context);
     const verdictsPath = context.paths.verdicts;
     const description = await describeEncoder({
-      ...{ nativeDirectory, onnxBinding, verdictsPath, cpuLibrary: used, whisperModel: whisperModelOf(context) },
+      ...{ nativeDirectory, onnxBinding, verdictsPath, cpuLibrary: used, speechModel: speechModelOf(context) },
       encoderDirectory: encodersBeside(verdictsPath),
     });
     if (description === null)

@@ -3,7 +3,7 @@ import { withSpeechSample } from "../../../server/index.ts";
 import { type FoundGpu, type GpuBackend, GpuTester, listGpus } from "../../../speech/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
-import { filesOf, gpuBackendsOf, whisperModelOf } from "../files-of.ts";
+import { filesOf, gpuBackendsOf, speechModelOf } from "../files-of.ts";
 import { inWords, noGpuToTry } from "../gpu-trials.ts";
 import { cpuSurvey } from "../survey.ts";
 
@@ -26,7 +26,7 @@ export const gpuInference: Check = {
     const { signal } = context;
     const options = { command: ownCommand("__selftest"), signal, nativeDirectory, cpuLibrary };
     const tester = new GpuTester({
-      ...{ ...options, whisperModel: whisperModelOf(context), mustBeFaster: device === "auto" },
+      ...{ ...options, speechModel: speechModelOf(context), mustBeFaster: device === "auto" },
       withSample: (use) => withSpeechSample(files, use),
     });
     const detail: string[] = [];

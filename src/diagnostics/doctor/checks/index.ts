@@ -27,7 +27,7 @@ import { memorySize } from "./memory-size.ts";
 import { memorySwap } from "./memory-swap.ts";
 import { modelLibrary } from "./model-library.ts";
 import { modelSpeakers } from "./model-speakers.ts";
-import { modelWhisper } from "./model-whisper.ts";
+import { modelSpeech } from "./model-speech.ts";
 import { programParts } from "./program-files.ts";
 import { serverPort } from "./server-port.ts";
 import { serverRunning } from "./server-running.ts";
@@ -44,7 +44,7 @@ export const checks: readonly Check[] = [
   ...[settingsValid, programParts],
   ...[cpuFeatures, cpuThreads, cpuVariant, cpuVerdicts],
   ...[gpuDevices, gpuDriver, gpuAccess, gpuBackends, gpuInference, gpuSpeakers],
-  ...[modelWhisper, modelSpeakers, modelLibrary, engineOnnx, engineEncoder],
+  ...[modelSpeech, modelSpeakers, modelLibrary, engineOnnx, engineEncoder],
   ...[ffmpegProgram, ffmpegFormats, ffmpegDecode, ffmpegConfinement],
   ...[dataDirectory, dataRights, dataFilesystem, dataLeftovers, diskSpace, diskInodes],
   ...[databaseIntegrity, databaseVersion],

@@ -4,7 +4,7 @@ import { cpuShares } from "../../../engine/index.ts";
 import { size } from "../../../text/index.ts";
 import { cgroupLimits } from "../cgroup.ts";
 import { type Check, ok, problem, skipped, warning } from "../check.ts";
-import { whisperModelOf } from "../files-of.ts";
+import { speechModelOf } from "../files-of.ts";
 import { findGpus } from "../gpus.ts";
 import { memoryNeed } from "../memory-need.ts";
 
@@ -24,7 +24,7 @@ export const memorySize: Check = {
     const available = Math.min(kilobytes("MemAvailable") * 1024, total);
     const gpus = settings.engine.device === "cpu" ? 0 : findGpus(machine).length;
     const lanes = gpus > 0 ? 1 : cpuShares(settings.engine.threads || availableParallelism()).lanes;
-    const model = statSync(whisperModelOf(context)).size;
+    const model = statSync(speechModelOf(context)).size;
     const need = memoryNeed(model, settings.queue.slots, Math.max(1, gpus), lanes);
     const of = limit !== null && limit < installed ? "the container or service may use" : "there are";
     const detail = [`needed: about ${size(need)}; ${of} ${size(total)}, of which ${size(available)} are free`];

@@ -11,15 +11,15 @@ import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 
-export const modelWhisper: Check = {
+export const modelSpeech: Check = {
   id: "model.whisper",
   title: "Whisper model",
   explanation:
     "The model that new recordings are transcribed with: that it is there, of the right form, and byte for byte what its publisher put out, or what was installed.",
   heavy: true,
   async run(context): Promise<Finding> {
-    if (context.whisperModel === null) throw filesOf(context);
-    const { id, path } = context.whisperModel;
+    if (context.speechModel === null) throw filesOf(context);
+    const { id, path } = context.speechModel;
     const advice =
       "Choose another (transcribe models list, transcribe models use ID) or get this one anew (transcribe models pull ID; without a network, transcribe models import FILE).";
     if (!existsSync(path)) {
