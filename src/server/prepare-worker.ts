@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { cpuShares, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
 import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
-import { chooseCpuLibraryFor, chooseGpus, leaveOutCpuLibrary } from "../speech/index.ts";
+import { addonFile, chooseCpuLibraryFor, chooseGpus, leaveOutCpuLibrary } from "../speech/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { GpuRetreat } from "./gpu-retreat.ts";
@@ -87,7 +87,7 @@ export function workerPreparation(
  * @throws Error that names the missing file
  */
 function requireParts(files: ProgramFiles, speechModel: string): void {
-  const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, "whisper.node")];
+  const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, addonFile)];
   for (const path of [...own, speechModel]) {
     if (existsSync(path)) continue;
     const isOwn = path !== speechModel || path === files.speechModel;

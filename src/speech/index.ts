@@ -19,13 +19,6 @@ export {
   trySpeakerGpu,
 } from "./devices/index.ts";
 export { heardLength, isWholeBlock } from "./diarization/index.ts";
-export { type Language, readModelLanguages } from "./languages.ts";
+export { addonFile, type GpuBackend, gpuBackends } from "./ggml/index.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
-export {
-  countPromptTokens,
-  type GpuBackend,
-  gpuBackends,
-  maxPromptTokens,
-  noteEncoderUse,
-  validateModelFile,
-} from "./recognizer/whisper/index.ts";
+export { familyOf, type Language, noteEncoderUse, readModelLanguages, validateModelFile } from "./recognizer/index.ts";

@@ -1,5 +1,5 @@
 import { type Chunk, type Span, SpeechClock, shifted } from "../timeline/index.ts";
-import { findSilences } from "./recognizer/whisper/index.ts";
+import { findSilences } from "./silences.ts";
 
 /**
  * Maximum by which a detected speech span is extended within the sound around it. Half of the phrases of the built

@@ -1,9 +1,9 @@
-import type { EncoderOptions, WhisperModel, WhisperState } from "./recognizer/whisper/index.ts";
+import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/index.ts";
 
 interface LoadedModel {
-  readonly model: WhisperModel;
-  /** Unused states (working memory, about 200 MB each for base), kept for reuse, each with the path of its encoder. */
-  readonly idle: { readonly state: WhisperState; readonly encoder: string | undefined }[];
+  readonly model: RecognizerModel;
+  /** Unused recognizers (about 200 MB each for Whisper base), kept for reuse, each with the path of its encoder. */
+  readonly idle: { readonly recognizer: Recognizer; readonly encoder: string | undefined }[];
   users: number;
   /** Whether the model is freed as soon as its last user has finished. */
   unwanted: boolean;
@@ -11,10 +11,10 @@ interface LoadedModel {
 
 /** The speech models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. */
 export class ModelPool {
-  readonly #open: (path: string) => WhisperModel;
+  readonly #open: (path: string) => RecognizerModel;
   readonly #loaded = new Map<string, LoadedModel>();
 
-  constructor(open: (path: string) => WhisperModel) {
+  constructor(open: (path: string) => RecognizerModel) {
     this.#open = open;
   }
 
@@ -27,14 +27,14 @@ export class ModelPool {
   }
 
   /**
-   * Runs a job with a state (working memory) of the model.
+   * Runs a job with a recognizer of the model.
    * @param encoder replaces the model's own encoder; when it cannot be used, the model's own encoder is the fallback
    * @throws the signal's reason when it is aborted before the job starts
    */
   async use<T>(
     path: string,
     signal: AbortSignal,
-    job: (state: WhisperState) => Promise<T>,
+    job: (recognizer: Recognizer) => Promise<T>,
     encoder?: EncoderOptions,
   ): Promise<T> {
     signal.throwIfAborted();
@@ -42,14 +42,14 @@ export class ModelPool {
     loaded.unwanted = false;
     loaded.users += 1;
     try {
-      const state = this.#takeState(path, loaded, encoder);
-      const abort = () => state.abort();
+      const recognizer = this.#takeRecognizer(path, loaded, encoder);
+      const abort = () => recognizer.abort();
       signal.addEventListener("abort", abort, { once: true });
       try {
-        return await job(state);
+        return await job(recognizer);
       } finally {
         signal.removeEventListener("abort", abort);
-        loaded.idle.push({ state, encoder: encoder?.path });
+        loaded.idle.push({ recognizer, encoder: encoder?.path });
       }
     } finally {
       loaded.users -= 1;
@@ -74,17 +74,17 @@ export class ModelPool {
     return loaded;
   }
 
-  #takeState(path: string, loaded: LoadedModel, encoder: EncoderOptions | undefined): WhisperState {
+  #takeRecognizer(path: string, loaded: LoadedModel, encoder: EncoderOptions | undefined): Recognizer {
     const index = loaded.idle.findIndex((idle) => idle.encoder === encoder?.path);
     const [known] = index === -1 ? [] : loaded.idle.splice(index, 1);
-    if (known !== undefined) return known.state;
-    // A state with another encoder would only take memory.
-    for (const { state } of loaded.idle.splice(0)) state.dispose();
+    if (known !== undefined) return known.recognizer;
+    // A recognizer with another encoder would only take memory.
+    for (const { recognizer } of loaded.idle.splice(0)) recognizer.dispose();
     try {
-      return this.#makingRoom(path, () => loaded.model.createState(encoder));
+      return this.#makingRoom(path, () => loaded.model.createRecognizer(encoder));
     } catch (error) {
       if (encoder === undefined) throw error;
-      return loaded.model.createState();
+      return loaded.model.createRecognizer();
     }
   }
 
@@ -105,7 +105,7 @@ export class ModelPool {
   #freeIfIdle(path: string, loaded: LoadedModel): void {
     if (loaded.users > 0) return;
     this.#loaded.delete(path);
-    for (const { state } of loaded.idle) state.dispose();
+    for (const { recognizer } of loaded.idle) recognizer.dispose();
     loaded.model.dispose();
   }
 }

@@ -1,6 +1,6 @@
 import { GpuError } from "./gpu-error.ts";
 import type { ModelPool } from "./model-pool.ts";
-import type { EncoderOptions, WhisperState } from "./recognizer/whisper/index.ts";
+import type { EncoderOptions, Recognizer } from "./recognizer/index.ts";
 
 /** Runs jobs on speech models and separates failures of the GPU from all other errors. */
 export class Speech {
@@ -22,14 +22,14 @@ export class Speech {
   }
 
   /**
-   * Runs a job with a state (working memory) of the model, which is loaded first if needed.
+   * Runs a job with a recognizer of the model, which is loaded first if needed.
    * @param encoder replaces the model's own encoder on the CPU; ignored on a GPU, whose own encoder is far faster
    * @throws {GpuError} when the GPU fails
    */
   async use<T>(
     path: string,
     signal: AbortSignal,
-    job: (state: WhisperState) => Promise<T>,
+    job: (recognizer: Recognizer) => Promise<T>,
     encoder?: EncoderOptions,
   ): Promise<T> {
     signal.throwIfAborted();

@@ -14,17 +14,12 @@ import {
   speechRegions,
   writeSentenceVoices,
 } from "./diarization/index.ts";
+import { loadGgml } from "./ggml/index.ts";
 import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
 import { planChunks } from "./plan-chunks.ts";
-import {
-  type EncoderOptions,
-  loadWhisper,
-  toPrompt,
-  transcribeChunk,
-  type WhisperState,
-} from "./recognizer/whisper/index.ts";
+import { type EncoderOptions, familyOf } from "./recognizer/index.ts";
 import { Speech } from "./speech.ts";
 
 /** The loaded models and the operations on them, shared by all recordings. */
@@ -41,19 +36,17 @@ export interface Workbench extends WorkerDevices {
 
 /** Loads native code and models into this process. @throws {Error} that says what is missing */
 export async function openWorkbench(start: Start): Promise<Workbench> {
-  const whisper = loadWhisper({
+  const runtime = loadGgml({
     nativeDirectory: start.nativeDirectory,
     cpuLibrary: start.cpuLibrary,
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
   });
   const { threads, speechThreads, speakersOnGpu = [] } = start;
-  const models = new ModelPool((path) =>
-    whisper.openModel(path, { useGpu: true, flashAttention: true, wordTimes: true }),
-  );
-  const gpus = () => whisper.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
+  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true));
+  const gpus = () => runtime.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
   const usesGpu = gpus().length > 0;
   if (start.gpu !== undefined && !usesGpu) {
-    throw new GpuError(new Error(whisper.unusable[0]?.reason ?? "it is not there any more"));
+    throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "it is not there any more"));
   }
   const speech = new Speech(models, usesGpu);
   speech.begin(start.speechModel);
@@ -69,8 +62,8 @@ export async function openWorkbench(start: Start): Promise<Workbench> {
     path === undefined ? undefined : { library, path, threads: speechThreads };
   const handlers = createHandlers({ diarization, speech, threads: speechThreads, encoderAt });
   return {
-    cpuVariant: whisper.cpuVariant(),
-    devices: whisper.devices().map((device) => `${device.backend}: ${device.description}`),
+    cpuVariant: runtime.cpuLibrary,
+    devices: runtime.devices().map((device) => `${device.backend}: ${device.description}`),
     speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
     gpu: start.gpu?.label ?? "",
     speakersOnGpu,
@@ -110,21 +103,29 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
     async detectLanguage({ pcm, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
       const samples = await readPieces(pcm, heardPieces(chunk));
-      const detect = (state: WhisperState) => state.detectLanguage(samples, threads);
-      const { probabilities } = await speech.use(model, signal, detect, encoderAt(encoder));
+      const probabilities = await speech.use(
+        model,
+        signal,
+        (recognizer) => recognizer.detectLanguage(samples, threads),
+        encoderAt(encoder),
+      );
       return { probabilities };
     },
-    async transcribe({ pcm, chunk, model, encoder, language, mayChangeLanguage, vocabulary }, signal) {
+    async transcribe({ pcm, chunk, model, encoder, ...params }, signal) {
       const pieces = heardPieces(chunk);
       const samples = await readPieces(pcm, pieces);
-      const how = { language, mayChangeLanguage, signal, threads, initialPrompt: toPrompt(vocabulary ?? "") };
-      const read = (state: WhisperState) => transcribeChunk(state, samples, how);
-      const heard = await speech.use(model, signal, read, encoderAt(encoder));
-      const words = heard.flatMap((utterance) => utterance.words);
+      const { language, mayChangeLanguage = false, vocabulary = "" } = params;
+      const recognized = await speech.use(
+        model,
+        signal,
+        (recognizer) => recognizer.transcribe(samples, { language, mayChangeLanguage, vocabulary, signal, threads }),
+        encoderAt(encoder),
+      );
+      const words = recognized.flatMap((part) => part.words);
       const languages: Record<string, number> = {};
-      for (const utterance of heard) {
-        const code = utterance.language ?? language;
-        const seconds = utterance.words.reduce((sum, word) => sum + secondsOf(word), 0);
+      for (const part of recognized) {
+        const code = part.language ?? language;
+        const seconds = part.words.reduce((sum, word) => sum + secondsOf(word), 0);
         languages[code] = (languages[code] ?? 0) + seconds;
       }
       return { words: placeWords(words, chunk, pieces, samples), languages };
@@ -148,10 +149,8 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       await segment(diarization, new Float32Array(WINDOW_SAMPLES));
       if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);
-      // Uses the whole window, as for recordings: data that a smaller audio context left in the state changed their
-      // words.
-      const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0 };
-      await speech.use(model, signal, (state) => state.transcribe(silence, how));
+      // Computes the whole window, as for recordings: data that a short pass left in a recognizer changed their words.
+      await speech.use(model, signal, (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }));
       return {};
     },
   };

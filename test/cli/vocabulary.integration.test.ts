@@ -60,7 +60,7 @@ describe("accounts vocabulary", () => {
       const binary = join(directory.path, "binary");
       await Bun.write(binary, new Uint8Array([0xff, 0xfe, 0x00]));
       const refusals: [string[], RegExp][] = [
-        [["Rhabarberbarbara ".repeat(60)], /it is \d+ tokens of the speech model, which hears 223/],
+        [["Rhabarberbarbara ".repeat(60)], /it has \d+ tokens, and the speech model takes 223/],
         [["a\u001b[2J"], /control characters/],
         [["--file", binary], /not text in UTF-8/],
         [["--file", join(directory.path, "missing")], /can't be read/],

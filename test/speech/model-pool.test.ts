@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ModelPool } from "../../src/speech/model-pool.ts";
-import type { EncoderOptions, WhisperModel, WhisperState } from "../../src/speech/recognizer/whisper/index.ts";
+import type { EncoderOptions, Recognizer, RecognizerModel } from "../../src/speech/recognizer/index.ts";
 
 const never = new AbortController().signal;
 
@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 function pool(room = 9) {
   const events: string[] = [];
   let loaded = 0;
-  const open = (path: string): WhisperModel => {
+  const open = (path: string): RecognizerModel => {
     if (loaded === room) throw new Error("out of memory");
     loaded += 1;
     events.push(`open ${path}`);
@@ -22,14 +22,14 @@ function pool(room = 9) {
       events.push(`close ${path}`);
     };
     return {
-      createState: (encoder?: EncoderOptions) => state(encoder) as unknown as WhisperState,
+      createRecognizer: (encoder?: EncoderOptions) => state(encoder) as unknown as Recognizer,
       dispose: close,
-    } as unknown as WhisperModel;
+    } as unknown as RecognizerModel;
   };
   return { models: new ModelPool(open), events };
 }
 
-describe("the worker's whisper models", () => {
+describe("the worker's speech models", () => {
   test("are loaded once each, when they are first needed, with one working memory for one job at a time", async () => {
     const { models, events } = pool();
     models.load("a");

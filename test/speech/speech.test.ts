@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
 import { GpuError } from "../../src/speech/gpu-error.ts";
 import { ModelPool } from "../../src/speech/model-pool.ts";
-import type { WhisperModel, WhisperState } from "../../src/speech/recognizer/whisper/index.ts";
+import type { Recognizer, RecognizerModel } from "../../src/speech/recognizer/index.ts";
 import { Speech } from "../../src/speech/speech.ts";
 
-const state: WhisperState = {
-  encode: async () => new Float32Array(0),
+const recognizer: Recognizer = {
   detectLanguage: () => Promise.reject(new Error("not asked")),
   transcribe: () => Promise.reject(new Error("not asked")),
+  transcribeOnce: () => Promise.reject(new Error("not asked")),
   abort() {},
   dispose() {},
 };
 /** Paths are names of what goes wrong with them. */
-function open(path: string): WhisperModel {
+function open(path: string): RecognizerModel {
   if (path === "damaged") throw new Error("cannot load the whisper model damaged: a tensor is cut off");
   if (path === "large") throw new Error("cannot load the whisper model large: ErrorOutOfDeviceMemory");
-  const createState = () => {
+  const createRecognizer = () => {
     if (path === "crowded") throw new Error("whisper could not set up its working memory");
-    return state;
+    return recognizer;
   };
-  return { type: "base", multilingual: true, languages: ["en"], createState, dispose() {} };
+  return { createRecognizer, dispose() {} };
 }
 
 const never = new AbortController().signal;

@@ -3,7 +3,8 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
-import { loadWhisper } from "../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../src/speech/ggml/index.ts";
+import { openModel } from "../../../src/speech/recognizer/whisper/index.ts";
 
 /**
  * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,
@@ -41,8 +42,7 @@ if (values.child) {
 async function transcribeWave(path: string): Promise<string> {
   const pcm = new Int16Array(await Bun.file(path).slice(44).arrayBuffer());
   const samples = Float32Array.from(pcm, (sample) => sample / 32768);
-  const runtime = loadWhisper({ nativeDirectory });
-  const opened = runtime.openModel(model, { useGpu: true, flashAttention: true, wordTimes: true });
+  const opened = openModel(loadGgml({ nativeDirectory }), model, true);
   const { segments } = await opened.createState().transcribe(samples, { language: "en", threads, beamSize });
   return segments.map((segment) => segment.text).join("");
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { Command } from "commander";
 import { requireAccount, setVocabulary, tidyVocabulary } from "../../accounts/index.ts";
 import { programFilesFor, speechModelsFor } from "../../server/index.ts";
-import { countPromptTokens, maxPromptTokens } from "../../speech/index.ts";
+import { familyOf } from "../../speech/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -37,7 +37,7 @@ export function vocabularyCommand(): Command {
       const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, name);
       if (wanted !== undefined && wanted !== null && files !== null) {
-        requireHeard(wanted, speechModelsFor(settings, { files, dataDirectory, store }).requireCurrent().path);
+        requireShortEnough(wanted, speechModelsFor(settings, { files, dataDirectory, store }).requireCurrent().path);
       }
       const now = wanted === undefined ? account : setVocabulary(store, account, auditor(), wanted);
       print(options.json === true, accountJson(now), () => shown(now.name, now.vocabulary, wanted !== undefined));
@@ -81,18 +81,20 @@ function readBytes(file: string): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than the recognizer's prompt can hold */
-function requireHeard(vocabulary: string, modelPath: string): void {
-  const tokens = countTokens(modelPath, vocabulary);
-  if (tokens <= maxPromptTokens) return;
+/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than the speech model takes */
+function requireShortEnough(vocabulary: string, modelPath: string): void {
+  const { tokens, limit } = countTokens(modelPath, vocabulary);
+  if (tokens <= limit) return;
+  const excess = Math.ceil((1 - limit / tokens) * 100);
   throw new CommandError(
-    `the vocabulary is too long: it is ${tokens} tokens of the speech model, which hears ${maxPromptTokens}; leave out about ${Math.ceil((1 - maxPromptTokens / tokens) * 100)} % of it`,
+    `the vocabulary is too long: it has ${tokens} tokens, and the speech model takes ${limit}; leave out about ${excess} % of it`,
   );
 }
 
-function countTokens(modelPath: string, vocabulary: string): number {
+function countTokens(modelPath: string, vocabulary: string): { tokens: number; limit: number } {
   try {
-    return countPromptTokens(modelPath, vocabulary);
+    const { capabilities, countVocabularyTokens } = familyOf(modelPath);
+    return { tokens: countVocabularyTokens(modelPath, vocabulary), limit: capabilities.vocabularyTokens };
   } catch (error) {
     throw new CommandError(messageOf(error));
   }

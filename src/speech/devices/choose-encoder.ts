@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { encoderPath, isSoundEncoder } from "../recognizer/whisper/index.ts";
+import { encoderPath, isSoundEncoder } from "../recognizer/index.ts";
 import { askSelfTest } from "./ask-self-test.ts";
 import type { Failure } from "./attempt.ts";
 import { type CpuTestOptions, variantKeys } from "./cpu-self-test.ts";
@@ -9,7 +9,7 @@ import { addVerdicts, failureVerdict, readVerdicts, type Verdict } from "./verdi
 
 /** Properties that identify a model's encoder. */
 export interface EncoderKeys extends Pick<CpuTestOptions, "nativeDirectory" | "speechModel" | "verdictsPath" | "cpu"> {
-  /** CPU variant that whisper.cpp uses. */
+  /** CPU variant of the recognizer. */
   readonly cpuLibrary: string;
   /** ONNX Runtime's addon. */
   readonly onnxBinding: string;
@@ -22,7 +22,7 @@ export type EncoderChoiceOptions = EncoderKeys & CpuTestOptions;
 /** Enough to create and compare the encoder of a large model on a slow disk. */
 const timeoutMilliseconds = 600_000;
 /**
- * Maximum relative difference between the two encoders' outputs. With the base model, whisper.cpp's own encoder
+ * Maximum relative difference between the two encoders' outputs. With Whisper base, the model's own encoder
  * deviates from the exact numbers by 0.04 on the self-test's tones. On speech it deviates by 0.09. Ours deviates by
  * 0.01 on both; nonsense deviates by 1 and more.
  */
@@ -64,8 +64,8 @@ export async function describeEncoder(options: EncoderKeys): Promise<string | nu
   const verdict = await verdictOf(options);
   if (verdict === undefined) return null;
   return verdict.state === "works"
-    ? `one for ONNX Runtime, ${timesAsFast(verdict.score)} whisper.cpp's own`
-    : `whisper.cpp's own; of the one for ONNX Runtime: ${verdict.reason}`;
+    ? `one for ONNX Runtime, ${timesAsFast(verdict.score)} the model's own`
+    : `the model's own; of the one for ONNX Runtime: ${verdict.reason}`;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function tryEncoder(options: EncoderChoiceOptions): Promise<Encoder
   addVerdicts(options.verdictsPath, { [key]: verdict });
   if (verdict.state !== "works") return { path: null, detail: verdict.reason };
   const path = encoderPath(encoderDirectory, verdict.library);
-  return { path, detail: `${timesAsFast(verdict.score)} whisper.cpp's own` };
+  return { path, detail: `${timesAsFast(verdict.score)} the model's own` };
 }
 
 /**
@@ -101,7 +101,7 @@ function judge(answer: EncoderAnswer): Verdict {
   const score = ownSeconds / seconds;
   if (score < leastGain) {
     const holdsUntil = Date.now() + slownessHoldsMilliseconds;
-    return { ...failed(`it is ${timesAsFast(score)} whisper.cpp's own`), holdsUntil };
+    return { ...failed(`it is ${timesAsFast(score)} the model's own`), holdsUntil };
   }
   return { library: name, score, state: "works", reason: "" };
 }

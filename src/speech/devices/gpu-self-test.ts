@@ -3,13 +3,13 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Gpu } from "../../engine/index.ts";
 import { editDistance } from "../../text/index.ts";
-import { isCpuLibrary, isGpuLibrary } from "../recognizer/whisper/index.ts";
+import { isCpuLibrary, isGpuLibrary } from "../ggml/index.ts";
 import { askSelfTest, type Trial } from "./ask-self-test.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
 import { type GpuTrial, judgeGpu, type SampleOptions, slowness, tryWithSample } from "./gpu-trial.ts";
 import type { DeviceTrialOptions } from "./list-gpus.ts";
-import { type Hearing, hearingSchema } from "./self-test-answers.ts";
+import { type TranscribedSample, transcribedSampleSchema } from "./self-test-answers.ts";
 
 export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
   readonly speechModel: string;
@@ -31,7 +31,7 @@ const mostOtherWords = 0.1;
 /** Self-test of GPUs, one after the other. Measures the CPU, the reference for all of them, only once. */
 export class GpuTester {
   readonly #options: GpuTestOptions;
-  #onCpu: Trial<Hearing> | null = null;
+  #onCpu: Trial<TranscribedSample> | null = null;
 
   constructor(options: GpuTestOptions) {
     this.#options = options;
@@ -57,7 +57,7 @@ export class GpuTester {
   }
 }
 
-function difference(gpu: Hearing, cpu: Hearing, mustBeFaster: boolean): string | null {
+function difference(gpu: TranscribedSample, cpu: TranscribedSample, mustBeFaster: boolean): string | null {
   if (cpu.words.length === 0) return "the model hears no words in the sample, so that nothing can be compared";
   const others = editDistance(gpu.words, cpu.words);
   if (others > mostOtherWords * cpu.words.length) {
@@ -71,13 +71,13 @@ async function hear(
   sample: string,
   gpuLibrary: readonly string[],
   environment: Gpu["environment"],
-): Promise<Trial<Hearing>> {
+): Promise<Trial<TranscribedSample>> {
   const { nativeDirectory, cpuLibrary, speechModel } = options;
   const args = ["speech", nativeDirectory, cpuLibrary, speechModel, sample, ...gpuLibrary];
   return await askSelfTest(
     { timeoutMilliseconds: defaultTimeoutMilliseconds, ...options, environment },
     args,
-    hearingSchema,
+    transcribedSampleSchema,
   );
 }
 

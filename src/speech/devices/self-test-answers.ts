@@ -6,8 +6,11 @@ export const timingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }) }
 export type Timing = Static<typeof timingSchema>;
 
 /** Answer of a self-test that transcribes a sample: its time without loading the model, and the words in lower case. */
-export const hearingSchema = Type.Object({ seconds: Type.Number({ minimum: 0 }), words: Type.Array(Type.String()) });
-export type Hearing = Static<typeof hearingSchema>;
+export const transcribedSampleSchema = Type.Object({
+  seconds: Type.Number({ minimum: 0 }),
+  words: Type.Array(Type.String()),
+});
+export type TranscribedSample = Static<typeof transcribedSampleSchema>;
 
 /** Answer of the comparison of a model's encoders: why there is no ONNX form, or the result. */
 export const encoderAnswerSchema = Type.Union([

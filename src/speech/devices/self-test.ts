@@ -1,13 +1,13 @@
 import { speakerParts } from "../../engine/index.ts";
 import { dieWithParent } from "../../program/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { loadWhisper, rateCpuLibrary, type WhisperRuntime } from "../recognizer/whisper/index.ts";
-import { compareEncoders } from "./compare-encoders.ts";
+import { onnxLibraryOf } from "../diarization/index.ts";
+import { type GgmlRuntime, loadGgml, rateCpuLibrary } from "../ggml/index.ts";
+import { type EncoderComparison, familyOf } from "../recognizer/index.ts";
 import { compareSpeakers } from "./compare-speakers.ts";
 import { computeWithOnnx } from "./compute-with-onnx.ts";
-import { computeWithWhisper } from "./compute-with-whisper.ts";
+import { computeWithModel, transcribeSample } from "./recognizer-self-test.ts";
 import type { DeviceList } from "./self-test-answers.ts";
-import { transcribeSample } from "./transcribe-sample.ts";
 
 type Mode = (...args: string[]) => Promise<unknown>;
 
@@ -24,19 +24,19 @@ type Mode = (...args: string[]) => Promise<unknown>;
 const modes: Readonly<Record<string, Mode>> = {
   score: async (nativeDirectory = "", library = "") => rateCpuLibrary(nativeDirectory, library),
   run: async (nativeDirectory = "", library = "", model = "") =>
-    computeWithWhisper(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model),
+    computeWithModel(loadGgml({ nativeDirectory, cpuLibrary: library, gpu: [] }), model),
   devices: async (nativeDirectory = "", library = "", gpuLibrary = ""): Promise<DeviceList> => {
-    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
-    return { devices: whisper.devices(), unusable: [...whisper.unusable] };
+    const runtime = loadGgml({ nativeDirectory, cpuLibrary: library, gpu: [gpuLibrary] });
+    return { devices: runtime.devices(), unusable: [...runtime.unusable] };
   },
   speech: async (nativeDirectory = "", library = "", model = "", pcm = "", gpuLibrary = "") => {
     const usesGpu = gpuLibrary !== "";
-    const whisper = loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: usesGpu ? [gpuLibrary] : [] });
-    if (usesGpu) checkHasGpu(whisper);
-    return await transcribeSample(whisper, model, pcm, usesGpu);
+    const runtime = loadGgml({ nativeDirectory, cpuLibrary: library, gpu: usesGpu ? [gpuLibrary] : [] });
+    if (usesGpu) checkHasGpu(runtime);
+    return await transcribeSample(runtime, model, pcm, usesGpu);
   },
   encoder: async (nativeDirectory = "", library = "", model = "", binding = "", directory = "") =>
-    compareEncoders(loadWhisper({ nativeDirectory, cpuLibrary: library, gpu: [] }), model, binding, directory),
+    compareEncoders(loadGgml({ nativeDirectory, cpuLibrary: library, gpu: [] }), model, binding, directory),
   onnx: async (binding = "", segmentation = "", embedding = "") => computeWithOnnx(binding, segmentation, embedding),
   speakers: async (onnxBinding = "", segmentationPath = "", embeddingPath = "", name = "", pcmPath = "") => {
     const part = speakerParts.find((each) => each === name);
@@ -62,11 +62,22 @@ export async function runSelfTest(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Throws if no GPU is usable. whisper.cpp would then compute on the CPU, and the self-test would prove nothing. */
-function checkHasGpu(whisper: WhisperRuntime): void {
-  const [unusable] = whisper.unusable;
+/** Throws if no GPU is usable. The model would then compute on the CPU, and the self-test would prove nothing. */
+function checkHasGpu(runtime: GgmlRuntime): void {
+  const [unusable] = runtime.unusable;
   if (unusable !== undefined) throw new Error(unusable.reason);
-  if (!whisper.devices().some(({ kind }) => kind === "gpu" || kind === "igpu")) {
+  if (!runtime.devices().some(({ kind }) => kind === "gpu" || kind === "igpu")) {
     throw new Error("it finds no GPU that it can use");
   }
+}
+
+async function compareEncoders(
+  runtime: GgmlRuntime,
+  modelPath: string,
+  onnxBinding: string,
+  directory: string,
+): Promise<EncoderComparison> {
+  const { compareEncoders: compare } = familyOf(modelPath);
+  if (compare === null) return { unsuitable: "models of its family have no encoder for ONNX Runtime" };
+  return await compare({ runtime, modelPath, library: onnxLibraryOf(onnxBinding), directory });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { ownCommand, programFiles } from "../../../src/program/index.ts";
-import { loadWhisper } from "../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../src/speech/ggml/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
 
@@ -34,7 +34,7 @@ describe.each([
 
   test("with Whisper's encoder", async () => {
     using encoders = temporaryDirectory();
-    const library = loadWhisper({ nativeDirectory }).cpuVariant() ?? "";
+    const library = loadGgml({ nativeDirectory }).cpuLibrary;
     const answer = await answerOf("encoder", nativeDirectory, library, basePath, onnxBinding, encoders.path);
     expect(answer).toMatchObject({ name: expect.any(String), seconds: expect.any(Number) });
   });

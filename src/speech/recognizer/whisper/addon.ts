@@ -1,26 +1,12 @@
+import type { GgmlAddon } from "../../ggml/index.ts";
 import type { EncoderForm } from "./encoder/index.ts";
-import type { WhisperDevice } from "./types.ts";
 
 /**
- * Types of the native addon, whisper.node, which is built from native/src. Only this folder knows them.
+ * The part of the native addon that is whisper.cpp's. Only this folder knows it.
  *
  * Times are in whisper.cpp's units of 10 ms from the start of the samples.
  */
-export interface NativeAddon {
-  version: string;
-  /**
-   * Returns whether a shared library's backend was built with the addon's own ggml.
-   * @throws {Error} when it cannot be opened
-   */
-  checkBackend(path: string): boolean;
-  /**
-   * Registers the backend of a shared library.
-   * @throws {Error} when it is unusable on this machine or finds no device
-   */
-  loadBackend(path: string): void;
-  /** Returns how well a CPU variant suits this CPU; 0: it must not be used on it. */
-  cpuScore(path: string): number;
-  devices(): WhisperDevice[];
+export interface WhisperAddon extends GgmlAddon {
   Model: new (path: string, options: NativeModelOptions) => NativeModel;
   /** Returns the form of the encoder that is faster on this processor. */
   encoderForm(): EncoderForm;

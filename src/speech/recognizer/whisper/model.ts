@@ -1,17 +1,36 @@
+import { messageOf } from "../../../text/index.ts";
+import type { GgmlRuntime } from "../../ggml/index.ts";
 import { silenceOnnxTelemetry } from "../../onnx-telemetry.ts";
-import type { NativeAddon, NativeEncoder, NativeModel } from "./addon.ts";
-import type { ModelHeader } from "./model-header.ts";
+import type { EncoderOptions } from "../recognizer.ts";
+import type { NativeEncoder, NativeModel, WhisperAddon } from "./addon.ts";
+import { validateModelFile } from "./model-file/index.ts";
+import { alignmentHeads, type ModelHeader, modelHeader } from "./model-header.ts";
 import { createState } from "./state.ts";
-import type { EncoderOptions, WhisperModel } from "./types.ts";
+import type { WhisperModel } from "./types.ts";
+
+/**
+ * Loads a model into ggml's runtime.
+ * @param useGpu whether it uses the first available GPU; without a GPU it uses the CPU
+ * @throws {Error} with a hint for the user when the file is damaged or memory is short
+ */
+export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): WhisperModel {
+  const header = modelHeader(validateModelFile(path));
+  // The addon has the classes of all families; these are ours.
+  const addon = runtime.addon as WhisperAddon;
+  try {
+    const native = new addon.Model(path, { useGpu, flashAttention: true, ...alignmentHeads(header) });
+    return createModel(addon, native, header);
+  } catch (error) {
+    const reason = messageOf(error);
+    throw new Error(
+      `cannot load the whisper model ${path}: ${reason}. ` +
+        'Check the file with "transcribe models verify"; if it is whole, free memory or choose a smaller model',
+    );
+  }
+}
 
 /** Wraps a native model with its weights. */
-export function createModel(parts: {
-  addon: NativeAddon;
-  native: NativeModel;
-  header: ModelHeader;
-  wordTimes: boolean;
-}): WhisperModel {
-  const { addon, native, header, wordTimes } = parts;
+function createModel(addon: WhisperAddon, native: NativeModel, header: ModelHeader): WhisperModel {
   const languages = native.languages();
   const encoders = new Map<string, NativeEncoder>();
   const encoderOf = ({ library, path, threads }: EncoderOptions): NativeEncoder => {
@@ -29,7 +48,7 @@ export function createModel(parts: {
     languages,
     createState: (encoder) => {
       const state = new addon.State(native, encoder === undefined ? undefined : encoderOf(encoder));
-      return createState({ native: state, languages, wordTimes });
+      return createState(state, languages);
     },
     dispose: () => {
       native.dispose();

@@ -10,8 +10,7 @@ const encoderPositions = 1500;
 const shortestSamples = 1600;
 
 /** Wraps a native state: checks arguments, fills in defaults and converts tokens to words. */
-export function createState(parts: { native: NativeState; languages: string[]; wordTimes: boolean }): WhisperState {
-  const { native, languages, wordTimes } = parts;
+export function createState(native: NativeState, languages: readonly string[]): WhisperState {
   return {
     encode: (samples, threads) => native.encode(samples, checkThreads(threads)),
     detectLanguage: async (samples, threads) => {
@@ -21,7 +20,7 @@ export function createState(parts: { native: NativeState; languages: string[]; w
       return mostProbable(await native.detectLanguage(samples, checkThreads(threads)));
     },
     transcribe: async (samples, options): Promise<WhisperResult> => {
-      const nativeOptions = toNativeOptions(samples, options, { languages, wordTimes });
+      const nativeOptions = toNativeOptions(samples, options, languages);
       if (samples.length < shortestSamples) {
         return { language: options.language, aborted: false, segments: [] };
       }
@@ -40,9 +39,9 @@ export function createState(parts: { native: NativeState; languages: string[]; w
 function toNativeOptions(
   samples: Float32Array,
   options: TranscribeOptions,
-  model: { languages: string[]; wordTimes: boolean },
+  languages: readonly string[],
 ): NativeTranscribeOptions {
-  if (!model.languages.includes(options.language)) {
+  if (!languages.includes(options.language)) {
     throw new RangeError(`the model does not know the language "${options.language}"`);
   }
   const beamSize = options.beamSize ?? 5;
@@ -60,7 +59,7 @@ function toNativeOptions(
     ...whisperThresholds,
     withoutTimestamps: options.withoutTimestamps ?? false,
     suppressNonSpeech: options.suppressNonSpeech ?? false,
-    guessTokenTimes: !model.wordTimes,
+    guessTokenTimes: false,
   };
 }
 

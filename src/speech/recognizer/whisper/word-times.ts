@@ -1,6 +1,6 @@
 import { SAMPLE_RATE, type Span, secondsOf } from "../../../timeline/index.ts";
+import { findSilences } from "../../silences.ts";
 import type { NativePiece, NativeSegment } from "./addon.ts";
-import { findSilences } from "./silences.ts";
 import { isPunctuation } from "./words.ts";
 
 /** A word's pieces and its segment. */

@@ -1,14 +1,11 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { programFiles } from "../../../../src/program/index.ts";
-import { loadWhisper } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
 /** A process that transcribes, computes with ONNX Runtime and transcribes again; prints what it read each time. */
-const model = loadWhisper({ nativeDirectory }).openModel(basePath, {
-  useGpu: false,
-  flashAttention: true,
-  wordTimes: true,
-});
+const model = openModel(loadGgml({ nativeDirectory }), basePath, false);
 const state = model.createState();
 const samples = await readSamples("formats/jfk.flac");
 

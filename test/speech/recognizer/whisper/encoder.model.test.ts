@@ -2,12 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { checkoutFiles } from "../../../../src/program/checkout-files.ts";
 import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import type { EncoderOptions } from "../../../../src/speech/recognizer/index.ts";
+import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import { type EncoderForm, makeEncoder } from "../../../../src/speech/recognizer/whisper/encoder/index.ts";
-import {
-  type EncoderOptions,
-  loadWhisper,
-  type WhisperModel,
-} from "../../../../src/speech/recognizer/whisper/index.ts";
+import type { WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "./support.ts";
 
@@ -15,7 +14,7 @@ const jfk = "single/en-jfk.flac";
 const leopard = "single/de-leopard.flac";
 const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0, withoutTimestamps: true };
 const canRun = canTranscribe("encoding", jfk, leopard);
-const hasOperators = canRun && loadWhisper({ nativeDirectory }).encoderForm() === "bfloat16";
+const hasOperators = canRun && (loadGgml({ nativeDirectory }).addon as WhisperAddon).encoderForm() === "bfloat16";
 if (canRun && !hasOperators)
   console.warn("skipped: encoding with the addon's operators, which this processor can't run");
 const directory = temporaryDirectory();

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { NativeAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
-import { cpuLibraries } from "../../../../src/speech/recognizer/whisper/libraries.ts";
+import { cpuLibraries } from "../../../../src/speech/ggml/libraries.ts";
+import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import { nativeDirectory } from "./support.ts";
 
 /** A process that hands each file which a line of standard input names to the native loader, unchecked, and writes what came of it. */
-const module: { exports: Partial<NativeAddon> } = { exports: {} };
+const module: { exports: Partial<WhisperAddon> } = { exports: {} };
 process.dlopen(module, join(nativeDirectory, "whisper.node"));
-const addon = module.exports as NativeAddon;
+const addon = module.exports as WhisperAddon;
 addon.loadBackend(join(nativeDirectory, cpuLibraries(addon, nativeDirectory)[0]?.file ?? ""));
 
 for await (const path of console) {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadWhisper } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { alignmentHeads, readModelHeader } from "../../../../src/speech/recognizer/whisper/model-header.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
 
-const options = { useGpu: false, flashAttention: true, wordTimes: true };
+const open = (path: string) => openModel(loadGgml({ nativeDirectory }), path, false);
 
 /** A model file's first bytes: vocabulary, encoder and decoder layers. */
 function header(vocabulary: number, audioLayers: number, textLayers: number): Uint8Array {
@@ -43,7 +44,7 @@ describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, content);
-    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow("transcribe models pull");
+    expect(() => open(path)).toThrow("transcribe models pull");
   });
 
   test("refuses a file that ends too early, before anything native sees it, and says what to do", () => {
@@ -51,25 +52,21 @@ describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
     const path = join(directory.path, "model.bin");
     copyFileSync(basePath, path);
     truncateSync(path, 50_000_000);
-    expect(() => loadWhisper({ nativeDirectory }).openModel(path, options)).toThrow(
-      /damaged whisper model.* bytes are missing: .*transcribe models pull/,
-    );
+    expect(() => open(path)).toThrow(/damaged whisper model.* bytes are missing: .*transcribe models pull/);
   });
 
   test("refuses a missing file by its name", () => {
-    expect(() => loadWhisper({ nativeDirectory }).openModel("/nowhere/model.bin", options)).toThrow(
-      "/nowhere/model.bin",
-    );
+    expect(() => open("/nowhere/model.bin")).toThrow("/nowhere/model.bin");
   });
 });
 
-describe.skipIf(!canTranscribe("loading whisper"))("whisper", () => {
+describe.skipIf(!canTranscribe("loading the addon"))("the native addon", () => {
   test("is loaded once and with one set of options per process", () => {
-    const runtime = loadWhisper({ nativeDirectory });
-    expect(loadWhisper({ nativeDirectory })).toBe(runtime);
-    expect(() => loadWhisper({ nativeDirectory, cpuLibrary: "libggml-cpu-x64.so" })).toThrow("other options");
-    expect(runtime.version).toMatch(/^\d+\.\d+\.\d+$/);
-    expect(runtime.cpuVariant()).toMatch(/^libggml-cpu-.+\.so$/);
+    const runtime = loadGgml({ nativeDirectory });
+    expect(loadGgml({ nativeDirectory })).toBe(runtime);
+    expect(() => loadGgml({ nativeDirectory, cpuLibrary: "libggml-cpu-x64.so" })).toThrow("other options");
+    expect(runtime.addon.version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(runtime.cpuLibrary).toMatch(/^libggml-cpu-.+\.so$/);
     expect(runtime.devices().some((device) => device.kind === "cpu")).toBe(true);
   });
 });

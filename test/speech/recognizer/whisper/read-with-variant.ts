@@ -1,13 +1,10 @@
-import { loadWhisper } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
 /** A process that reads with one CPU variant, named by its file; prints what each size of a beam heard. */
 const [cpuLibrary = ""] = process.argv.slice(2);
-const model = loadWhisper({ nativeDirectory, cpuLibrary, gpu: [] }).openModel(basePath, {
-  useGpu: false,
-  flashAttention: true,
-  wordTimes: true,
-});
+const model = openModel(loadGgml({ nativeDirectory, cpuLibrary, gpu: [] }), basePath, false);
 const state = model.createState();
 const samples = await readSamples("formats/jfk.flac");
 const audioContext = Math.ceil(samples.length / 320) + 1;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { loadWhisper, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { openModel, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { available, corpusPath, ffmpegPath, root } from "../../../support/checkout.ts";
 
 export const nativeDirectory = join(root, "build", "native");
@@ -18,11 +19,7 @@ let base: WhisperModel | undefined;
 
 /** The base model, loaded once for all tests of a process. */
 export function openBase(): WhisperModel {
-  base ??= loadWhisper({ nativeDirectory }).openModel(basePath, {
-    useGpu: false,
-    flashAttention: true,
-    wordTimes: true,
-  });
+  base ??= openModel(loadGgml({ nativeDirectory }), basePath, false);
   return base;
 }
 

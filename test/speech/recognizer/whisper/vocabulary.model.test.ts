@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { toPrompt } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { toPrompt } from "../../../../src/speech/recognizer/whisper/prompt.ts";
 import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
 
 /** "Tell me what happened, quoth Zau al-Makan." */

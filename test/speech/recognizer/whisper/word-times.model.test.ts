@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { NativePiece } from "../../../../src/speech/recognizer/whisper/addon.ts";
-import { findSilences } from "../../../../src/speech/recognizer/whisper/silences.ts";
 import { wordTimes } from "../../../../src/speech/recognizer/whisper/word-times.ts";
+import { findSilences } from "../../../../src/speech/silences.ts";
 import { soundAt } from "../../../engine/sound-at.ts";
 import { corpusPath } from "../../../support/checkout.ts";
 import { canTranscribe, openBase, readSamples, threads } from "./support.ts";

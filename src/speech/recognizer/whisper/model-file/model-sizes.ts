@@ -49,3 +49,9 @@ export function readHeader(reader: FileReader, path: string): ModelSizes {
     weightForm: reader.int32(),
   };
 }
+
+/** Returns whether a file begins like a whisper model in ggml form. @throws {Error} when it cannot be read */
+export function isModelFile(path: string): boolean {
+  using reader = new FileReader(path);
+  return reader.size >= HEADER_BYTES && reader.int32() === MAGIC;
+}

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE, type Span, secondsOf, shifted } from "../../../../timeline/index.ts";
-import { findSilences } from "../silences.ts";
+import { findSilences } from "../../../silences.ts";
 
 /** Minimum duration of a part; shorter ones say little about their language. */
 const shortestSeconds = 2;

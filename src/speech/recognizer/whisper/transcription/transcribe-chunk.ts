@@ -1,5 +1,5 @@
 import { SAMPLE_RATE, shifted } from "../../../../timeline/index.ts";
-import { findSilences } from "../silences.ts";
+import { findSilences } from "../../../silences.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
 import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";

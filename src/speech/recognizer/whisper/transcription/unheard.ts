@@ -1,5 +1,5 @@
 import { SAMPLE_RATE, type Span, secondsOf } from "../../../../timeline/index.ts";
-import { findSilences } from "../silences.ts";
+import { findSilences } from "../../../silences.ts";
 import type { WhisperWord } from "../types.ts";
 
 /** Resolution of the analysis: steps of 10 ms. */

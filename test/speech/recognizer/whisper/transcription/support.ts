@@ -1,4 +1,4 @@
-import type { WhisperSegment, WhisperState, WhisperWord } from "../../../../../src/speech/recognizer/whisper/index.ts";
+import type { WhisperSegment, WhisperState, WhisperWord } from "../../../../../src/speech/recognizer/whisper/types.ts";
 
 /** Words of a text, evenly spread over a time, all of one probability. */
 export function spread(text: string, startSeconds: number, endSeconds: number, probability = 0.9): WhisperWord[] {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { NativeAddon } from "./addon.ts";
+import type { GgmlAddon } from "./runtime.ts";
 
 /** A build of the CPU backend for one kind of CPU. */
 export interface CpuLibrary {
@@ -16,7 +16,7 @@ export function isCpuLibrary(file: string): boolean {
 }
 
 /** Lists the directory's CPU variants that can run on this CPU according to ggml, best first. */
-export function cpuLibraries(addon: NativeAddon, nativeDirectory: string): CpuLibrary[] {
+export function cpuLibraries(addon: GgmlAddon, nativeDirectory: string): CpuLibrary[] {
   return readdirSync(nativeDirectory)
     .filter(isCpuLibrary)
     .map((file) => ({ file, score: addon.cpuScore(join(nativeDirectory, file)) }))

@@ -1,5 +1,5 @@
+import { sentenceMark } from "../../../text/index.ts";
 import { ModelFileError, readTokens } from "./model-file/index.ts";
-import { toPrompt } from "./to-prompt.ts";
 
 /**
  * Maximum tokens of a prompt: half of whisper.cpp's text context (448) less the opening token; earlier tokens are cut
@@ -10,6 +10,14 @@ export const maxPromptTokens = 223;
 /** Pattern by which whisper.cpp splits a text before it looks up tokens, applied to the bytes of its UTF-8 form. */
 const words =
   /'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^ \t\n\v\f\rA-Za-z0-9]+|[ \t\n\v\f\r]+(?![^ \t\n\v\f\r])|[ \t\n\v\f\r]+/g;
+
+/**
+ * Converts a vocabulary to the text that precedes a chunk. The text ends like a sentence. Otherwise whisper continues
+ * it, leaves out its own full stops (seen on a LibriSpeech clip with base), and recognizes the names less reliably.
+ */
+export function toPrompt(vocabulary: string): string {
+  return vocabulary === "" || sentenceMark(vocabulary) !== undefined ? vocabulary : `${vocabulary}.`;
+}
 
 /**
  * Returns the number of tokens of a vocabulary as a prompt to a whisper model (ggml). Counts as whisper.cpp does: takes

@@ -1,15 +1,12 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
-import { SAMPLE_RATE } from "../../timeline/index.ts";
-import { onnxLibraryOf } from "../diarization/index.ts";
-import {
-  type EncoderOptions,
-  ModelFileError,
-  makeEncoder,
-  validateModelFile,
-  type WhisperRuntime,
-} from "../recognizer/whisper/index.ts";
-import type { EncoderAnswer } from "./self-test-answers.ts";
+import { SAMPLE_RATE } from "../../../../timeline/index.ts";
+import type { GgmlRuntime } from "../../../ggml/index.ts";
+import type { EncoderComparison, EncoderComparisonOptions, EncoderOptions } from "../../recognizer.ts";
+import type { WhisperAddon } from "../addon.ts";
+import { openModel } from "../model.ts";
+import { ModelFileError, validateModelFile } from "../model-file/index.ts";
+import { makeEncoder } from "./make-encoder.ts";
 
 /**
  * Number of windows that are encoded, once each. The fastest one counts, so that the warm-up in the first window has no
@@ -19,19 +16,18 @@ const windows = 2;
 const windowSeconds = 30;
 
 /**
- * Creates the ONNX form of a speech model's encoder if it does not exist, and compares it with the model's own
+ * Builds the ONNX form of a whisper model's encoder if it does not exist, and compares it with whisper.cpp's own
  * encoder. Returns the time per window of both and the difference between their outputs.
- * @param directory directory in which encoders are stored
  */
-export async function compareEncoders(
-  whisper: WhisperRuntime,
-  modelPath: string,
-  onnxBinding: string,
-  directory: string,
-): Promise<EncoderAnswer> {
-  const library = onnxLibraryOf(onnxBinding);
+export async function compareEncoders({
+  runtime,
+  modelPath,
+  library,
+  directory,
+}: EncoderComparisonOptions): Promise<EncoderComparison> {
   const threads = availableParallelism();
-  const form = whisper.encoderForm();
+  // The addon has the classes of all families; these are ours.
+  const form = (runtime.addon as WhisperAddon).encoderForm();
   // The ONNX form is made from this file and runs in native code, so the file is validated first.
   validateModelFile(modelPath);
   let path: string;
@@ -41,19 +37,19 @@ export async function compareEncoders(
     if (error instanceof ModelFileError) return { unsuitable: error.message };
     throw error;
   }
-  const own = await encodeWith(whisper, modelPath, threads);
-  const ours = await encodeWith(whisper, modelPath, threads, { library, path, threads });
+  const own = await encodeWith(runtime, modelPath, threads);
+  const ours = await encodeWith(runtime, modelPath, threads, { library, path, threads });
   const name = basename(dirname(path));
   return { name, seconds: ours.seconds, ownSeconds: own.seconds, error: relativeError(ours.output, own.output) };
 }
 
 async function encodeWith(
-  whisper: WhisperRuntime,
+  runtime: GgmlRuntime,
   modelPath: string,
   threads: number,
   encoder?: EncoderOptions,
 ): Promise<{ seconds: number; output: Float32Array }> {
-  const model = whisper.openModel(modelPath, { useGpu: false, flashAttention: true, wordTimes: true });
+  const model = openModel(runtime, modelPath, false);
   const state = model.createState(encoder);
   try {
     let output: Float32Array = new Float32Array(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countPromptTokens } from "../../../../src/speech/index.ts";
+import { countPromptTokens } from "../../../../src/speech/recognizer/whisper/prompt.ts";
 import { available } from "../../../support/checkout.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath } from "./support.ts";

@@ -1,13 +1,5 @@
-import { readModelHeader } from "./recognizer/whisper/index.ts";
-
-/** A language with its ISO code and the code that the model uses. */
-export interface Language {
-  /** ISO 639-1, or 639-3 where 639-1 has none. */
-  readonly code: string;
-  /** English name. */
-  readonly name: string;
-  readonly modelCode: string;
-}
+import type { Language } from "../recognizer.ts";
+import { readModelHeader } from "./model-header.ts";
 
 /** Whisper's languages in the order of their tokens; models before large-v3 lack the last one. */
 const whisperCodes = (
@@ -24,11 +16,11 @@ const englishVocabulary = 51_864;
 const multilingualVocabularyWithoutLanguages = 51_766;
 
 /**
- * Returns the languages that a speech model (ggml) accepts, sorted by code, as derived from the size of its
+ * Returns the languages that a model accepts, sorted by code, as derived from the size of its
  * vocabulary.
  * @throws {Error} with a hint for the user when the file is not such a model
  */
-export function readModelLanguages(modelPath: string): Language[] {
+export function readLanguages(modelPath: string): Language[] {
   return languagesOf(readModelHeader(modelPath).vocabularySize);
 }
 

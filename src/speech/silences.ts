@@ -1,5 +1,5 @@
-import { SAMPLE_RATE, type Span } from "../../../timeline/index.ts";
-import { frameDecibels } from "../../frame-decibels.ts";
+import { SAMPLE_RATE, type Span } from "../timeline/index.ts";
+import { frameDecibels } from "./frame-decibels.ts";
 
 /** 10 ms. */
 const frameSamples = 160;

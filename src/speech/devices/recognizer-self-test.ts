@@ -1,0 +1,81 @@
+import { availableParallelism } from "node:os";
+import { SAMPLE_RATE } from "../../timeline/index.ts";
+import type { GgmlRuntime } from "../ggml/index.ts";
+import { familyOf, type RecognizerModel } from "../recognizer/index.ts";
+import { readSample } from "./read-sample.ts";
+import type { Timing, TranscribedSample } from "./self-test-answers.ts";
+
+/** Half a second at 16 kHz. */
+const TEST_SIGNAL_SAMPLES = 8000;
+/**
+ * Length of the sample that is transcribed: a third of the model's window. The largest models take seconds for it on a
+ * CPU.
+ */
+const SAMPLE_SECONDS = 10;
+
+/**
+ * Computes a short signal with the model on the CPU and returns the time without loading the model.
+ * @throws {Error} if it fails or its numbers are not finite
+ */
+export async function computeWithModel(runtime: GgmlRuntime, modelPath: string): Promise<Timing> {
+  const family = familyOf(modelPath);
+  const knowsLanguages = family.capabilities.detectsLanguage && family.readLanguages(modelPath).length > 1;
+  const model = family.open(runtime, modelPath, false);
+  const threads = availableParallelism();
+  const recognizer = model.createRecognizer();
+  try {
+    const samples = testSignal();
+    const start = performance.now();
+    await recognizer.transcribeOnce(samples, { threads, isShort: true });
+    if (knowsLanguages) {
+      const probabilities = await recognizer.detectLanguage(samples, threads);
+      if (!Object.values(probabilities).every(Number.isFinite)) throw new Error("it computes numbers that are none");
+    }
+    return { seconds: (performance.now() - start) / 1000 };
+  } finally {
+    recognizer.dispose();
+    model.dispose();
+  }
+}
+
+/** Returns a rising tone, the same in every run. */
+function testSignal(): Float32Array {
+  return Float32Array.from(
+    { length: TEST_SIGNAL_SAMPLES },
+    (_, i) => 0.3 * Math.sin(2 * Math.PI * (0.01 + 2e-6 * i) * i),
+  );
+}
+
+/**
+ * Transcribes an English sample twice with the model and measures the second run. In the first run, GPU drivers compile
+ * their kernels.
+ * @param pcmPath 16 kHz mono signed 16-bit samples
+ * @throws {Error} if it fails
+ */
+export async function transcribeSample(
+  runtime: GgmlRuntime,
+  modelPath: string,
+  pcmPath: string,
+  useGpu: boolean,
+): Promise<TranscribedSample> {
+  const samples = await readSample(pcmPath, SAMPLE_SECONDS * SAMPLE_RATE);
+  const model = familyOf(modelPath).open(runtime, modelPath, useGpu);
+  try {
+    await wordsOf(model, samples);
+    const start = performance.now();
+    const words = await wordsOf(model, samples);
+    return { seconds: (performance.now() - start) / 1000, words };
+  } finally {
+    model.dispose();
+  }
+}
+
+async function wordsOf(model: RecognizerModel, samples: Float32Array): Promise<string[]> {
+  const recognizer = model.createRecognizer();
+  try {
+    const text = await recognizer.transcribeOnce(samples, { threads: availableParallelism(), isShort: true });
+    return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  } finally {
+    recognizer.dispose();
+  }
+}

@@ -1,0 +1,23 @@
+import type { Language, RecognizerFamily } from "./recognizer.ts";
+import { whisperFamily } from "./whisper/index.ts";
+
+/** All model families. A file that none recognizes gets the first one's error message. */
+const families: readonly [RecognizerFamily, ...RecognizerFamily[]] = [whisperFamily];
+
+/** Returns the family of a model file, by its first bytes. @throws {Error} when the file cannot be read */
+export function familyOf(path: string): RecognizerFamily {
+  return families.find((family) => family.recognizesFile(path)) ?? families[0];
+}
+
+/** Checks that native code can load a model file. @throws {ModelFileError} that says what is wrong and what to do */
+export function validateModelFile(path: string): void {
+  familyOf(path).validateFile(path);
+}
+
+/**
+ * Returns the languages that a model knows, sorted by code.
+ * @throws {Error} with a hint for the user when the file is not a model
+ */
+export function readModelLanguages(path: string): Language[] {
+  return familyOf(path).readLanguages(path);
+}

@@ -1,0 +1,130 @@
+import type { EngineWord } from "../../timeline/index.ts";
+import type { GgmlRuntime } from "../ggml/index.ts";
+
+/** A language with its ISO code and the code that the model uses. */
+export interface Language {
+  /** ISO 639-1, or 639-3 where 639-1 has none. */
+  readonly code: string;
+  /** English name. */
+  readonly name: string;
+  readonly modelCode: string;
+}
+
+/** What the models of a family can do. */
+export interface Capabilities {
+  /** Whether a model tells which language is spoken. Otherwise another family's model has to. */
+  readonly detectsLanguage: boolean;
+  /** Whether a model obeys the language that it is given. */
+  readonly takesLanguage: boolean;
+  /** Maximum number of tokens of a vocabulary (names and terms to expect); 0: a model takes none. */
+  readonly vocabularyTokens: number;
+  /** Whether a word has the probability that it is right. */
+  readonly hasWordProbabilities: boolean;
+}
+
+/**
+ * A family of speech recognition models: what is common to all files that one implementation loads. Nothing outside the
+ * family's folder and the catalogue of models knows its name.
+ */
+export interface RecognizerFamily {
+  readonly capabilities: Capabilities;
+  /** Returns whether a file begins like a model of this family. @throws {Error} when it cannot be read */
+  recognizesFile(path: string): boolean;
+  /**
+   * Checks that native code can load a file: whole, with sizes that the family has. Reads no weights.
+   * @throws {ModelFileError} that says what is wrong and what to do
+   */
+  validateFile(path: string): void;
+  /** Returns the languages that a model knows, sorted by code, from its header. */
+  readLanguages(path: string): Language[];
+  /** Returns the number of tokens of a vocabulary for a model; 0 when the family takes none. */
+  countVocabularyTokens(path: string, vocabulary: string): number;
+  /** Loads a model. @throws {Error} with a hint for the user when the file is damaged or memory is short */
+  open(runtime: GgmlRuntime, path: string, useGpu: boolean): RecognizerModel;
+  /**
+   * Builds the ONNX form of a model's encoder in a directory unless it exists, and compares it with the model's own
+   * encoder on the CPU. Null when the family has no such form.
+   */
+  readonly compareEncoders: ((options: EncoderComparisonOptions) => Promise<EncoderComparison>) | null;
+}
+
+/** An encoder that ONNX Runtime computes. */
+export interface EncoderOptions {
+  /** ONNX Runtime's library. */
+  library: string;
+  /** The encoder's ONNX file, built from the same model. */
+  path: string;
+  threads: number;
+}
+
+export interface EncoderComparisonOptions {
+  readonly runtime: GgmlRuntime;
+  readonly modelPath: string;
+  /** ONNX Runtime's library. */
+  readonly library: string;
+  /** Directory in which encoders are stored. */
+  readonly directory: string;
+}
+
+/** Result of the comparison: why there is no ONNX form, or how it did. */
+export type EncoderComparison =
+  | { readonly unsuitable: string }
+  | {
+      /** Name of the ONNX form in the directory of encoders. */
+      readonly name: string;
+      /** Time per window with the ONNX form, and with the model's own encoder. */
+      readonly seconds: number;
+      readonly ownSeconds: number;
+      /** Root-mean-square difference of their numbers, relative to their size. */
+      readonly error: number;
+    };
+
+/** Loaded weights, shared by any number of recognizers. */
+export interface RecognizerModel {
+  /**
+   * Creates a recognizer: the working memory of one transcription at a time.
+   * @param encoder replaces the model's own encoder
+   */
+  createRecognizer(encoder?: EncoderOptions): Recognizer;
+  /** Frees the weights, once the model's recognizers are disposed too. */
+  dispose(): void;
+}
+
+export interface ChunkOptions {
+  /** Code of one of the model's languages. */
+  readonly language: string;
+  readonly threads: number;
+  /** Names and terms to expect; empty: none. */
+  readonly vocabulary: string;
+  /** Whether parts of the chunk may be in another language. */
+  readonly mayChangeLanguage: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Words that were recognized at once. */
+export interface RecognizedWords {
+  readonly words: readonly EngineWord[];
+  /** Set when these words are in another language than the chunk's. */
+  readonly language?: string;
+}
+
+/** Options of a single pass, as self-tests make it. */
+export interface SinglePassOptions {
+  readonly threads: number;
+  /** Whether only as much of the model's window is computed as the samples fill. */
+  readonly isShort: boolean;
+}
+
+/** Recognizes 16 kHz mono samples from -1 to 1. A second call during a running one throws. */
+export interface Recognizer {
+  /** Returns the probability of each language, by the model's codes; they sum up to 1. */
+  detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
+  /** Recognizes a chunk as well as the family can, with second passes where its result is doubtful. */
+  transcribe(samples: Float32Array, options: ChunkOptions): Promise<readonly RecognizedWords[]>;
+  /** Recognizes English samples in a single fast pass. @throws {Error} when the numbers behind the text are not finite */
+  transcribeOnce(samples: Float32Array, options: SinglePassOptions): Promise<string>;
+  /** Ends the running call within a few hundred milliseconds. */
+  abort(): void;
+  /** Aborts the running call and frees the memory. */
+  dispose(): void;
+}
