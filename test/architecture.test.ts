@@ -172,3 +172,20 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
     expect(forbidden(folder, /^(recordings|storage)\/|^(drizzle-orm|bun:sqlite)/)).toEqual([]);
   }
 });
+
+test("no file outside the family's folder and the catalogue names the model family whisper", () => {
+  /** The family itself, the catalogue of models, and the registry of families. */
+  const mayName = /^(?:speech\/recognizer\/(?:whisper\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;
+  /** Notices and build information name the software that the addon is built from. */
+  const notices = /^program\/(?:checkout-notices|describe-checkout|build-info)\.ts$/;
+  /** A setting, a check and a file of the native build: users and scripts depend on these names. */
+  const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b/g;
+  const comments = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
+  const named = [...texts].filter(
+    ([file, text]) =>
+      !mayName.test(file) &&
+      !notices.test(file) &&
+      /whisper/i.test(text.replaceAll(comments, "").replaceAll(publicNames, "")),
+  );
+  expect(named.map(([file]) => file)).toEqual([]);
+});

@@ -3,7 +3,7 @@ import { builtInModels } from "./built-in-models.ts";
 
 /** Paths of the parts that are not TypeScript: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
-  /** Directory of whisper.node and its ggml libraries. */
+  /** Directory of the addon and its ggml libraries. */
   readonly nativeDirectory: string;
   /** ONNX Runtime's addon; its library is in the same directory. */
   readonly onnxBinding: string;

@@ -22,7 +22,7 @@ export interface EncodersOptions {
   };
 }
 
-/** The CPU variant of whisper.cpp and the path of the speech model that an encoder is used with. */
+/** The CPU variant and the path of the speech model that an encoder is used with. */
 export interface EncoderUse {
   readonly cpuLibrary: string;
   readonly speechModel: string;

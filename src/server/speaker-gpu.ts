@@ -56,9 +56,11 @@ export class SpeakerGpu {
     const { gpu, gpuFailure, stalled, at } = death;
     if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;
     const isUnknown = stalled === true || mayBeDriversCrash(death);
-    const isOfWhisper = at !== undefined && at.speech.length > 0 && at.others.length === 0;
+    const isOfRecognizer = at !== undefined && at.speech.length > 0 && at.others.length === 0;
     const mayBeTheirs =
-      gpuFailure === undefined ? isUnknown && !isOfWhisper : gpuFailure.part === "speakers" || gpuFailure.outOfMemory;
+      gpuFailure === undefined
+        ? isUnknown && !isOfRecognizer
+        : gpuFailure.part === "speakers" || gpuFailure.outOfMemory;
     if (!mayBeTheirs) return false;
     const until = "the next start of the server";
     this.#options.log.error({

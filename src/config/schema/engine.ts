@@ -11,7 +11,7 @@ export const engine = group("The inference worker.", {
   device: choice(["auto", "cpu", "vulkan", "cuda"], {
     default: "auto",
     description:
-      "What whisper computes on. `auto` takes a GPU where one hears the same words as the CPU, and sooner, with CUDA before Vulkan; `vulkan` and `cuda` take that one even if it is slower; whatever fails, the CPU takes its place. Where it is not `cpu`, the GPU does the models that find speech and tell speakers apart, too, as far as it gives the same as the CPU and sooner.",
+      "Device of the speech model. `auto` takes a GPU that recognizes the same words as the CPU, and faster; CUDA comes before Vulkan. `vulkan` and `cuda` take that one even if it is slower. The CPU is the fallback for whatever fails. Unless this is `cpu`, the GPU also computes the models of speech detection and speaker diarization that give the same result there, and faster.",
     reload: false,
   }),
   cuda_library: path({

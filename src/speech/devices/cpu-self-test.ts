@@ -12,7 +12,7 @@ const defaultTimeoutMilliseconds = 180_000;
 export interface CpuTestOptions {
   /** Command line that runs `runSelfTest` with the arguments appended to it. */
   readonly command: readonly string[];
-  /** Directory of whisper.node and the CPU variants. */
+  /** Directory of the addon and the CPU variants. */
   readonly nativeDirectory: string;
   /** Path of the speech model for the self-test. */
   readonly speechModel: string;

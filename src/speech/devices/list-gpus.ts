@@ -5,7 +5,7 @@ import { deviceListSchema } from "./self-test-answers.ts";
 import type { FoundGpu } from "./verdicts.ts";
 
 export interface DeviceTrialOptions extends TrialOptions {
-  /** Directory of whisper.node and its libraries. */
+  /** Directory of the addon and its libraries. */
   readonly nativeDirectory: string;
   /** CPU variant that works on this machine; it computes the parts of a model that the GPU does not. */
   readonly cpuLibrary: string;

@@ -6,9 +6,9 @@ import { cpuSurvey } from "../survey.ts";
 
 export const engineEncoder: Check = {
   id: "engine.encoder",
-  title: "Whisper's encoder",
+  title: "Speech model's encoder",
   explanation:
-    "Whisper spends most of its time in its encoder. On a CPU the server makes an encoder for ONNX Runtime of the model, and keeps it in state/encoders of the data directory. It is tried in a process of its own, with the first recording that has three minutes of speech, and used where it gives the same numbers as whisper.cpp's and is faster. A recording is done with one of them from its beginning to its end. To have it tried again, stop the server and remove state/devices.json.",
+    "A speech model spends most of its time in its encoder. On a CPU the server builds a form of the encoder for ONNX Runtime and stores it in state/encoders of the data directory. The first recording with three minutes of speech runs its self-test, in a separate process. It is used if it gives the same numbers as the model's own encoder and is faster. Each recording uses one encoder from start to end. To repeat the self-test, stop the server and remove state/devices.json.",
   heavy: true,
   async run(context) {
     if (context.data !== "there") return skipped("nothing was tried yet");

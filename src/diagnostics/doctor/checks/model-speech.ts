@@ -13,9 +13,9 @@ import { filesOf } from "../files-of.ts";
 
 export const modelSpeech: Check = {
   id: "model.whisper",
-  title: "Whisper model",
+  title: "Speech model",
   explanation:
-    "The model that new recordings are transcribed with: that it is there, of the right form, and byte for byte what its publisher put out, or what was installed.",
+    "The speech model of new recordings: whether its file exists, has the right form, and equals the published or installed file byte for byte.",
   heavy: true,
   async run(context): Promise<Finding> {
     if (context.speechModel === null) throw filesOf(context);
