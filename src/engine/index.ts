@@ -3,6 +3,7 @@ export { isCrashSignal } from "./crash-signals.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
+export { dataOf, type SpanOperation } from "./operation-data.ts";
 export {
   type FromWorker,
   type Gpu,

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { chunkSchema, pcmFileSchema, spanSchema, turnSchema, wordSchema } from "../timeline/index.ts";
+import { chunkSchema, spanSchema, turnSchema, wordSchema, workAreaSchema } from "../timeline/index.ts";
 
 /** The messages between server and worker, and the operations that a worker runs. */
 
@@ -23,15 +23,11 @@ const encoder = Type.Optional(path);
 /** Every operation of the worker, with the schemas of its parameters and its result. */
 export const operations = {
   /** Detects the speaker activity of one block of the recording and writes it to a file. */
-  detectBlock: operation(
-    Type.Object({ pcm: pcmFileSchema, block: Type.Integer({ minimum: 0 }), activityDirectory: path }),
-    none,
-  ),
+  detectBlock: operation(Type.Object({ area: workAreaSchema, block: Type.Integer({ minimum: 0 }) }), none),
   /** Finds the speech spans and packs them into chunks for the recognizer. Needs every block's activity. */
   planChunks: operation(
     Type.Object({
-      pcm: pcmFileSchema,
-      activityDirectory: path,
+      area: workAreaSchema,
       /** Whether chunks continue over long silences, which one side of a call has. */
       joinsTurns: Type.Optional(Type.Boolean()),
     }),
@@ -39,13 +35,13 @@ export const operations = {
   ),
   /** Returns the probability of each language in a chunk, by the model's codes; the probabilities sum up to 1. */
   detectLanguage: operation(
-    Type.Object({ pcm: pcmFileSchema, chunk: chunkSchema, model: path, encoder }),
+    Type.Object({ area: workAreaSchema, chunk: chunkSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
   /** Transcribes a chunk. */
   transcribe: operation(
     Type.Object({
-      pcm: pcmFileSchema,
+      area: workAreaSchema,
       chunk: chunkSchema,
       model: path,
       encoder,
@@ -64,29 +60,22 @@ export const operations = {
   /** Computes the voice embeddings of one block and writes them to a file. Needs the block's activity. */
   embedBlock: operation(
     Type.Object({
-      pcm: pcmFileSchema,
+      area: workAreaSchema,
       block: Type.Integer({ minimum: 0 }),
-      activityDirectory: path,
-      embeddingDirectory: path,
     }),
     none,
   ),
   /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */
-  clusterSpeakers: operation(
-    Type.Object({ pcm: pcmFileSchema, activityDirectory: path, embeddingDirectory: path }),
-    Type.Object({ turns: Type.Array(turnSchema) }),
-  ),
+  clusterSpeakers: operation(Type.Object({ area: workAreaSchema }), Type.Object({ turns: Type.Array(turnSchema) })),
   /**
    * Computes the voices of one block of sentences and writes them to a file. Uses the blocks' embeddings where they
    * suffice.
    */
   embedSentences: operation(
     Type.Object({
-      pcm: pcmFileSchema,
+      area: workAreaSchema,
       spans: Type.Array(spanSchema),
       block: Type.Integer({ minimum: 0 }),
-      embeddingDirectory: path,
-      voiceDirectory: path,
     }),
     none,
   ),
@@ -96,7 +85,7 @@ export const operations = {
    */
   compareSentences: operation(
     Type.Object({
-      voiceDirectory: path,
+      area: workAreaSchema,
       sentences: Type.Array(Type.Object({ speaker: Type.Integer({ minimum: 0 }), seconds })),
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),

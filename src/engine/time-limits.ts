@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { BLOCK_SECONDS, SAMPLE_RATE, type Span, secondsOf } from "../timeline/index.ts";
+import { BLOCK_SECONDS, SAMPLE_RATE, type Span, secondsOf, type WorkArea } from "../timeline/index.ts";
 import type { OperationName, Params, Start } from "./protocol.ts";
 
 /** An operation and its parameters. */
@@ -23,7 +23,7 @@ interface Kind<N extends OperationName> {
 
 /** Minimum seconds of audio for any operation: the recognizer's encoder takes as long for one word as for 30 s. */
 const leastSeconds = 30;
-const ofWhole = ({ pcm }: { pcm: { sampleCount: number } }) => pcm.sampleCount / SAMPLE_RATE;
+const ofWhole = ({ area }: { area: WorkArea }) => area.pcm.sampleCount / SAMPLE_RATE;
 const ofSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
 
 const kinds: { readonly [N in OperationName]: Kind<N> } = {

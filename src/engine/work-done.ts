@@ -1,4 +1,4 @@
-import { BLOCK_SECONDS, blockCount, heardSeconds, type PcmFile, SAMPLE_RATE } from "../timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, heardSeconds, SAMPLE_RATE, type WorkArea } from "../timeline/index.ts";
 import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
@@ -26,7 +26,7 @@ interface Kind<N extends CountedOperation> {
 
 const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
-  detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   planChunks: { step: "detect", by: "cpu", audioSeconds: none },
   detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => heardSeconds(chunk) },
   transcribe: {
@@ -34,7 +34,7 @@ const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
     by: "recognizer",
     audioSeconds: ({ chunk }) => heardSeconds(chunk),
   },
-  embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ pcm, block }) => blockSeconds(pcm, block) },
+  embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   clusterSpeakers: { step: "diarize", by: "cpu", audioSeconds: none },
   embedSentences: { step: "diarize", by: "embedding", audioSeconds: none },
   compareSentences: { step: "diarize", by: "cpu", audioSeconds: none },
@@ -70,7 +70,7 @@ export function workOf<N extends CountedOperation>(
 }
 
 /** Returns a block's share of its recording in seconds; the shares of all blocks add up to the whole. */
-function blockSeconds({ sampleCount }: PcmFile, block: number): number {
+function blockSeconds({ pcm: { sampleCount } }: WorkArea, block: number): number {
   const rest = sampleCount / SAMPLE_RATE - block * BLOCK_SECONDS;
   return Math.max(0, block < blockCount(sampleCount) - 1 ? Math.min(rest, BLOCK_SECONDS) : rest);
 }

@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { type Account, type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
@@ -322,11 +322,11 @@ export class TranscriptionCreator {
     if (source.type === "url") return enter();
     const { dataDirectory } = this.#services;
     try {
-      renameSync(source.file.path, dataDirectory.uploadPath(id));
+      renameSync(source.file.path, dataDirectory.filesOf(id).upload);
       syncDirectoryNow(dataDirectory.uploads);
       return enter();
     } catch (error) {
-      dataDirectory.removeRecording(id);
+      rmSync(dataDirectory.filesOf(id).upload, { force: true });
       throw error;
     }
   }

@@ -90,7 +90,7 @@ export function transcriptionRoutes(services: TranscriptionServices) {
       const { id } = requireRecording(recordings, request, params.id);
       if (!recordings.delete(id)) throw undeletable(recordings, id);
       exports.removeDeleted();
-      await dataDirectory.removeRecordingAside(id);
+      await dataDirectory.filesOf(id).removeAll();
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);
       return new Response(null, { status: 204 });

@@ -102,9 +102,9 @@ export function countEnd(services: PipelineServices, id: string, startedAt: numb
  */
 async function tidy(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;
-  await dataDirectory.removeWorkAside(id);
+  await dataDirectory.filesOf(id).removeWork();
   workRoom.ended(id);
-  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.removeRecordingAside(id);
+  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.filesOf(id).removeAll();
   await removeWork(recordings, id);
   models.recordingEnded();
 }

@@ -1,6 +1,5 @@
 import { lstatSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import {
   type DecodeRoom,
@@ -48,8 +47,7 @@ export interface DecodeOptions {
  * @throws {RecordingFailure} `no_speech` if there is no audio, `too_short`, or `internal` with the decoder's fault
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
-  const path = join(context.workDirectory, "audio.pcm");
-  const secondPath = join(context.workDirectory, "audio-1.pcm");
+  const [path, secondPath] = [context.files.pcm(0), context.files.pcm(1)];
   const finished = context.checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
@@ -63,7 +61,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   for (const left of [path, secondPath]) await rm(left, { force: true });
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ffmpegPath: options.ffmpegPath,
-    inputPath: context.uploadPath,
+    inputPath: context.files.upload,
     outputPath: path,
     secondOutputPath: secondPath,
     maxSeconds: options.maxSeconds,
@@ -96,9 +94,9 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   return tracksOf(paths, sampleCount);
 }
 
-function roomOf({ recording, uploadPath, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
+function roomOf({ recording, files, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
   // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
-  const uploadBytes = lstatSync(uploadPath, { throwIfNoEntry: false })?.size ?? 0;
+  const uploadBytes = lstatSync(files.upload, { throwIfNoEntry: false })?.size ?? 0;
   return {
     measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
     keepMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),

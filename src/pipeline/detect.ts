@@ -1,8 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { isWholeBlock } from "../speech/index.ts";
-import { blockCount, type Chunk, chunkSchema } from "../timeline/index.ts";
+import { blockCount, type Chunk, chunkSchema, hasBlock, type WorkArea } from "../timeline/index.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { Track, TrackContext } from "./tracks.ts";
 
@@ -12,8 +9,7 @@ const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
 export interface Detected {
   /** Chunks that cover all speech, in order; empty if there is no speech. */
   readonly chunks: readonly Chunk[];
-  /** Directory of the blocks' speaker activity, which is the input of diarization. */
-  readonly activityDirectory: string;
+  readonly area: WorkArea;
 }
 
 /**
@@ -21,22 +17,20 @@ export interface Detected {
  * its window.
  */
 export async function detect(context: TrackContext, track: Track): Promise<Detected> {
-  const { pcm, engine, signal, checkpoints } = context;
-  const activityDirectory = join(context.workDirectory, "activity");
-  mkdirSync(activityDirectory, { recursive: true, mode: 0o700 });
+  const { area, engine, signal, checkpoints } = context;
   // Earlier versions of the program stored other blocks under another checkpoint name, so the two are never confused.
   const detectPart = async (block: number) => {
-    await engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
+    await engine.run("detectBlock", { area, block }, signal);
     checkpoints.write("activity", block, blockSchema, {});
   };
-  const isThere = (block: number) => isWholeBlock(activityDirectory, block);
-  await forEachMissingPart(context, "activity", blockCount(pcm.sampleCount), detectPart, isThere);
+  const isThere = (block: number) => hasBlock(area, "activity", block);
+  await forEachMissingPart(context, "activity", blockCount(area.pcm.sampleCount), detectPart, isThere);
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
-    plan = await engine.run("planChunks", { pcm, activityDirectory, joinsTurns: track.isParty }, signal);
+    plan = await engine.run("planChunks", { area, joinsTurns: track.isParty }, signal);
     // An earlier version of the program may have planned and transcribed other chunks.
     checkpoints.clear("transcribe");
     checkpoints.write("plan", 0, planSchema, plan);
   }
-  return { chunks: plan.chunks, activityDirectory };
+  return { chunks: plan.chunks, area };
 }

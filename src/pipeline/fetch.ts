@@ -44,7 +44,7 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
     const fetched = await fetchRecording({
       ...options,
       url: new URL(sourceUrl),
-      outputPath: dataDirectory.uploadPath(id),
+      outputPath: dataDirectory.filesOf(id).upload,
       maxSeconds: timeoutSeconds,
       signal,
     }).catch((error: unknown) => {

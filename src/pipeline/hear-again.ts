@@ -1,9 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { heardLength, isWholeBlock } from "../speech/index.ts";
-import { type Span, spanSchema, type Turn } from "../timeline/index.ts";
-import { embeddingDirectoryOf } from "./diarize.ts";
+import { heardLength } from "../speech/index.ts";
+import { hasBlock, type Span, spanSchema, type Turn } from "../timeline/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import { othersTurn } from "./others-turn.ts";
 import { type Piece, piecesToHear, turnsHeardAgain } from "./second-hearing.ts";
@@ -29,13 +26,10 @@ export async function hearAgain(
   said: readonly Piece[],
   turns: readonly Turn[],
 ): Promise<readonly Turn[]> {
-  const { pcm, engine, signal, checkpoints } = context;
+  const { area, engine, signal, checkpoints } = context;
   await othersTurn(signal);
   const pieces = piecesToHear(said);
   if (pieces.length === 0) return turns;
-  const embeddingDirectory = embeddingDirectoryOf(context);
-  const voiceDirectory = join(context.workDirectory, "sentences");
-  mkdirSync(voiceDirectory, { recursive: true, mode: 0o700 });
   const blocks = Math.ceil(pieces.length / blockPieces);
   let heard = 0;
   await forEachAtOnce(
@@ -46,8 +40,8 @@ export async function hearAgain(
       const spans = pieces.slice(block * blockPieces, (block + 1) * blockPieces).map(spanOf);
       // Embeddings of other spans are useless. (Checkpoints of earlier versions have another name.)
       const isHeard = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
-      if (!isHeard || !(await isWholeBlock(voiceDirectory, block))) {
-        await engine.run("embedSentences", { pcm, spans, block, embeddingDirectory, voiceDirectory }, signal);
+      if (!isHeard || !(await hasBlock(area, "sentences", block))) {
+        await engine.run("embedSentences", { area, spans, block }, signal);
         checkpoints.write("sentences", block, blockSchema, { spans });
       }
       heard += 1;
@@ -55,7 +49,7 @@ export async function hearAgain(
     },
   );
   const sentences = pieces.map((piece) => ({ speaker: piece.speaker, seconds: heardLength(piece) }));
-  const { speakers } = await engine.run("compareSentences", { voiceDirectory, sentences }, signal);
+  const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
   await othersTurn(signal);
   return turnsHeardAgain(turns, pieces, speakers);
 }

@@ -70,7 +70,7 @@ export async function chooseLanguage(
  */
 export async function partsByLanguage(
   context: StepContext,
-  { pcm, chunk }: Speech,
+  { area, chunk }: Speech,
   { language, isMixed }: ChosenLanguage,
   model: BoundModel,
 ): Promise<SpeechPart[]> {
@@ -79,7 +79,7 @@ export async function partsByLanguage(
   for (const piece of heardPieces(chunk)) {
     const part = partOfChunk(chunk, piece);
     const isLong = heardSeconds(part) >= sureSeconds;
-    const code = isLong ? anotherIn(part, await ask(context, { pcm, chunk: part }, model), language) : null;
+    const code = isLong ? anotherIn(part, await ask(context, { area, chunk: part }, model), language) : null;
     const spoken = model.languages.find(({ modelCode }) => modelCode === code) ?? language;
     const last = parts.at(-1);
     if (last?.language === spoken) last.chunk = partOfChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
@@ -105,10 +105,10 @@ export function mostSpoken(
 
 async function ask(
   { engine, signal }: StepContext,
-  { pcm, chunk }: Speech,
+  { area, chunk }: Speech,
   { path, encoder }: BoundModel,
 ): Promise<Probabilities> {
-  const how = { pcm, chunk, model: path, ...(encoder === null ? {} : { encoder }) };
+  const how = { area, chunk, model: path, ...(encoder === null ? {} : { encoder }) };
   const { probabilities } = await engine.run("detectLanguage", how, signal);
   return probabilities;
 }

@@ -1,7 +1,7 @@
-import type { Chunk, PcmFile } from "../timeline/index.ts";
+import type { Chunk, WorkArea } from "../timeline/index.ts";
 
 /** A chunk of a track. */
 export interface Speech {
-  readonly pcm: PcmFile;
+  readonly area: WorkArea;
   readonly chunk: Chunk;
 }

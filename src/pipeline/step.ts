@@ -1,5 +1,6 @@
 import type { Engine } from "../engine/index.ts";
 import type { Checkpoints, InternalCause, Recording } from "../recordings/index.ts";
+import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 
@@ -9,13 +10,7 @@ export type StepEngine = Pick<Engine, "run" | "partsAtOnce">;
 /** The context of a step. A step does only the work that its checkpoints lack, so it can be run again at any time. */
 export interface StepContext {
   readonly recording: Recording;
-  /** Path of the original file. */
-  readonly uploadPath: string;
-  /**
-   * Directory for the files of steps. It exists while the recording is open, and is removed when the record is
-   * terminal.
-   */
-  readonly workDirectory: string;
+  readonly files: RecordingFiles;
   readonly checkpoints: Checkpoints;
   readonly engine: StepEngine;
   readonly signal: AbortSignal;

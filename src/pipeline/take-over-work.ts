@@ -8,18 +8,18 @@ import type { PipelineServices } from "./services.ts";
  * other recording asks for it, and removes the files of interrupted decodes. Must be called before any recording is
  * processed.
  */
-export function takeOverWork({
+export async function takeOverWork({
   store,
   recordings,
   dataDirectory,
   workRoom,
-}: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workRoom">): void {
+}: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workRoom">): Promise<void> {
   const { processing, queued } = recordings.open.list();
   const cutOff = [...processing, ...queued].filter(
     ({ id }) => !keepRoomOfDecoded(new Checkpoints(store, id), id, workRoom),
   );
   try {
-    for (const { id } of cutOff) dataDirectory.removeWork(id);
+    for (const { id } of cutOff) await dataDirectory.filesOf(id).removeWork();
   } catch (error) {
     // If the disk cannot be written, the remaining files do no harm.
     if (machineTrouble(error) === null) throw error;

@@ -1,6 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import type { PcmFile } from "../timeline/index.ts";
+import type { PcmFile, WorkArea } from "../timeline/index.ts";
 import type { StepContext } from "./step.ts";
 
 /**
@@ -15,17 +13,9 @@ export interface Track {
   readonly pcm: PcmFile;
 }
 
-/** The context of a step on one track, with the track's own directory and checkpoints. */
+/** The context of a step on one track, with the track's own work area and checkpoints. */
 export interface TrackContext extends StepContext {
-  readonly pcm: PcmFile;
-}
-
-/** Returns the directory of a track's files; the first track uses the recording's own. */
-function trackDirectory(workDirectory: string, index: number): string {
-  if (index === 0) return workDirectory;
-  const directory = join(workDirectory, `track-${index}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  return directory;
+  readonly area: WorkArea;
 }
 
 /**
@@ -46,8 +36,7 @@ export async function eachTrack<T extends Track, R extends object>(
     const from = before;
     const trackContext: TrackContext = {
       ...context,
-      pcm: track.pcm,
-      workDirectory: trackDirectory(context.workDirectory, track.index),
+      area: { directory: context.files.trackDirectory(track.index), pcm: track.pcm },
       checkpoints: context.checkpoints.ofTrack(track.index),
       progress: (fraction) => context.progress(fraction === null ? null : Math.min(1, from + share * fraction)),
     };

@@ -43,18 +43,18 @@ export async function transcribe(
   chunks: readonly Chunk[],
   { model, partsOf, mayChangeLanguage }: Reading,
 ): Promise<Transcribed> {
-  const { engine, pcm, signal, checkpoints, recording } = context;
+  const { engine, area, signal, checkpoints, recording } = context;
   if (chunks.length === 0) return { wordCount: 0, languages: [] };
   const { vocabulary } = recording;
   const { path, encoder } = model;
   const how = {
-    ...{ pcm, model: path, mayChangeLanguage },
+    ...{ area, model: path, mayChangeLanguage },
     ...(encoder === null ? {} : { encoder }),
     ...(vocabulary === null ? {} : { vocabulary }),
   };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
-    for (const { chunk, language } of await partsOf({ pcm, chunk: chunks[part] as Chunk })) {
+    for (const { chunk, language } of await partsOf({ area, chunk: chunks[part] as Chunk })) {
       const read = await engine.run("transcribe", { ...how, chunk, language: language.modelCode }, signal);
       result.words.push(...read.words);
       for (const [code, seconds] of Object.entries(read.languages)) {

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
 import { heardSeconds, type Turn } from "../timeline/index.ts";
@@ -48,7 +47,7 @@ export async function transcript(
 
   const detecting = step("detect");
   const heard = await eachTrack(detecting, tracks, () => 1, detect);
-  const speech = heard.flatMap(({ pcm, chunks }) => chunks.map((chunk) => ({ pcm, chunk })));
+  const speech = heard.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   const spokenSeconds = heard.reduce((sum, track) => sum + speechSeconds(track), 0);
   const model = await bindModel(detecting, services, spokenSeconds);
@@ -85,13 +84,12 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
   const { id } = recording;
   const checkpoints = new Checkpoints(services.store, id);
   const engine = rememberTries(services.engine, { recordingId: id, checkpoints, log });
-  const workDirectory = dataDirectory.workDirectory(id);
-  mkdirSync(workDirectory, { recursive: true, mode: 0o700 });
+  const files = dataDirectory.filesOf(id);
+  files.prepareWork();
   return (name: Exclude<Step, "fetch">): StepContext => {
     recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
     return {
-      ...{ recording, workDirectory, checkpoints, engine, signal, log },
-      uploadPath: dataDirectory.uploadPath(id),
+      ...{ recording, files, checkpoints, engine, signal, log },
       progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
     };
   };
@@ -148,8 +146,8 @@ function secondsOfAudio(tracks: readonly Track[]): number {
  * Returns the turns of the first pass, which determine when somebody speaks, and the turns corrected by the second
  * pass.
  */
-async function speakersOf(context: TrackContext, { chunks, activityDirectory }: Detected) {
-  const heard = await diarize(partOfStep(context, 0, 0.9), activityDirectory);
+async function speakersOf(context: TrackContext, { chunks }: Detected) {
+  const heard = await diarize(partOfStep(context, 0, 0.9));
   const said: Piece[] = [];
   for await (const words of spokenWords(context, chunks, heard, heard)) {
     for (const piece of piecesOf(words)) said.push(piece);

@@ -78,9 +78,9 @@ function spread(speech: readonly Speech[]): Speech[] {
  * Returns the fragments after the first long silence of a chunk. For the whole, the recognizer detects the language that it
  * begins in.
  */
-function laterPieces({ pcm, chunk }: Speech): Speech[] {
+function laterPieces({ area, chunk }: Speech): Speech[] {
   const [, ...later] = heardPieces(chunk);
-  return later.map((piece) => ({ pcm, chunk: partOfChunk(chunk, piece) }));
+  return later.map((piece) => ({ area, chunk: partOfChunk(chunk, piece) }));
 }
 
 function halves(speech: Speech): Speech[] {

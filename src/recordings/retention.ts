@@ -34,11 +34,11 @@ export async function applyRetention(
     const recording = recordings.get(id);
     // A file whose name is not an id is a download in progress.
     const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
-    if (goes) await dataDirectory.removeRecordingAside(id);
+    if (goes) await dataDirectory.filesOf(id).removeAll();
   }
-  for (const id of await readdir(dataDirectory.listening)) {
-    const isLeft = isRecordingId(id) && !existsSync(dataDirectory.uploadPath(id));
-    if (isLeft) await dataDirectory.removeListeningAside(id);
+  for (const id of await readdir(dataDirectory.playback)) {
+    const isLeft = isRecordingId(id) && !existsSync(dataDirectory.filesOf(id).upload);
+    if (isLeft) await dataDirectory.filesOf(id).removePlayback();
   }
   if (rules.completedDays === 0) return;
   const createdBefore = now - rules.completedDays * day;
@@ -48,7 +48,7 @@ export async function applyRetention(
     const deleted: string[] = [];
     for (const recording of old) {
       if (recording.updatedAt >= createdBefore || !recordings.delete(recording.id)) continue;
-      await dataDirectory.removeRecordingAside(recording.id);
+      await dataDirectory.filesOf(recording.id).removeAll();
       deleted.push(recording.id);
     }
     await recordings.rows.removeDeleted(...deleted);

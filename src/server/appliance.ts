@@ -126,7 +126,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
   });
   taken.defer(() => queue.stop());
-  takeOverWork(services);
+  await takeOverWork(services);
   const recovered = queue.recover();
 
   const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });

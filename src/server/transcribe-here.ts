@@ -63,7 +63,7 @@ export async function transcribeHere(
   await untilReady(parts.engine, signal);
   const id = newRecordingId(now());
   // A symbolic link: only the link is removed in the end, not the recording.
-  symlinkSync(path, dataDirectory.uploadPath(id));
+  symlinkSync(path, dataDirectory.filesOf(id).upload);
   recordings.create({
     ...{
       id,

@@ -92,17 +92,17 @@ interface Equipment {
 
 function createHandlers({ diarization, speech, threads, encoderAt }: Equipment): Handlers {
   return {
-    async detectBlock({ pcm, block, activityDirectory }) {
-      await detectBlock(diarization, pcm, block, activityDirectory);
+    async detectBlock({ area, block }) {
+      await detectBlock(diarization, area, block);
       return {};
     },
-    async planChunks({ pcm, activityDirectory, joinsTurns }) {
-      const regions = await speechRegions(pcm, activityDirectory);
-      return { chunks: planChunks(regions, pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
+    async planChunks({ area, joinsTurns }) {
+      const regions = await speechRegions(area);
+      return { chunks: planChunks(regions, area.pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
     },
-    async detectLanguage({ pcm, chunk, model, encoder }, signal) {
+    async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
-      const samples = await readPieces(pcm, heardPieces(chunk));
+      const samples = await readPieces(area.pcm, heardPieces(chunk));
       const probabilities = await speech.use(
         model,
         signal,
@@ -111,9 +111,9 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       );
       return { probabilities };
     },
-    async transcribe({ pcm, chunk, model, encoder, ...params }, signal) {
+    async transcribe({ area, chunk, model, encoder, ...params }, signal) {
       const pieces = heardPieces(chunk);
-      const samples = await readPieces(pcm, pieces);
+      const samples = await readPieces(area.pcm, pieces);
       const { language, mayChangeLanguage = false, vocabulary = "" } = params;
       const recognized = await speech.use(
         model,
@@ -130,20 +130,20 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       }
       return { words: placeWords(words, chunk, pieces, samples), languages };
     },
-    async embedBlock({ pcm, block, activityDirectory, embeddingDirectory }) {
-      await embedBlock(diarization, pcm, block, activityDirectory, embeddingDirectory);
+    async embedBlock({ area, block }) {
+      await embedBlock(diarization, area, block);
       return {};
     },
-    async clusterSpeakers({ pcm, activityDirectory, embeddingDirectory }) {
-      return { turns: await cluster(pcm, activityDirectory, embeddingDirectory) };
+    async clusterSpeakers({ area }) {
+      return { turns: await cluster(area) };
     },
-    async embedSentences({ pcm, spans, block, embeddingDirectory, voiceDirectory }) {
-      const voices = await embedSentences(diarization, pcm, spans, embeddingDirectory);
-      await writeSentenceVoices(voiceDirectory, block, voices);
+    async embedSentences({ area, spans, block }) {
+      const voices = await embedSentences(diarization, area, spans);
+      await writeSentenceVoices(area, block, voices);
       return {};
     },
-    async compareSentences({ voiceDirectory, sentences }) {
-      return { speakers: await speakersByVoice(voiceDirectory, sentences) };
+    async compareSentences({ area, sentences }) {
+      return { speakers: await speakersByVoice(area, sentences) };
     },
     async tryOut({ model }, signal) {
       await segment(diarization, new Float32Array(WINDOW_SAMPLES));

@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../text/index.ts";
-import { DataPaths, requireRecordingId } from "./data-paths.ts";
+import { DataPaths } from "./data-paths.ts";
 import { lockFile } from "./lock-file.ts";
 
 /** The data directory cannot be used; the message gives the reason and what to do. */
@@ -40,7 +39,7 @@ export class DataDirectory extends DataPaths {
       const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
       if (fresh) chmodSync(this.root, 0o700);
       requireOwn(this.root);
-      for (const directory of [this.incoming, this.uploads, this.work, this.listening, this.state]) {
+      for (const directory of [this.incoming, this.uploads, this.work, this.playback, this.state]) {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
       }
     } catch (error) {
@@ -48,61 +47,9 @@ export class DataDirectory extends DataPaths {
     }
   }
 
-  workDirectory(recordingId: string): string {
-    return join(this.work, requireRecordingId(recordingId));
-  }
-
-  /** Removes the step files of a completed or failed recording. */
-  removeWork(recordingId: string): void {
-    rmSync(this.workDirectory(recordingId), { recursive: true, force: true });
-  }
-
-  /**
-   * Does the same as removeWork without blocking the event loop. A recording of several days has thousands of files,
-   * and one of them has gigabytes.
-   */
-  async removeWorkAside(recordingId: string): Promise<void> {
-    await rm(this.workDirectory(recordingId), { recursive: true, force: true });
-  }
-
-  /** Returns the directory of a recording's playback copy, which is either complete or absent. */
-  listeningDirectory(recordingId: string): string {
-    return join(this.listening, requireRecordingId(recordingId));
-  }
-
-  /** Returns the directory in which a playback copy is being made. */
-  listeningDraft(recordingId: string): string {
-    return join(this.listening, `${requireRecordingId(recordingId)}.part`);
-  }
-
-  /** Removes every file of a recording. */
-  removeRecording(recordingId: string): void {
-    this.removeWork(recordingId);
-    rmSync(this.uploadPath(recordingId), { force: true });
-    // After the upload: code that makes a playback copy meanwhile checks for the upload once the copy has its name.
-    this.removeListening(recordingId);
-  }
-
-  /** Does the same as removeRecording without blocking the event loop. */
-  async removeRecordingAside(recordingId: string): Promise<void> {
-    await this.removeWorkAside(recordingId);
-    await rm(this.uploadPath(recordingId), { force: true });
-    await this.removeListeningAside(recordingId);
-  }
-
-  /** Removes a recording's playback copy, including one that is being made. */
-  removeListening(recordingId: string): void {
-    for (const path of this.#listeningPlaces(recordingId)) rmSync(path, { recursive: true, force: true });
-  }
-
-  /** Does the same as removeListening without blocking the event loop. */
-  async removeListeningAside(recordingId: string): Promise<void> {
-    for (const path of this.#listeningPlaces(recordingId)) await rm(path, { recursive: true, force: true });
-  }
-
   /** Removes all files that were derived from the recordings of a database that another one replaced. */
   removeDerived(): void {
-    for (const directory of [this.work, this.listening]) {
+    for (const directory of [this.work, this.playback]) {
       for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
     }
   }
@@ -122,8 +69,8 @@ export class DataDirectory extends DataPaths {
     const known = areOpen(uploaded);
     for (const name of uploaded) if (!known.has(name)) rmSync(join(this.uploads, name), { force: true });
     const kept = new Set(uploaded.filter((id) => known.has(id)));
-    for (const name of readdirSync(this.listening)) {
-      if (!kept.has(name)) rmSync(join(this.listening, name), { recursive: true, force: true });
+    for (const name of readdirSync(this.playback)) {
+      if (!kept.has(name)) rmSync(join(this.playback, name), { recursive: true, force: true });
     }
   }
 
@@ -146,10 +93,6 @@ export class DataDirectory extends DataPaths {
       );
     }
     return giveBack;
-  }
-
-  #listeningPlaces(recordingId: string): string[] {
-    return [this.listeningDraft(recordingId), this.listeningDirectory(recordingId)];
   }
 
   #unusable(error: unknown): DataDirectoryError {

@@ -52,8 +52,8 @@ export class DiskUsage {
   }
 
   async #walk() {
-    const { uploads, incoming, work, listening, models } = this.#paths;
-    const named = { uploads, incoming, work, listening, models };
+    const { uploads, incoming, work, playback, models } = this.#paths;
+    const named = { uploads, incoming, work, listening: playback, models };
     const sizes = Object.entries(named).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
     return Object.fromEntries(await Promise.all(sizes));
   }

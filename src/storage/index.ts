@@ -3,8 +3,6 @@ export {
   TAR_MAX_FILE_BYTES,
   tarHeader,
   tarPadding,
-  unpackBackup,
-  type WrittenBackup,
   writeBackup,
   writeDatabaseBackup,
 } from "./archive/index.ts";
@@ -19,7 +17,7 @@ export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./databa
 export { databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
 export { isDiskFull } from "./disk-full.ts";
-export { DiskRoom, type RoomClaim, type RoomUse } from "./disk-room.ts";
+export { DiskRoom, type RoomClaim } from "./disk-room.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { inTheWayOfRestore } from "./in-the-way.ts";
 export { lockFile } from "./lock-file.ts";
@@ -31,8 +29,9 @@ export {
   machineTroubles,
 } from "./machine-trouble.ts";
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
-export { NewFile, runPublish } from "./new-file.ts";
+export { NewFile } from "./new-file.ts";
 export { readDatabase } from "./read-database.ts";
+export { type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export { restoreBackup } from "./restore-backup.ts";
 export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";

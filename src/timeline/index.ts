@@ -21,7 +21,6 @@ export {
   chunkSchema,
   type EngineWord,
   type PcmFile,
-  pcmFileSchema,
   type Span,
   spanSchema,
   type Turn,
@@ -29,3 +28,13 @@ export {
   wordSchema,
 } from "./spans.ts";
 export { SpeechClock } from "./speech-clock.ts";
+export {
+  hasBlock,
+  readBlock,
+  readItem,
+  type WorkArea,
+  type WorkItem,
+  workAreaSchema,
+  writeBlock,
+  writeItem,
+} from "./work-area.ts";

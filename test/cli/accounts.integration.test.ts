@@ -196,7 +196,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
       const kept = server.enterCompleted(other.accountId, 2);
       const { id: accountId } = server.account("acme");
       const ids = [server.enterCompleted(accountId, 500), server.enterProcessing(accountId)];
-      for (const id of [...ids, kept]) await Bun.write(server.dataDirectory.uploadPath(id), `audio of ${id}`);
+      for (const id of [...ids, kept]) await Bun.write(server.dataDirectory.filesOf(id).upload, `audio of ${id}`);
       server.workspace("acme", "late");
       const gone = await commands.json(shapes.account, "accounts", "delete", "acme", "--yes");
       expect(gone.id).toBe(accountId);

@@ -68,7 +68,7 @@ describe("transcribe backup", () => {
     const store = openDatabase(directory.databasePath);
     // In the write-ahead log alone, so a copy of the file would not have it.
     store.$client.run("UPDATE accounts SET name = 'renamed'");
-    writeFileSync(directory.uploadPath("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"), "12345");
+    writeFileSync(directory.filesOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2").upload, "12345");
     const target = join(parent.path, "copy.db");
     const made = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
     expect(made).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
@@ -172,7 +172,7 @@ describe("transcribe restore", () => {
     const { file } = await commands.json(backupShape, "backup", "--database-only");
     store.$client.run("UPDATE accounts SET name = 'later'");
     store.$client.close();
-    mkdirSync(directory.workDirectory("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"));
+    mkdirSync(directory.filesOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2").work);
     const restored = await commands.json(restoreShape, "restore", "--replace", file);
     expect(restored).toMatchObject({ database: directory.databasePath, recordings: 4, open: 2 });
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);

@@ -109,7 +109,7 @@ describe("commands for recordings beside a running server", () => {
     async () => {
       const open = server.enterProcessing(client.accountId);
       const ended = server.enterCompleted(client.accountId, 400);
-      for (const id of [open, ended]) writeFileSync(server.dataDirectory.uploadPath(id), "audio");
+      for (const id of [open, ended]) writeFileSync(server.dataDirectory.filesOf(id).upload, "audio");
       expect(await commands.refusal("recordings", "delete", open)).toContain("cancel it first");
       await commands.json(shapes.recording, "recordings", "delete", ended);
       expect(await refusalOf(await client.fetch(`/transcriptions/${ended}`))).toBe("404 not_found");

@@ -64,7 +64,7 @@ function place() {
   const id = Bun.randomUUIDv7();
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
   new Recordings(store, Date.now).create(newRecording(id, accountId, { sizeBytes: 5 }));
-  writeFileSync(directory.uploadPath(id), "12345");
+  writeFileSync(directory.filesOf(id).upload, "12345");
   store.$client.close();
   // Statements that nobody holds any more keep the file open until they are collected.
   Bun.gc(true);

@@ -30,7 +30,7 @@ function filled(path: string, count: number, bytes: number) {
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
   const ids = Array.from({ length: count }, (_, index) => {
     const id = Bun.randomUUIDv7();
-    writeFileSync(directory.uploadPath(id), Buffer.alloc(bytes, `${index}`));
+    writeFileSync(directory.filesOf(id).upload, Buffer.alloc(bytes, `${index}`));
     return recordings.create(newRecording(id, accountId, { sizeBytes: bytes })).id;
   });
   store.$client.close();
@@ -70,15 +70,15 @@ describe("transcribe backup", () => {
   test("leaves out copies to listen to, and a restore removes those that were made of what it replaces", async () => {
     using parent = temporaryDirectory();
     const { directory, ids } = filled(parent.path, 2, 5000);
-    for (const id of ids) mkdirSync(directory.listeningDirectory(id));
-    writeFileSync(join(directory.listeningDirectory(ids[0] ?? ""), "audio.webm"), "sound");
-    mkdirSync(directory.listeningDraft(ids[1] ?? ""));
+    for (const id of ids) mkdirSync(directory.filesOf(id).playback.directory);
+    writeFileSync(join(directory.filesOf(ids[0] ?? "").playback.directory, "audio.webm"), "sound");
+    mkdirSync(directory.filesOf(ids[1] ?? "").playbackDraft.directory);
     const target = join(parent.path, "backup.tar");
     const commands = new Commands(directory.root);
     await commands.json(anything, "backup", target);
     expect(Bun.spawnSync(["tar", "tf", target]).stdout.toString()).not.toContain("listening");
     await commands.json(anything, "restore", "--replace", target);
-    expect([readdirSync(directory.listening), contentsOf(directory).length]).toEqual([[], 2]);
+    expect([readdirSync(directory.playback), contentsOf(directory).length]).toEqual([[], 2]);
   });
 
   test("that is killed at any moment leaves nothing under its name that is not whole, and the next one is", async () => {

@@ -12,7 +12,7 @@ const ready = available("tests of listening in the console", ffmpegPath, jfk);
 async function prepared(server: ConsoleServer, operator: Browser): Promise<string> {
   const { api } = server;
   const id = api.enterProcessing(api.account("first").id);
-  copyFileSync(jfk, api.dataDirectory.uploadPath(id));
+  copyFileSync(jfk, api.dataDirectory.filesOf(id).upload);
   api.recordings.describe(id, { durationSeconds: 11 });
   api.recordings.complete(id, []);
   while ((await operator.read(`/recordings/${id}/listening`, listeningSchema)).state !== "ready") await Bun.sleep(10);

@@ -4,7 +4,7 @@ import type { Task } from "../../src/engine/task.ts";
 export function askedFor(id: number, more: Partial<Task> = {}): Task {
   const operation = {
     name: "planChunks",
-    params: { pcm: { path: "/", sampleCount: 1 }, activityDirectory: "/" },
+    params: { area: { directory: "/", pcm: { path: "/", sampleCount: 1 } } },
   } as const;
   const begins = { startedAt: 0, deaths: 0, kills: 0, stalled: false, abandoned: false };
   return { id, operation, tries: null, settle: () => {}, ...begins, ...more };

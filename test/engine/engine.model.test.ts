@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
 const never = new AbortController().signal;
-const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 
 describe("the engine", () => {
   test("answers what the worker answers, and gives on its errors", async () => {

@@ -35,7 +35,7 @@ async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
 /** How many are there, and have told of their memory. */
 const workersAt = (made: Engine) => made.status().workers.filter(({ gpuMemory }) => gpuMemory !== null).length;
 const never = new AbortController().signal;
-const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 const span = { startSeconds: 0, endSeconds: 1 };
 /** An operation of whisper's. @returns the number of the GPU that did it */
 async function heardBy(made: Engine, path = "answer", signal = never): Promise<string> {

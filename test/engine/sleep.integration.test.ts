@@ -32,7 +32,7 @@ function engine(options: Partial<EngineOptions> = {}): Engine {
 
 const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
 const never = new AbortController().signal;
-const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 const until = async (made: Engine, state: string) => {
   while (made.status().state !== state) await Bun.sleep(5);
 };

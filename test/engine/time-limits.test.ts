@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { type Operation, TimeLimits } from "../../src/engine/time-limits.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const pcmOf = (seconds: number) => ({ path: "/", sampleCount: seconds * 16_000 });
+const areaOf = (seconds: number) => ({ directory: "/", pcm: { path: "/", sampleCount: seconds * 16_000 } });
 const span = { startSeconds: 0, endSeconds: 20 };
 
 function transcribe(model = "/none", speechDevice = "cpu"): Operation {
-  const params = { pcm: pcmOf(60), chunk: { ...span, speech: [span] }, language: "en", model };
+  const params = { area: areaOf(60), chunk: { ...span, speech: [span] }, language: "en", model };
   return { name: "transcribe", params, speechDevice };
 }
 function cluster(seconds: number): Operation {
-  const params = { pcm: pcmOf(seconds), activityDirectory: "/", embeddingDirectory: "/" };
+  const params = { area: areaOf(seconds) };
   return { name: "clusterSpeakers", params, speechDevice: "cpu" };
 }
 

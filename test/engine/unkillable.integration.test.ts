@@ -7,7 +7,7 @@ import { isAlive } from "../e2e/processes.ts";
 import { scriptedStart } from "../support/scripted-start.ts";
 
 const never = new AbortController().signal;
-const script = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 
 /** Processes that a signal did not end. */
 const left = new Set<number>();

@@ -4,24 +4,24 @@ import { workOf } from "../../src/engine/work-done.ts";
 import { blockCount } from "../../src/timeline/index.ts";
 
 const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
-const directories = { activityDirectory: "/", embeddingDirectory: "/" };
+const areaOf = (seconds: number) => ({ directory: "/", pcm: { path: "/", sampleCount: seconds * 16_000 } });
 
 describe("work is counted", () => {
   test.each([0.5, 5, 121, 122, 243, 3600, 65_000])("block by block, all blocks of %p s being the whole", (seconds) => {
-    const pcm = { path: "/", sampleCount: seconds * 16_000 };
-    const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
+    const area = areaOf(seconds);
+    const blocks = Array.from({ length: blockCount(area.pcm.sampleCount) }, (_, block) => block);
     for (const operation of ["detectBlock", "embedBlock"] as const) {
-      const parts = blocks.map((block) => workOf(operation, { pcm, block, ...directories }, onCuda).audioSeconds);
+      const parts = blocks.map((block) => workOf(operation, { area, block }, onCuda).audioSeconds);
       expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(seconds, 6);
       expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
     }
   });
 
   test("by the device that it is done on: speech on the GPU, speakers on the CPU", () => {
-    const pcm = { path: "/", sampleCount: 160_000 };
+    const area = areaOf(10);
     const span = { startSeconds: 2, endSeconds: 7.5 };
     expect(
-      workOf("transcribe", { pcm, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, onCuda),
+      workOf("transcribe", { area, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, onCuda),
     ).toEqual({
       step: "transcribe",
       device: "cuda",
@@ -31,7 +31,7 @@ describe("work is counted", () => {
     expect(
       workOf(
         "detectLanguage",
-        { pcm, chunk: { ...span, speech: [span] }, model: "/" },
+        { area, chunk: { ...span, speech: [span] }, model: "/" },
         { ...onCuda, speechDevice: "vulkan", gpu: "Vulkan0" },
       ),
     ).toEqual({
@@ -40,7 +40,7 @@ describe("work is counted", () => {
       gpu: "Vulkan0",
       audioSeconds: 5.5,
     });
-    expect(workOf("clusterSpeakers", { pcm, ...directories }, onCuda)).toEqual({
+    expect(workOf("clusterSpeakers", { area }, onCuda)).toEqual({
       step: "diarize",
       device: "cpu",
       gpu: "",
@@ -49,7 +49,7 @@ describe("work is counted", () => {
   });
 
   test("by WebGPU where a GPU computes the model that tells speakers apart", () => {
-    const of = { pcm: { path: "/", sampleCount: 160_000 }, block: 0, ...directories };
+    const of = { area: areaOf(10), block: 0 };
     const on = (...speakersOnGpu: SpeakerPart[]) => ({ ...onCuda, speakersOnGpu });
     expect(workOf("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });
     expect(workOf("embedBlock", of, on("segmentation")).device).toBe("cpu");

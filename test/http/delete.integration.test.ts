@@ -25,9 +25,9 @@ describe("DELETE /transcriptions/{id}", () => {
 
   /** Everything that is there of a recording at the end of its work, the marker in each of its parts. */
   const fill = (id: string) => {
-    writeFileSync(server.dataDirectory.uploadPath(id), `audio ${marker}`);
-    mkdirSync(server.dataDirectory.workDirectory(id), { recursive: true });
-    writeFileSync(join(server.dataDirectory.workDirectory(id), "pcm.raw"), `samples ${marker}`);
+    writeFileSync(server.dataDirectory.filesOf(id).upload, `audio ${marker}`);
+    mkdirSync(server.dataDirectory.filesOf(id).work, { recursive: true });
+    writeFileSync(join(server.dataDirectory.filesOf(id).work, "pcm.raw"), `samples ${marker}`);
     new Checkpoints(server.store, id).write("transcribe", 0, Type.String(), `words ${marker}`);
     const segments = Array.from({ length: 300 }, (_, index): Segment => {
       const text = `${marker} ${index} ${"and so on ".repeat(20)}`.trim();

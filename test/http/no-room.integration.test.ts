@@ -86,7 +86,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     expect(again.status).toBe(201);
     const id = server.queued.splice(0)[0] ?? "";
     server.recordings.fail(id, { reason: "no_speech" });
-    server.dataDirectory.removeRecording(id);
+    await server.dataDirectory.filesOf(id).removeAll();
   });
 
   test("is answered 503 as soon as a body without a Content-Length gets there, and nothing of it is kept", async () => {
@@ -132,7 +132,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     expect(response.status).toBe(201);
     server.recordings.fail(server.queued.splice(0)[0] ?? "", { reason: "no_speech" });
     const { id } = (await response.json()) as { id: string };
-    server.dataDirectory.removeRecording(id);
+    await server.dataDirectory.filesOf(id).removeAll();
   });
 
   test("and whose sound the whole disk can't hold is answered 413, though the file fits", async () => {

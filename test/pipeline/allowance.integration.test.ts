@@ -52,7 +52,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
   const never = new AbortController().signal;
   const upload = (path: string): string => {
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
-    symlinkSync(path, services.dataDirectory.uploadPath(id));
+    symlinkSync(path, services.dataDirectory.filesOf(id).upload);
     return id;
   };
   const link = (port: number | undefined): string =>

@@ -85,7 +85,7 @@ test("segments of one that failed, whose removal was cut off, are removed when t
   recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));
   recordings.fail(id, { reason: "internal", cause: "cancelled" });
   const workRoom = new WorkRoom(new DiskRoom(directory.path, () => 0));
-  takeOverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workRoom });
+  await takeOverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workRoom });
   await removeWorkOfEnded(recordings);
   expect(stored()).toEqual([]);
   expect(store.$client.query("SELECT * FROM checkpoints").values()).toEqual([]);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import pino from "pino";
 import { createAccount } from "../../src/accounts/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
 import type { StepContext } from "../../src/pipeline/step.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DataPaths, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { lavfi, makeWithFfmpeg } from "../media/support.ts";
 import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
@@ -27,9 +28,12 @@ function entered() {
 async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
   const { store, recording, checkpoints } = entered();
   store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [recording.id, checkpoint]);
-  for (const [name, size] of Object.entries(files)) await Bun.write(join(directory, name), new Uint8Array(size));
+  const recordingFiles = new DataPaths(directory).filesOf(recording.id);
+  for (const [name, size] of Object.entries(files)) {
+    await Bun.write(join(recordingFiles.work, name), new Uint8Array(size));
+  }
   const context: StepContext = {
-    ...{ recording, workDirectory: directory, uploadPath: join(directory, "upload"), log: createLogger("silent") },
+    ...{ recording, files: recordingFiles, log: createLogger("silent") },
     checkpoints,
     engine: noEngine,
     signal: new AbortController().signal,
@@ -56,9 +60,8 @@ test.each([
 ])("%s is not decoded again after a restart", async (_, checkpoint, files, names) => {
   using directory = temporaryDirectory();
   const tracks = await resumed(directory.path, checkpoint, files);
-  const paths = names.map((name) => join(directory.path, name));
-  expect(tracks).toEqual(
-    paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount: 9000 } })),
+  expect(tracks.map(({ pcm, ...track }) => ({ ...track, ...pcm, path: basename(pcm.path) }))).toEqual(
+    names.map((path, index) => ({ index, isParty: names.length > 1, path, sampleCount: 9000 })),
   );
 });
 
@@ -114,10 +117,13 @@ describe.if(
       );
     }
     const { recording, checkpoints } = entered();
+    const files = new DataDirectory(directory.path).filesOf(recording.id);
+    symlinkSync(uploadPath, files.upload);
+    files.prepareWork();
     const lines: string[] = [];
     const [track] = await decode(
       {
-        ...{ recording, workDirectory: directory.path, uploadPath, engine: noEngine },
+        ...{ recording, files, engine: noEngine },
         ...{ checkpoints, signal: new AbortController().signal },
         log: pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) }),
         progress: () => {},

@@ -32,7 +32,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
         yield bytes.subarray(0, 20_000);
         recordings.fail(id, { reason: "internal", cause: "cancelled" });
         recordings.delete(id);
-        dataDirectory.removeRecording(id);
+        await dataDirectory.filesOf(id).removeAll();
         yield bytes.subarray(20_000);
       };
       return new Response(body(), { headers: { "content-type": "audio/mpeg" } });

@@ -5,9 +5,9 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { detect } from "../../src/pipeline/detect.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { writeBlockFile } from "../../src/speech/diarization/block-file.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { writeBlockFile } from "../../src/timeline/block-file.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -26,6 +26,7 @@ async function blockOfNothing(): Promise<Uint8Array> {
 async function detectedAfter(plan: object, blockStep = "activity", blockFile = wholeBlock) {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "activity"));
+  const area = { directory: directory.path, pcm: { path: "pcm", sampleCount: 64_000 } };
   if (blockFile !== null) writeFileSync(join(directory.path, "activity/000000.block"), blockFile);
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
@@ -38,7 +39,7 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
   checkpoints.write("transcribe", 0, Type.Object({}), {});
   const operations: string[] = [];
   const context = {
-    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent"), workDirectory: directory.path },
+    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent") },
     engine: {
       partsAtOnce: 1,
       run: async (operation: string) => {
@@ -46,9 +47,9 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
         return { chunks };
       },
     },
-    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 64_000 } },
+    ...{ signal: new AbortController().signal, progress: () => {}, area },
   } as unknown as Parameters<typeof detect>[0];
-  const detected = await detect(context, { index: 0, isParty: false, pcm: context.pcm });
+  const detected = await detect(context, { index: 0, isParty: false, pcm: area.pcm });
   return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks, operations };
 }
 

@@ -9,7 +9,7 @@ import { piecesOf } from "../../src/pipeline/second-hearing.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { speakersByVoice, writeSentenceVoices } from "../../src/speech/diarization/index.ts";
-import { openDatabase, tables } from "../../src/storage/index.ts";
+import { DataPaths, openDatabase, tables } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { Span, Turn } from "../../src/timeline/index.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -21,14 +21,14 @@ function listening(calls = Number.POSITIVE_INFINITY) {
   const heard: Span[][] = [];
   const run = async <N extends OperationName>(operation: N, params: Params<N>) => {
     if (operation === "compareSentences") {
-      const { voiceDirectory, sentences } = params as Params<"compareSentences">;
-      return { speakers: await speakersByVoice(voiceDirectory, sentences) };
+      const { area, sentences } = params as Params<"compareSentences">;
+      return { speakers: await speakersByVoice(area, sentences) };
     }
     if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no ${operation} any more`);
-    const { voiceDirectory, block, spans } = params as Params<"embedSentences">;
+    const { area, block, spans } = params as Params<"embedSentences">;
     heard.push(spans);
     const voices = spans.map(({ startSeconds }) => Float32Array.from(startSeconds < 100 ? [1, 0] : [0, 1]));
-    await writeSentenceVoices(voiceDirectory, block, voices);
+    await writeSentenceVoices(area, block, voices);
     return {};
   };
   return { heard, engine: { run, partsAtOnce: 1 } as unknown as TrackContext["engine"] };
@@ -46,10 +46,11 @@ function context() {
   const recording = recordings.get(id);
   if (recording === null) throw new Error("it is gone");
   const fractions: (number | null)[] = [];
+  const files = new DataPaths(directory.path).filesOf(id);
+  files.prepareWork();
   return {
-    ...{ store, recording, fractions, uploadPath: "unused", log: createLogger("silent") },
-    workDirectory: join(directory.path, id),
-    pcm: { path: "unused", sampleCount: 3_200_000 },
+    ...{ store, recording, fractions, files, log: createLogger("silent") },
+    area: { directory: files.work, pcm: { path: "unused", sampleCount: 3_200_000 } },
     checkpoints: new Checkpoints(store, id),
     signal: new AbortController().signal,
     progress: (fraction: number | null) => void fractions.push(fraction),
@@ -85,7 +86,7 @@ test.each([
   const made = context();
   const first = listening();
   const corrected = await hearAgain({ ...made, engine: first.engine }, said, turns);
-  harm(join(made.workDirectory, "sentences", "000001.block"));
+  harm(join(made.files.work, "sentences", "000001.block"));
   const second = listening();
   expect(await hearAgain({ ...made, engine: second.engine }, said, turns)).toEqual(corrected);
   expect(second.heard).toEqual(first.heard.slice(1, 2));
@@ -109,7 +110,7 @@ test("voices are kept in the work directory alone: none gets into the database, 
   for (const { step, payload } of rows) {
     expect([step, Object.keys(JSON.parse(payload))]).toEqual(["sentences", ["spans"]]);
   }
-  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: made.workDirectory }));
+  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: made.files.work }));
   expect(files.toSorted()).toEqual(rows.map(({ part }) => `sentences/${String(part).padStart(6, "0")}.block`));
 });
 

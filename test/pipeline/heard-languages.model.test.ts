@@ -21,16 +21,17 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
     for (const recording of recordings) samples.set(recording, await readSamples(recording));
     const speech = [...samples].map(([path, { length }]): Speech => {
       const span = { startSeconds: 0, endSeconds: length / 16_000 };
-      return { pcm: { path, sampleCount: length }, chunk: { ...span, speech: [span] } };
+      return { area: { directory: "/", pcm: { path, sampleCount: length } }, chunk: { ...span, speech: [span] } };
     });
     const context = {
       recording: { pinnedLanguage: null },
       checkpoints: { read: () => null, write: () => {} },
       engine: {
         partsAtOnce: 1,
-        run: (_operation: string, { pcm, chunk }: Speech) =>
+        run: (_operation: string, { area, chunk }: Speech) =>
           state.detectLanguage(
-            samples.get(pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ?? new Float32Array(0),
+            samples.get(area.pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ??
+              new Float32Array(0),
             threads,
           ),
       },

@@ -7,6 +7,8 @@ import type { Recording } from "../../src/recordings/index.ts";
 import type { Language } from "../../src/speech/index.ts";
 import type { Chunk, Span } from "../../src/timeline/index.ts";
 
+const area = { directory: "/", pcm: { path: "pcm", sampleCount: 1 } };
+
 const languages: Language[] = ["de", "en", "jv", "la"].map((code) => ({
   code,
   name: code,
@@ -63,7 +65,7 @@ async function choose(
     },
     signal: new AbortController().signal,
   } as unknown as Parameters<typeof chooseLanguage>[0];
-  const speech = spans.map((span) => ({ pcm: { path: "pcm", sampleCount: 1 }, chunk: { ...span, speech: [span] } }));
+  const speech = spans.map((span) => ({ area, chunk: { ...span, speech: [span] } }));
   const model = { id: "m", path: "m", languages: known, encoder: null };
   const chosen = await chooseLanguage(context, speech.toReversed(), model);
   const first = [...asked];
@@ -222,7 +224,7 @@ describe("a chunk of which the pieces lie far apart", () => {
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof chooseLanguage>[0];
     const model = { id: "m", path: "m", languages, encoder: null };
-    const speech = said.map(({ chunk }) => ({ pcm: { path: "pcm", sampleCount: 1 }, chunk }));
+    const speech = said.map(({ chunk }) => ({ area, chunk }));
     const chosen = await chooseLanguage(context, speech, model);
     const asksToChoose = asked.splice(0);
     const parts: [string, number, number][][] = [];

@@ -32,7 +32,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     id = Bun.randomUUIDv7();
     const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
     recordings.create(newRecording(id, accountId));
-    copyFileSync(jfk, dataDirectory.uploadPath(id));
+    copyFileSync(jfk, dataDirectory.filesOf(id).upload);
     reserveBytes = 0;
     const room = new DiskRoom(parent.path, () => reserveBytes);
     let tries = 0;
@@ -56,7 +56,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     reserveBytes = 2 ** 50;
     expect(await process()).toEqual({ waitsFor: "no_room" });
     expect(ended()).toEqual(["processing", null, null]);
-    expect(readdirSync(services.dataDirectory.workDirectory(id))).toEqual([]);
+    expect(readdirSync(services.dataDirectory.filesOf(id).work)).toEqual([]);
     reserveBytes = 0;
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "no_speech", null]);

@@ -12,7 +12,7 @@ type Tries = NonNullable<Parameters<Engine["run"]>[3]>;
 type Act = (tries: Tries, signal: AbortSignal) => Promise<void> | void;
 
 const never = new AbortController().signal;
-const plan = (path: string) => ({ pcm: { path, sampleCount: 1 }, activityDirectory: "/" });
+const plan = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 const killed = new Error("the server was killed here");
 
 describe("how often an operation was tried", () => {

@@ -4,7 +4,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { forEachMissingPart, type StepContext } from "../../src/pipeline/step.ts";
 import { eachTrack, type Track } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { DataPaths, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const partSchema = Type.Object({ track: Type.Integer() });
 
 /** A recording's step, and what progress it says. */
-function made(workDirectory: string) {
+function made(directory: string) {
   const store = openDatabase(":memory:");
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
   const id = Bun.randomUUIDv7();
@@ -22,7 +22,7 @@ function made(workDirectory: string) {
   const recording = recordings.get(id);
   if (recording === null) throw new Error("it is gone");
   const context: StepContext = {
-    ...{ recording, workDirectory, uploadPath: "unused", log: createLogger("silent") },
+    ...{ recording, files: new DataPaths(directory).filesOf(id), log: createLogger("silent") },
     checkpoints: new Checkpoints(store, id),
     engine: {
       partsAtOnce: 1,
@@ -51,8 +51,8 @@ async function doStep(context: StepContext): Promise<string[]> {
     ({ index }) => [3, 1][index] ?? 0,
     async ({ checkpoints, ...track }) => {
       await forEachMissingPart({ ...track, checkpoints }, "listen", 2, async (part) => {
-        checkpoints.write("listen", part, partSchema, { track: Number(track.pcm.path.at(-1)) });
-        done.push(`${track.pcm.path} part ${part}`);
+        checkpoints.write("listen", part, partSchema, { track: Number(track.area.pcm.path.at(-1)) });
+        done.push(`${track.area.pcm.path} part ${part}`);
       });
       return {};
     },
@@ -69,9 +69,12 @@ describe("a step on two tracks", () => {
       context,
       tracks,
       () => 1,
-      async ({ workDirectory }) => ({ workDirectory }),
+      async ({ area }) => ({ area }),
     );
-    expect(directories.map((track) => track.workDirectory)).toEqual([directory.path, `${directory.path}/track-1`]);
+    expect(directories.map((track) => track.area.directory)).toEqual([
+      context.files.work,
+      `${context.files.work}/track-1`,
+    ]);
     // The first track's checkpoints are where a recording of one track has them.
     expect(context.checkpoints.read("listen", 0, partSchema)).toEqual({ track: 0 });
     expect(context.checkpoints.ofTrack(1).read("listen", 0, partSchema)).toEqual({ track: 1 });

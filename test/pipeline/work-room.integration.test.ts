@@ -7,6 +7,7 @@ import { type PipelineServices, processRecording, takeOverWork } from "../../src
 import { Checkpoints, RecordingQueue, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskRoom, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import type { WorkArea } from "../../src/timeline/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -43,9 +44,9 @@ class Workplace implements Disposable {
     log.warn = ((line: { trouble?: string; detail?: string }) => {
       this.waits.push(`${line.trouble}: ${line.detail}`);
     }) as typeof log.warn;
-    const run = async (operation: string, params: { activityDirectory: string; block: number }) => {
+    const run = async (operation: string, params: { area: WorkArea; block: number }) => {
       if (operation === "planChunks") return { chunks: [] };
-      await Bun.write(join(params.activityDirectory, `${params.block}`), new Uint8Array(20_000));
+      await Bun.write(join(params.area.directory, `${params.block}`), new Uint8Array(20_000));
       const decoded = readdirSync(dataDirectory.work, { recursive: true }).filter((name) =>
         /audio.pcm$/.test(`${name}`),
       );
@@ -78,7 +79,7 @@ class Workplace implements Disposable {
 
   create(source: string): string {
     const id = Bun.randomUUIDv7();
-    symlinkSync(source, this.dataDirectory.uploadPath(id));
+    symlinkSync(source, this.dataDirectory.filesOf(id).upload);
     this.recordings.create(newRecording(id, this.accountId));
     return id;
   }
@@ -142,12 +143,12 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     const source = await place.silence(100);
     const half = place.create(source);
     const decoded = place.create(source);
-    await Bun.write(join(place.dataDirectory.workDirectory(half), "audio.pcm.partial"), new Uint8Array(1_000_000));
-    const sound = join(place.dataDirectory.workDirectory(decoded), "audio.pcm");
+    await Bun.write(join(place.dataDirectory.filesOf(half).work, "audio.pcm.partial"), new Uint8Array(1_000_000));
+    const sound = join(place.dataDirectory.filesOf(decoded).work, "audio.pcm");
     await Bun.write(sound, new Uint8Array(3_200_000));
     const { store, services, disk } = place;
     store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [decoded, '{"sampleCount":1600000}']);
-    takeOverWork(services);
+    await takeOverWork(services);
     expect(readdirSync(place.dataDirectory.work)).toEqual([decoded]);
     // Room for the sound of one more, but for what is promised to the other.
     disk.fill(3_800_000);
@@ -163,7 +164,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     place.disk.fill(4_000_000);
     // The one where it is seen in time, the other where the decoder was quicker.
     expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
-    expect(readdirSync(place.dataDirectory.workDirectory(id))).toEqual([]);
+    expect(readdirSync(place.dataDirectory.filesOf(id).work)).toEqual([]);
     const soundBytes = 220 * 32_000;
     const rows = place.store.$client.query<{ payload: string }, []>("SELECT payload FROM checkpoints").all();
     const { bytes } = JSON.parse(rows[0]?.payload ?? "{}");

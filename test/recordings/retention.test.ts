@@ -25,8 +25,8 @@ describe("what is kept", () => {
     const enter = (move: (id: string) => void) => {
       const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
       move(id);
-      writeFileSync(directory.uploadPath(id), "audio");
-      mkdirSync(directory.workDirectory(id));
+      writeFileSync(directory.filesOf(id).upload, "audio");
+      mkdirSync(directory.filesOf(id).work);
       return id;
     };
     const completed = (id: string) => {
@@ -57,7 +57,7 @@ describe("what is kept", () => {
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
     await applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
-    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+    expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
       "running",
       "held",
@@ -72,7 +72,7 @@ describe("what is kept", () => {
     const ids = enterAll(directory);
     await applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
-    expect(remaining(ids, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+    expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
       "running",
       "held",
@@ -86,17 +86,17 @@ describe("what is kept", () => {
     const ids = enterAll(directory);
     const unknown = newRecordingId(now);
     recordings.delete(ids.fresh);
-    const fetched = `${directory.uploadPath(ids.waiting)}.part`;
-    for (const path of [directory.uploadPath(unknown), fetched]) writeFileSync(path, "audio");
+    const fetched = `${directory.filesOf(ids.waiting).upload}.part`;
+    for (const path of [directory.filesOf(unknown).upload, fetched]) writeFileSync(path, "audio");
     await applyRetention(recordings, directory, { audioDays: 100, completedDays: 0 }, now);
-    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.uploadPath(id)))).toEqual([
+    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
       "running",
       "completed",
       "failed",
       "held",
     ]);
-    expect(existsSync(directory.workDirectory(ids.fresh))).toBe(false);
+    expect(existsSync(directory.filesOf(ids.fresh).work)).toBe(false);
     expect(existsSync(fetched)).toBe(true);
   });
 
@@ -113,7 +113,7 @@ describe("what is kept", () => {
       first.claim(id);
       first.complete(id, []);
       first.setHold(id, held);
-      writeFileSync(directory.uploadPath(id), "audio");
+      writeFileSync(directory.filesOf(id).upload, "audio");
       return id;
     };
     const [free, held] = [enter(false), enter(true)];
@@ -123,7 +123,7 @@ describe("what is kept", () => {
       // As a server does that starts at that time.
       const restarted = open();
       await applyRetention(restarted, directory, { audioDays, completedDays }, now);
-      return [free, held].map((id) => [existsSync(directory.uploadPath(id)), restarted.get(id) !== null]);
+      return [free, held].map((id) => [existsSync(directory.filesOf(id).upload), restarted.get(id) !== null]);
     };
     const all = [true, true];
     expect(await stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);

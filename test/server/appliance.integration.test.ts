@@ -33,7 +33,7 @@ test("audio that was kept long enough is removed though an old backup can't be",
   const old = recordings.create(newRecording(newRecordingId(longAgo), id));
   recordings.fail(old.id, { reason: "no_speech" });
   store.$client.close();
-  writeFileSync(data.uploadPath(old.id), "audio");
+  writeFileSync(data.filesOf(old.id).upload, "audio");
   const stuck = join(backupDirectory(data.databasePath), "left.partial");
   mkdirSync(stuck, { recursive: true });
   utimesSync(stuck, new Date(longAgo), new Date(longAgo));
@@ -42,8 +42,8 @@ test("audio that was kept long enough is removed though an old backup can't be",
   const settings = loadSettings({ file: undefined, environment, flags: {} });
   const appliance = await startAppliance(settings, createLogger("silent"));
   try {
-    while (existsSync(data.uploadPath(old.id))) await Bun.sleep(10);
-    expect([existsSync(stuck), existsSync(data.uploadPath(old.id))]).toEqual([true, false]);
+    while (existsSync(data.filesOf(old.id).upload)) await Bun.sleep(10);
+    expect([existsSync(stuck), existsSync(data.filesOf(old.id).upload)]).toEqual([true, false]);
   } finally {
     await appliance.stop();
   }

@@ -12,7 +12,7 @@ test("a folder for work is gone when it is disposed of, with everything in it", 
   using parent = temporaryDirectory();
   {
     using work = temporaryDataDirectory(parent.path, now);
-    writeFileSync(work.directory.uploadPath(Bun.randomUUIDv7()), "audio");
+    writeFileSync(work.directory.filesOf(Bun.randomUUIDv7()).upload, "audio");
     expect(readdirSync(parent.path)).toHaveLength(1);
   }
   expect(readdirSync(parent.path)).toEqual([]);

@@ -73,14 +73,14 @@ describe("the data directory", () => {
     const [open, done, lost, expired] = [1, 2, 3, 4].map(() => Bun.randomUUIDv7()) as [string, string, string, string];
     const files = {
       halfUpload: join(directory.incoming, "half"),
-      openUpload: directory.uploadPath(open),
-      doneUpload: directory.uploadPath(done),
-      lostUpload: directory.uploadPath(lost),
+      openUpload: directory.filesOf(open).upload,
+      doneUpload: directory.filesOf(done).upload,
+      lostUpload: directory.filesOf(lost).upload,
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
-    for (const id of [open, done, lost]) mkdirSync(directory.workDirectory(id));
-    for (const id of [done, lost, expired]) mkdirSync(directory.listeningDirectory(id));
-    mkdirSync(directory.listeningDraft(done));
+    for (const id of [open, done, lost]) mkdirSync(directory.filesOf(id).work);
+    for (const id of [done, lost, expired]) mkdirSync(directory.filesOf(id).playback.directory);
+    mkdirSync(directory.filesOf(done).playbackDraft.directory);
     const records = new Map([
       [open, true],
       [done, false],
@@ -92,8 +92,8 @@ describe("the data directory", () => {
         .filter(([, file]) => existsSync(file))
         .map(([name]) => name),
     ).toEqual(["openUpload", "doneUpload"]);
-    expect([open, done, lost].filter((id) => existsSync(directory.workDirectory(id)))).toEqual([open]);
-    expect(readdirSync(directory.listening)).toEqual([done]);
+    expect([open, done, lost].filter((id) => existsSync(directory.filesOf(id).work))).toEqual([open]);
+    expect(readdirSync(directory.playback)).toEqual([done]);
   });
 
   const noIds = [
@@ -109,13 +109,13 @@ describe("the data directory", () => {
     const directory = new DataDirectory(join(parent.path, "data"));
     writeFileSync(join(parent.path, "victim"), "");
     const uses = [
-      () => directory.uploadPath(id),
-      () => directory.workDirectory(id),
-      () => directory.listeningDirectory(id),
-      () => directory.listeningDraft(id),
-      () => directory.removeWork(id),
-      () => directory.removeRecording(id),
-      () => directory.removeListening(id),
+      () => directory.filesOf(id).upload,
+      () => directory.filesOf(id).work,
+      () => directory.filesOf(id).playback.directory,
+      () => directory.filesOf(id).playbackDraft.directory,
+      () => directory.filesOf(id).removeWork(),
+      () => directory.filesOf(id).removeAll(),
+      () => directory.filesOf(id).removePlayback(),
     ];
     for (const use of uses) expect(use).toThrow(RangeError);
     expect(readdirSync(parent.path).toSorted()).toEqual(["data", "victim"]);

@@ -10,11 +10,11 @@ function filled(path: string): DataDirectory {
   const directory = new DataDirectory(path);
   writeFileSync(directory.databasePath, "d".repeat(100));
   writeFileSync(`${directory.databasePath}-wal`, "w".repeat(20));
-  writeFileSync(directory.uploadPath(id), "u".repeat(3000));
-  mkdirSync(join(directory.workDirectory(id), "deep"), { recursive: true });
-  writeFileSync(join(directory.workDirectory(id), "deep/audio.pcm"), "p".repeat(500));
-  mkdirSync(directory.listeningDirectory(id));
-  writeFileSync(join(directory.listeningDirectory(id), "audio.webm"), "a".repeat(70));
+  writeFileSync(directory.filesOf(id).upload, "u".repeat(3000));
+  mkdirSync(join(directory.filesOf(id).work, "deep"), { recursive: true });
+  writeFileSync(join(directory.filesOf(id).work, "deep/audio.pcm"), "p".repeat(500));
+  mkdirSync(directory.filesOf(id).playback.directory);
+  writeFileSync(join(directory.filesOf(id).playback.directory, "audio.webm"), "a".repeat(70));
   return directory;
 }
 
@@ -38,7 +38,7 @@ test("they are looked up anew after five seconds, and the folders after a minute
   };
   expect(await figures()).toEqual([120, 3000]);
   writeFileSync(directory.databasePath, "d");
-  rmSync(directory.uploadPath(id));
+  rmSync(directory.filesOf(id).upload);
   expect(await figures()).toEqual([120, 3000]);
   now = 5_000;
   expect(await figures()).toEqual([21, 3000]);
@@ -55,7 +55,7 @@ test("a walk through very many files is made again the later the longer it took"
   const walk = uploads();
   now = 10_000;
   expect(await walk).toBe(3000);
-  rmSync(directory.uploadPath(id));
+  rmSync(directory.filesOf(id).upload);
   now = 500_000;
   expect(await uploads()).toBe(3000);
   now = 510_000;

@@ -94,7 +94,7 @@ describe("a backup that somebody changed", () => {
     const store = openDatabase(directory.databasePath);
     store.$client.run("INSERT INTO versions (version, since) VALUES ('mine', 0)");
     store.$client.close();
-    mkdirSync(directory.workDirectory(good));
+    mkdirSync(directory.filesOf(good).work);
     const backup = changed(
       join(parent.path, "backup.db"),
       `PRAGMA foreign_keys = OFF; INSERT INTO accounts (id, name, standing, priority, limits, created_at)
@@ -104,7 +104,7 @@ describe("a backup that somebody changed", () => {
     expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
     using kept = new Database(directory.databasePath, { readonly: true });
     expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
-    expect([readdirSync(directory.incoming), existsSync(directory.workDirectory(good))]).toEqual([[], true]);
+    expect([readdirSync(directory.incoming), existsSync(directory.filesOf(good).work)]).toEqual([[], true]);
   });
 
   test("names no file of its own as the model of what is yet to be done", () => {

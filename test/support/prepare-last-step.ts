@@ -1,5 +1,4 @@
-import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
@@ -29,12 +28,12 @@ export async function prepareLastStep(
   random: () => number,
 ): Promise<string> {
   const paths = new DataPaths(dataDirectory);
-  const work = join(dataDirectory, "work", id);
-  const directories = { activity: join(work, "activity"), sentences: join(work, "sentences") };
-  for (const path of Object.values(directories)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const files = paths.filesOf(id);
+  files.prepareWork();
   const sampleCount = seconds * SAMPLE_RATE;
-  writeFileSync(join(work, "audio.pcm"), "");
-  truncateSync(join(work, "audio.pcm"), sampleCount * 2);
+  writeFileSync(files.pcm(0), "");
+  truncateSync(files.pcm(0), sampleCount * 2);
+  const area = { directory: files.work, pcm: { path: files.pcm(0), sampleCount } };
 
   const { turns, words } = talk(seconds, random);
   const database = openDatabase(paths.databasePath);
@@ -46,7 +45,7 @@ export async function prepareLastStep(
   for (let block = 0; block * blockPieces < pieces.length; block++) {
     const some = pieces.slice(block * blockPieces, (block + 1) * blockPieces);
     await writeSentenceVoices(
-      directories.sentences,
+      area,
       block,
       some.map(({ speaker }) => voiceOf(speaker)),
     );
@@ -55,7 +54,7 @@ export async function prepareLastStep(
   for (let block = 0; block < blockCount(sampleCount); block++) {
     const { first, end } = blockWindows(sampleCount, block);
     const nobody = new Float32Array((end - first) * WINDOW_FRAMES * LOCAL_SPEAKERS);
-    await BlockActivity.fromProbabilities(first, nobody).write(directories.activity, block);
+    await BlockActivity.fromProbabilities(first, nobody).write(area, block);
   }
   database.transaction(() => {
     enter("decode", 0, { sampleCount, tracks: 1 });

@@ -132,7 +132,7 @@ function deleteCommand(): Command {
       const recordings = new Recordings(store, Date.now);
       const ids = recordings.idsOf(account.id);
       await deleteAccount(store, account, auditor());
-      for (const id of ids) directory.removeRecording(id);
+      for (const id of ids) await directory.filesOf(id).removeAll();
       store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
       print(
         options.json === true,

@@ -101,7 +101,7 @@ function change(name: string, description: string, act: (change: Change) => stri
       const store = openStoreIn(directory);
       const recordings = new Recordings(store, Date.now);
       const recording = requireRecording(recordings, id);
-      const removeFiles = () => directory.removeRecordingAside(id);
+      const removeFiles = () => directory.filesOf(id).removeAll();
       const done = await act({ store, recordings, recording, by: auditor(), removeFiles });
       print(options.json === true, toJson(recordings.get(id) ?? recording), () => done);
     });

@@ -59,7 +59,7 @@ export function recordingRoutes(
           : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
       }
       exports.removeDeleted();
-      await dataDirectory.removeRecordingAside(id);
+      await dataDirectory.filesOf(id).removeAll();
       await recordings.rows.removeDeleted(id);
       await syncDirectory(dataDirectory.uploads);
       return new Response(null, { status: 204 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
 import { Engine } from "../../engine/index.ts";
@@ -61,8 +61,7 @@ const recordingsAtOnce = 2;
 export async function measure(options: MeasureOptions): Promise<Measurement> {
   const { recording: pcm, signal, threads, speechModel: model } = options;
   const directory = mkdtempSync(join(options.directory, "steps-"));
-  const [activityDirectory, embeddingDirectory] = [join(directory, "activity"), join(directory, "embeddings")];
-  for (const each of [activityDirectory, embeddingDirectory]) mkdirSync(each);
+  const area = { directory, pcm };
   let device = "cpu";
   const { files, speechDevice, cudaLibrary, verdictsPath } = options;
   const log = createLogger("silent");
@@ -89,27 +88,26 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     await ready(engine, signal);
     const encoder = await encoderFor(cpuLibrary, options);
     const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
-    const detect = async (block: number) => engine.run("detectBlock", { pcm, block, activityDirectory }, signal);
-    const embed = async (block: number) =>
-      engine.run("embedBlock", { pcm, block, activityDirectory, embeddingDirectory }, signal);
+    const detect = async (block: number) => engine.run("detectBlock", { area, block }, signal);
+    const embed = async (block: number) => engine.run("embedBlock", { area, block }, signal);
     const transcribe = async (chunk: Chunk) =>
-      engine.run("transcribe", { pcm, chunk, model, ...encoder, language: "en" }, signal);
+      engine.run("transcribe", { area, chunk, model, ...encoder, language: "en" }, signal);
 
     options.onStep("warming up");
     await detect(0);
     options.onStep("finding speech");
     const detectSeconds = await timed(() => Promise.all(blocks.map(detect)));
-    const { chunks } = await engine.run("planChunks", { pcm, activityDirectory }, signal);
+    const { chunks } = await engine.run("planChunks", { area }, signal);
     const [first] = chunks;
     if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
     options.onStep("telling speakers apart");
     const diarizeSeconds = await timed(async () => {
       await Promise.all(blocks.map(embed));
-      await engine.run("clusterSpeakers", { pcm, activityDirectory, embeddingDirectory }, signal);
+      await engine.run("clusterSpeakers", { area }, signal);
     });
     options.onStep("finding the language");
     // The first call allocates the recognizer's memory and warms it up.
-    const findLanguage = () => engine.run("detectLanguage", { pcm, chunk: first, model, ...encoder }, signal);
+    const findLanguage = () => engine.run("detectLanguage", { area, chunk: first, model, ...encoder }, signal);
     await findLanguage();
     const languageSeconds = await timed(findLanguage);
 

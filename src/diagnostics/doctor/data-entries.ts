@@ -39,7 +39,7 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
       },
       ...entriesIn(root, paths.root),
     ];
-    for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.listening]) {
+    for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.playback]) {
       const directory = openOrNull(through(root, path.slice(paths.root.length + 1)), constants.O_DIRECTORY);
       if (directory === null) continue;
       held.push(directory);

@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { isOpen, type Recording } from "../../recordings/index.ts";
-import { machineTrouble, machineTroubles } from "../../storage/index.ts";
+import { machineTrouble, machineTroubles, type PlaybackFiles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { areThere, type CopyFiles, copyFilesIn } from "./copy-files.ts";
 import { type ListeningState, noCopy } from "./listening-state.ts";
 import { isKept, makeCopy, type Workplace } from "./make-copy.ts";
 
@@ -21,7 +20,7 @@ export interface ListeningOptions extends Workplace {
 interface Source {
   readonly status: Recording["status"];
   readonly durationSeconds: number;
-  readonly files: CopyFiles;
+  readonly files: PlaybackFiles;
 }
 
 interface Making {
@@ -113,7 +112,7 @@ export class ListeningCopies {
    */
   async catchUp(): Promise<void> {
     const { dataDirectory } = this.#options;
-    const made = new Set(await readdir(dataDirectory.listening));
+    const made = new Set(await readdir(dataDirectory.playback));
     const kept = await readdir(dataDirectory.uploads);
     const uploads = new Set(kept);
     for (const id of this.#failed.keys()) if (!uploads.has(id)) this.#failed.delete(id);
@@ -214,9 +213,10 @@ export class ListeningCopies {
     if (recording === null) return "unknown";
     const { status, durationSeconds } = recording;
     if (isOpen(status)) return "open";
-    if (!existsSync(dataDirectory.uploadPath(id))) return "gone";
+    const { upload, playback } = dataDirectory.filesOf(id);
+    if (!existsSync(upload)) return "gone";
     if (durationSeconds === null) return "silent";
-    return { status, durationSeconds, files: copyFilesIn(dataDirectory.listeningDirectory(id)) };
+    return { status, durationSeconds, files: playback };
   }
 
   /** Returns the recording's duration; null if no copy of it is to be made. */
@@ -255,4 +255,8 @@ export class ListeningCopies {
   #abortGone({ id, controller }: Making): void {
     if (this.#isGone(id)) controller.abort(new Error("the recording is gone"));
   }
+}
+
+function areThere(files: PlaybackFiles): boolean {
+  return existsSync(files.audio) && existsSync(files.waveform);
 }

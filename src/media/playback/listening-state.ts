@@ -1,8 +1,8 @@
-import type { CopyFiles } from "./copy-files.ts";
+import type { PlaybackFiles } from "../../storage/index.ts";
 
 /** Status of a recording's playback copy. Messages can be shown to users unchanged. */
 export type ListeningState =
-  | { readonly state: "ready"; readonly files: CopyFiles }
+  | { readonly state: "ready"; readonly files: PlaybackFiles }
   | {
       readonly state: "making";
       /** Whole per cent; null before the copy has started. */

@@ -2,7 +2,6 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import type { Recordings } from "../../recordings/index.ts";
 import { type DataDirectory, type DiskRoom, syncDirectory } from "../../storage/index.ts";
-import { copyFilesIn } from "./copy-files.ts";
 import { makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
 
 /** Resources that are needed to make copies. */
@@ -17,7 +16,7 @@ export interface Workplace {
 
 /** Returns whether a recording and its upload, from which the copy is made, still exist. */
 export function isKept({ recordings, dataDirectory }: Workplace, id: string): boolean {
-  return recordings.get(id) !== null && existsSync(dataDirectory.uploadPath(id));
+  return recordings.get(id) !== null && existsSync(dataDirectory.filesOf(id).upload);
 }
 
 /**
@@ -36,8 +35,8 @@ export async function makeCopy(
   signal: AbortSignal,
 ): Promise<void> {
   const { dataDirectory, room, ffmpegPath } = workplace;
-  const draft = dataDirectory.listeningDraft(id);
-  const files = copyFilesIn(draft);
+  const recordingFiles = dataDirectory.filesOf(id);
+  const { directory: draft, ...files } = recordingFiles.playbackDraft;
   // A copy is optional, so it must not use the disk space that incoming recordings need.
   using claim = room.claim(roomForListening(durationSeconds), "intake");
   let writtenBytes = 0;
@@ -52,21 +51,21 @@ export async function makeCopy(
     await mkdir(draft, { mode: 0o700 });
     await makeListeningCopy({
       ...{ ffmpegPath, durationSeconds, onProgress, signal },
-      inputPath: dataDirectory.uploadPath(id),
+      inputPath: recordingFiles.upload,
       audioPath: files.audio,
       waveformPath: files.waveform,
       // A limit that was lowered after the recording was decoded must not change the times.
       maxSeconds: Math.max(workplace.maxSeconds(), Math.ceil(durationSeconds)),
     });
     await syncDirectory(draft);
-    const place = dataDirectory.listeningDirectory(id);
+    const place = recordingFiles.playback.directory;
     // The folder exists only if one of its files was removed.
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
-    await syncDirectory(dataDirectory.listening);
+    await syncDirectory(dataDirectory.playback);
   } finally {
     await rm(draft, { recursive: true, force: true });
     // A recording's upload is removed before its copy. A copy that is renamed into place after that is removed here.
-    if (!isKept(workplace, id)) await dataDirectory.removeListeningAside(id);
+    if (!isKept(workplace, id)) await recordingFiles.removePlayback();
   }
 }

@@ -1,5 +1,4 @@
-import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
-import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { LOCAL_SPEAKERS, readBlock, WINDOW_FRAMES, type WorkArea, writeBlock } from "../../timeline/index.ts";
 
 const MARK = "TAC2";
 const WINDOW_BYTES = WINDOW_FRAMES * LOCAL_SPEAKERS;
@@ -21,14 +20,14 @@ export class BlockActivity {
     return new BlockActivity(firstWindow, levels.length / WINDOW_BYTES, levels);
   }
 
-  static async read(directory: string, block: number): Promise<BlockActivity> {
-    const { firstWindow, count, body } = await readBlockFile(blockPath(directory, block), MARK);
+  static async read(area: WorkArea, block: number): Promise<BlockActivity> {
+    const { firstWindow, count, body } = await readBlock(area, "activity", block, MARK);
     return new BlockActivity(firstWindow, count, body);
   }
 
   /** Writes the block atomically. */
-  async write(directory: string, block: number): Promise<void> {
-    await writeBlockFile(blockPath(directory, block), MARK, {
+  async write(area: WorkArea, block: number): Promise<void> {
+    await writeBlock(area, "activity", block, MARK, {
       firstWindow: this.firstWindow,
       count: this.windows,
       recordBytes: WINDOW_BYTES,

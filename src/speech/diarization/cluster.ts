@@ -3,10 +3,10 @@ import {
   FRAME_SAMPLES,
   HOP_FRAMES,
   LOCAL_SPEAKERS,
-  type PcmFile,
   SAMPLE_RATE,
   type Turn,
   WINDOW_FRAMES,
+  type WorkArea,
 } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
@@ -26,9 +26,8 @@ import { lineIn, withoutLine } from "./without-line.ts";
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
 
 interface Recording {
-  blocks: number;
-  activityDirectory: string;
-  embeddingDirectory: string;
+  readonly blocks: number;
+  readonly area: WorkArea;
 }
 
 /**
@@ -36,10 +35,11 @@ interface Recording {
  * are ordered by start and overlap if several people speak at once. Memory holds one block and at most 1,200 voices,
  * regardless of the recording's length.
  */
-export async function cluster(pcm: PcmFile, activityDirectory: string, embeddingDirectory: string): Promise<Turn[]> {
-  const recording = { blocks: blockCount(pcm.sampleCount), activityDirectory, embeddingDirectory };
+export async function cluster(area: WorkArea): Promise<Turn[]> {
+  const { sampleCount } = area.pcm;
+  const recording = { blocks: blockCount(sampleCount), area };
   const centroids = await findSpeakers(recording);
-  const turns = new TurnFinder(centroids.length, pcm.sampleCount / SAMPLE_RATE);
+  const turns = new TurnFinder(centroids.length, sampleCount / SAMPLE_RATE);
   const average = new FrameAverage(centroids.length, (frame, values) => turns.add(frame, values));
   for await (const { activity, window, voices } of windows(recording)) {
     const speakers = speakersByFrame(voices, centroids);
@@ -94,11 +94,11 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
 }
 
 /** Returns the mean channel component of a recording's fragments (see `lineIn`); 0 if there are none. */
-async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number> {
+async function lineOf({ blocks, area }: Recording): Promise<number> {
   let sum = 0;
   let count = 0;
   for (let block = 0; block < blocks; block++) {
-    for (const { pieces } of await readVoices(embeddingDirectory, block)) {
+    for (const { pieces } of await readVoices(area, block)) {
       for (const { embedding } of pieces) sum += lineIn(embedding);
       count += pieces.length;
     }
@@ -110,10 +110,10 @@ async function lineOf({ blocks, embeddingDirectory }: Recording): Promise<number
  * Yields all windows of a recording in order, each with its voices without their channel component. Memory holds one
  * block at a time.
  */
-async function* windows({ blocks, activityDirectory, embeddingDirectory }: Recording) {
+async function* windows({ blocks, area }: Recording) {
   for (let block = 0; block < blocks; block++) {
-    const activity = await BlockActivity.read(activityDirectory, block);
-    const heard = (await readVoices(embeddingDirectory, block)).map((voice) => ({
+    const activity = await BlockActivity.read(area, block);
+    const heard = (await readVoices(area, block)).map((voice) => ({
       ...voice,
       pieces: voice.pieces.map((piece) => ({ ...piece, embedding: withoutLine(piece.embedding) })),
     }));

@@ -2,13 +2,13 @@ import {
   BLOCK_SECONDS,
   blockCount,
   frameSeconds,
-  type PcmFile,
+  hasBlock,
   SAMPLE_RATE,
   type Span,
   secondsOf,
   WINDOW_SAMPLES,
+  type WorkArea,
 } from "../../timeline/index.ts";
-import { isWholeBlock } from "./block-file.ts";
 import { embedAll } from "./models.ts";
 import type { DiarizationModels } from "./open-models.ts";
 import { PcmReader } from "./pcm.ts";
@@ -41,12 +41,11 @@ export function heardLength(sentence: Span): number {
  */
 export async function embedSentences(
   models: DiarizationModels,
-  pcm: PcmFile,
+  area: WorkArea,
   sentences: readonly Span[],
-  embeddingDirectory: string,
 ): Promise<readonly Float32Array[]> {
-  await using reader = await PcmReader.open(pcm);
-  const pieces = new PiecesNear(pcm, embeddingDirectory);
+  await using reader = await PcmReader.open(area.pcm);
+  const pieces = new PiecesNear(area);
   const known: (Float32Array | null)[] = [];
   const sounds: Float32Array[] = [];
   for (const sentence of sentences) {
@@ -95,15 +94,12 @@ async function soundOf(reader: PcmReader, sentence: Span): Promise<Float32Array>
 class PiecesNear {
   private readonly blocks = new Map<number, readonly VoicePiece[]>();
 
-  constructor(
-    private readonly pcm: PcmFile,
-    private readonly embeddingDirectory: string,
-  ) {}
+  constructor(private readonly area: WorkArea) {}
 
   /** Returns all fragments of the blocks whose windows reach into a span. */
   async about({ startSeconds, endSeconds }: Span): Promise<VoicePiece[]> {
     const first = Math.max(0, Math.floor((startSeconds - WINDOW_SAMPLES / SAMPLE_RATE) / BLOCK_SECONDS));
-    const last = Math.min(blockCount(this.pcm.sampleCount) - 1, Math.floor(endSeconds / BLOCK_SECONDS));
+    const last = Math.min(blockCount(this.area.pcm.sampleCount) - 1, Math.floor(endSeconds / BLOCK_SECONDS));
     for (const block of this.blocks.keys()) if (block < first) this.blocks.delete(block);
     const near: VoicePiece[] = [];
     for (let block = first; block <= last; block++) {
@@ -115,7 +111,7 @@ class PiecesNear {
   }
 
   private async read(block: number): Promise<readonly VoicePiece[]> {
-    if (!(await isWholeBlock(this.embeddingDirectory, block))) return [];
-    return (await readVoices(this.embeddingDirectory, block)).flatMap(({ pieces }) => pieces);
+    if (!(await hasBlock(this.area, "embeddings", block))) return [];
+    return (await readVoices(this.area, block)).flatMap(({ pieces }) => pieces);
   }
 }

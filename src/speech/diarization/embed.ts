@@ -4,6 +4,7 @@ import {
   type PcmFile,
   SAMPLE_RATE,
   WINDOW_SAMPLES,
+  type WorkArea,
   windowSample,
 } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
@@ -20,18 +21,12 @@ const LEAST_SAMPLES = 0.8 * SAMPLE_RATE;
 const MOST_SAMPLES = 3 * SAMPLE_RATE;
 
 /**
- * Embeds the clean speech of every local speaker of one block and stores it atomically in `embeddingDirectory`. Needs
+ * Embeds the clean speech of every local speaker of one block and stores it atomically in the work area. Needs
  * the block's activity. Takes about 0.8 % of the block's duration on two threads.
  */
-export async function embedBlock(
-  models: DiarizationModels,
-  pcm: PcmFile,
-  block: number,
-  activityDirectory: string,
-  embeddingDirectory: string,
-): Promise<void> {
-  const activity = await BlockActivity.read(activityDirectory, block);
-  const sound = await soundOf(pcm, activity);
+export async function embedBlock(models: DiarizationModels, area: WorkArea, block: number): Promise<void> {
+  const activity = await BlockActivity.read(area, block);
+  const sound = await soundOf(area.pcm, activity);
   const sounds: Float32Array[] = [];
   const known = new KnownPieces();
   const heard = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window))
@@ -50,7 +45,7 @@ export async function embedBlock(
     ...voice,
     pieces: parts.map(({ start, end, from }) => ({ start, end, embedding: embeddings[from] ?? new Float32Array() })),
   }));
-  await writeVoices(embeddingDirectory, block, activity.firstWindow, voices);
+  await writeVoices(area, block, activity.firstWindow, voices);
 
   function add(samples: Float32Array): number {
     return sounds.push(atLeast(samples)) - 1;

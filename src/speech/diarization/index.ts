@@ -6,7 +6,6 @@
  * each block, then `cluster`. Once the sentences are known, run `embedSentences` on some at a time, then
  * `speakersByVoice`. Blocks are independent, so a step can resume after the last completed block.
  */
-export { isWholeBlock } from "./block-file.ts";
 export { packChunks } from "./chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock, segmentGrid } from "./detect.ts";

@@ -1,4 +1,4 @@
-import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
 import { likeness } from "./likeness.ts";
 import { addScaled, dot, unit } from "./vectors.ts";
 import { withoutLine } from "./without-line.ts";
@@ -16,7 +16,7 @@ export interface HeardSpeech {
  * Writes the embeddings of consecutive sentences, without their channel component, as one block. The write is atomic.
  */
 export async function writeSentenceVoices(
-  directory: string,
+  area: WorkArea,
   block: number,
   voices: readonly Float32Array[],
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function writeSentenceVoices(
   for (const [index, voice] of voices.entries()) body.set(withoutLine(voice), index * size);
   const recordBytes = size * Float32Array.BYTES_PER_ELEMENT;
   const file = { firstWindow: 0, count: voices.length, recordBytes, body: new Uint8Array(body.buffer) };
-  await writeBlockFile(blockPath(directory, block), MARK, file);
+  await writeBlock(area, "sentences", block, MARK, file);
 }
 
 /**
@@ -35,18 +35,18 @@ export async function writeSentenceVoices(
  * With CAM++, wrongly assigned sentences of the built dialogues had a similarity of 0.10 to 0.27 to their assigned
  * speaker. Their similarity to the right speaker was 0.74 to 0.76. Words with a wrong speaker fell from 0.6 to 0.4 %
  * there. On dialogues assembled from short fragments of other people's speech, they fell from 9.8 to 9.1 %.
- * @param sentences all sentences whose voices are in the blocks of `directory`, in order
+ * @param sentences all sentences whose voices are in the blocks of the work area, in order
  */
-export async function speakersByVoice(directory: string, sentences: readonly HeardSpeech[]): Promise<number[]> {
+export async function speakersByVoice(area: WorkArea, sentences: readonly HeardSpeech[]): Promise<number[]> {
   const known = new Map<number, Float32Array>();
-  for await (const [{ speaker, seconds }, voice] of withVoices(directory, sentences)) {
+  for await (const [{ speaker, seconds }, voice] of withVoices(area, sentences)) {
     const sum = known.get(speaker) ?? new Float32Array(voice.length);
     addScaled(sum, voice, seconds);
     known.set(speaker, sum);
   }
   const means = new Map([...known].map(([speaker, sum]) => [speaker, unit(sum)]));
   const speakers: number[] = [];
-  for await (const [{ speaker, seconds }, voice] of withVoices(directory, sentences)) {
+  for await (const [{ speaker, seconds }, voice] of withVoices(area, sentences)) {
     const rest = known.get(speaker)?.slice() ?? new Float32Array(voice.length);
     addScaled(rest, voice, -seconds);
     speakers.push(clearSpeaker(speaker, voice, rest, means));
@@ -79,15 +79,15 @@ function clearSpeaker(
 }
 
 async function* withVoices(
-  directory: string,
+  area: WorkArea,
   sentences: readonly HeardSpeech[],
 ): AsyncGenerator<[HeardSpeech, Float32Array]> {
   let at = 0;
   for (let block = 0; at < sentences.length; block++) {
-    const { count, recordBytes, body } = await readBlockFile(blockPath(directory, block), MARK);
+    const { count, recordBytes, body } = await readBlock(area, "sentences", block, MARK);
     for (let record = 0; record < count; record++, at++) {
       const sentence = sentences[at];
-      if (sentence === undefined) throw new Error(`the voices in ${directory} are more than the sentences`);
+      if (sentence === undefined) throw new Error(`the voices in ${area.directory} are more than the sentences`);
       const size = recordBytes / Float32Array.BYTES_PER_ELEMENT;
       yield [sentence, new Float32Array(body.buffer, body.byteOffset + record * recordBytes, size)];
     }

@@ -1,4 +1,4 @@
-import { blockCount, frameSeconds, type PcmFile, SAMPLE_RATE, type Span } from "../../timeline/index.ts";
+import { blockCount, frameSeconds, SAMPLE_RATE, type Span, type WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { cutRun, lengthSeconds, type Run } from "./cut.ts";
 import { FrameAverage } from "./frame-average.ts";
@@ -20,12 +20,13 @@ const LONGEST_SECONDS = 29;
  * overlap; the list is empty if nobody speaks. No region is longer than 29 s. Longer speech is cut at its weakest
  * frame, and the next region begins there. Reads one block at a time, and only the samples of speech that must be cut.
  */
-export async function speechRegions(pcm: PcmFile, activityDirectory: string): Promise<Span[]> {
+export async function speechRegions(area: WorkArea): Promise<Span[]> {
+  const { pcm } = area;
   await using reader = await PcmReader.open(pcm);
   const finder = new RegionFinder(pcm.sampleCount / SAMPLE_RATE, reader);
   const average = new FrameAverage(1, (frame, values) => finder.add(frame, values[0] ?? 0));
   for (let block = 0; block < blockCount(pcm.sampleCount); block++) {
-    const activity = await BlockActivity.read(activityDirectory, block);
+    const activity = await BlockActivity.read(area, block);
     for (let window = 0; window < activity.windows; window++) {
       average.add((frame) => activity.speech(window, frame));
     }

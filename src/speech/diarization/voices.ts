@@ -1,4 +1,4 @@
-import { blockPath, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
 import type { Stretch } from "./clean-speech.ts";
 import { addScaled, unit } from "./vectors.ts";
 
@@ -35,7 +35,7 @@ export function wholeVoice({ pieces }: Voice): Float32Array {
 
 /** Writes the voices of a block atomically, one record for each fragment. */
 export async function writeVoices(
-  directory: string,
+  area: WorkArea,
   block: number,
   firstWindow: number,
   voices: readonly Voice[],
@@ -54,12 +54,12 @@ export async function writeVoices(
     view.setUint32(at + 12, piece.end, true);
     new Float32Array(body.buffer, at + META_BYTES, size).set(piece.embedding);
   });
-  await writeBlockFile(blockPath(directory, block), MARK, { firstWindow, count: records.length, recordBytes, body });
+  await writeBlock(area, "embeddings", block, MARK, { firstWindow, count: records.length, recordBytes, body });
 }
 
 /** Reads the voices of a block, ordered by window. */
-export async function readVoices(directory: string, block: number): Promise<Voice[]> {
-  const { count, recordBytes, body } = await readBlockFile(blockPath(directory, block), MARK);
+export async function readVoices(area: WorkArea, block: number): Promise<Voice[]> {
+  const { count, recordBytes, body } = await readBlock(area, "embeddings", block, MARK);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const size = (recordBytes - META_BYTES) / Float32Array.BYTES_PER_ELEMENT;
   const voices: Voice[] = [];

@@ -111,7 +111,7 @@ function openAll(paths: DataPaths, uploads: readonly Upload[], held: ReadonlyMap
   const opened = new Map(held);
   for (const { id, isOpen } of uploads) {
     if (!isOpen || opened.has(id)) continue;
-    const file = openIfThere(paths.uploadPath(id));
+    const file = openIfThere(paths.filesOf(id).upload);
     if (file !== null) opened.set(id, file);
   }
   return opened;
@@ -138,7 +138,7 @@ function writeArchive(paths: DataPaths, snapshot: string, target: NewFile, held:
     }
   };
   add(databaseName, snapshot, undefined);
-  for (const { id } of uploadsIn(snapshot)) add(uploadName(id), paths.uploadPath(id), held.get(id));
+  for (const { id } of uploadsIn(snapshot)) add(uploadName(id), paths.filesOf(id).upload, held.get(id));
   const manifest: Manifest = { format: "transcribe-backup", version: 1, files };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   target.write(tarHeader({ name: manifestName, sizeBytes: text.length }));

@@ -27,7 +27,7 @@ describe.if(ready)("the copy of a recording", () => {
     expect((await readWaveform(state.files.waveform, { most: 1000 })).peaks.length).toBe(110);
     expect(statSync(state.files.audio).size).toBeWithin(20_000, 60_000);
     expect(place.listening).toEqual([id]);
-    expect(statSync(place.dataDirectory.listeningDirectory(id)).mode & 0o077).toBe(0);
+    expect(statSync(place.dataDirectory.filesOf(id).playback.directory).mode & 0o077).toBe(0);
   });
 
   test("waits for recordings in hand, unless somebody opens it", async () => {
@@ -86,7 +86,7 @@ describe.if(ready)("the copy of a recording", () => {
     const silent = await place.enter(speech);
     place.recordings.fail(silent, { reason: "no_speech" });
     const gone = await place.completed(speech, speechSeconds);
-    rmSync(place.dataDirectory.uploadPath(gone));
+    rmSync(place.dataDirectory.filesOf(gone).upload);
     const unknown = Bun.randomUUIDv7();
     const said = [open, silent, gone, unknown].map((id) => place.copies.ask(id));
     const none = (words: string) => ({ state: "none" as const, message: expect.stringContaining(words) });
@@ -182,10 +182,10 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     place.copies.add(id);
     await place.untilBegun(id);
     place.recordings.delete(id);
-    await place.dataDirectory.removeRecordingAside(id);
+    await place.dataDirectory.filesOf(id).removeAll();
     await until(() => !isAtWorkOn(folder.path));
     await place.copies.stop();
-    expect([place.listening, existsSync(place.dataDirectory.uploadPath(id))]).toEqual([[], false]);
+    expect([place.listening, existsSync(place.dataDirectory.filesOf(id).upload)]).toEqual([[], false]);
   }, 60_000);
 
   test("one whose upload goes with retention goes too, made or in the making", async () => {

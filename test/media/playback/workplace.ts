@@ -40,7 +40,7 @@ export class Workplace {
   /** Enters a recording as it was sent. */
   async enter(path: string): Promise<string> {
     const { id } = this.recordings.create(newRecording(newRecordingId(this.now++), this.#accountId));
-    await copyFile(path, this.dataDirectory.uploadPath(id));
+    await copyFile(path, this.dataDirectory.filesOf(id).upload);
     return id;
   }
 
@@ -67,7 +67,7 @@ export class Workplace {
   }
 
   get listening(): string[] {
-    return readdirSync(this.dataDirectory.listening).sort();
+    return readdirSync(this.dataDirectory.playback).sort();
   }
 }
 

@@ -95,7 +95,11 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         });
         try {
           const span = { startSeconds: 0, endSeconds: 4 };
-          const params = { pcm: { path, sampleCount }, chunk: { ...span, speech: [span] }, model: basePath };
+          const params = {
+            area: { directory: "/", pcm: { path, sampleCount } },
+            chunk: { ...span, speech: [span] },
+            model: basePath,
+          };
           const { probabilities } = await engine.run("detectLanguage", params, new AbortController().signal);
           expect(probabilities.en).toBeGreaterThan(0.9);
           const failure = { message: expect.stringContaining(reason), outOfMemory: false };
@@ -145,7 +149,11 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       try {
         while (engine.status().workers.filter(({ state }) => state === "ready").length < 2) await Bun.sleep(20);
         const span = { startSeconds: 0, endSeconds: 4 };
-        const params = { pcm: { path, sampleCount }, chunk: { ...span, speech: [span] }, model: basePath };
+        const params = {
+          area: { directory: "/", pcm: { path, sampleCount } },
+          chunk: { ...span, speech: [span] },
+          model: basePath,
+        };
         const told: string[] = [];
         const tries = { deaths: 0, begins: () => told.push("begins"), died: (how: string) => told.push(how) };
         // It would take a CPU that plays the GPU a minute to hear them.

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type WorkerDeath, type WorkerStart } from "../../../src/engine/index.ts";
@@ -61,11 +60,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
 
   /** Finds speech and voices with a worker of that environment, and tells what did it, and how its workers ended. */
   async function work(environment: Readonly<Record<string, string>>, onGpu: readonly SpeakerPart[]) {
-    const directories = {
-      activityDirectory: join(directory.path, "activity"),
-      embeddingDirectory: join(directory.path, "voices"),
-    };
-    for (const each of Object.values(directories)) mkdirSync(each, { recursive: true });
+    const area = { directory: directory.path, pcm };
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
     const start: WorkerStart = {
       ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
@@ -83,12 +78,12 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
       log: createLogger("silent"),
     });
     try {
-      await engine.run("detectBlock", { pcm, block: 0, ...directories }, never);
-      await engine.run("embedBlock", { pcm, block: 0, ...directories }, never);
+      await engine.run("detectBlock", { area, block: 0 }, never);
+      await engine.run("embedBlock", { area, block: 0 }, never);
     } finally {
       await engine.close();
     }
-    return { done, deaths, voices: await readVoices(directories.embeddingDirectory, 0) };
+    return { done, deaths, voices: await readVoices(area, 0) };
   }
 
   test("a worker finds the voices that the CPU finds, and where the device is lost, the CPU does what was begun", async () => {
@@ -139,7 +134,7 @@ test.skipIf(!canRun)(
     try {
       const path = join(directory.path, "pcm");
       await Bun.write(path, new Int16Array(16_000));
-      const params = { pcm: { path, sampleCount: 16_000 }, block: 0, activityDirectory: directory.path };
+      const params = { area: { directory: directory.path, pcm: { path, sampleCount: 16_000 } }, block: 0 };
       await engine.run("detectBlock", params, never);
       expect(deaths).toEqual([expect.objectContaining({ gpuFailure: expect.objectContaining({ part: "speakers" }) })]);
     } finally {

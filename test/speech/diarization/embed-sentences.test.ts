@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, truncateSync } from "node:fs";
-import { blockPath } from "../../../src/speech/diarization/block-file.ts";
+import { join } from "node:path";
 import { embedSentences, voiceWithin } from "../../../src/speech/diarization/embed-sentences.ts";
 import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
@@ -86,10 +86,10 @@ describe("sentences", () => {
   const known = [1, 0];
 
   test("are heard by themselves only where their voices are not known, in their middle where they are long", async () => {
-    await withBlocks(talk, async (pcm, _activity, embeddings) => {
+    await withBlocks(talk, async (area) => {
       const fake = models();
       const sentences = [span(10, 20), span(119, 124), span(150, 151), span(160, 170), span(185, 200)];
-      const voices = await embedSentences(fake, pcm, sentences, embeddings);
+      const voices = await embedSentences(fake, area, sentences);
       expect(voices.map((voice) => [...voice].map((value) => Number(value.toFixed(1))))).toEqual([
         known,
         known,
@@ -105,10 +105,10 @@ describe("sentences", () => {
     ["deleted", (file: string) => rmSync(file)],
     ["cut short", (file: string) => truncateSync(file, 100)],
   ])("are all heard in a block whose file was %s", async (_name, harm) => {
-    await withBlocks(talk, async (pcm, _activity, embeddings) => {
-      harm(blockPath(embeddings, 0));
+    await withBlocks(talk, async (area) => {
+      harm(join(area.directory, "embeddings/000000.block"));
       const fake = models();
-      await embedSentences(fake, pcm, [span(10, 20), span(30, 31)], embeddings);
+      await embedSentences(fake, area, [span(10, 20), span(30, 31)]);
       expect(fake.heard).toBe(2);
     });
   });

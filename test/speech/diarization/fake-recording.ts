@@ -11,7 +11,7 @@ import {
   LOCAL_SPEAKERS,
   WINDOW_FRAMES,
 } from "../../../src/timeline/grid.ts";
-import type { PcmFile } from "../../../src/timeline/index.ts";
+import type { WorkArea } from "../../../src/timeline/index.ts";
 
 /** What models would say about a recording: frames of speech, by local speaker, and the voices of a window. */
 export interface FakeRecording {
@@ -24,16 +24,11 @@ export interface FakeRecording {
 }
 
 /** Writes the block files that the models would have led to, and removes them at the end. */
-export async function withBlocks<T>(
-  recording: FakeRecording,
-  use: (pcm: PcmFile, activity: string, embeddings: string) => Promise<T>,
-): Promise<T> {
+export async function withBlocks<T>(recording: FakeRecording, use: (area: WorkArea) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), "blocks-"));
-  const [activity, embeddings] = [join(directory, "activity"), join(directory, "embeddings")];
   const sampleCount = recording.frames * FRAME_SAMPLES;
+  const area = { directory, pcm: { path: join(directory, "recording.pcm"), sampleCount } };
   try {
-    await Bun.write(join(activity, ".keep"), "");
-    await Bun.write(join(embeddings, ".keep"), "");
     for (let block = 0; block < blockCount(sampleCount); block++) {
       const { first, end } = blockWindows(sampleCount, block);
       const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
@@ -42,11 +37,10 @@ export async function withBlocks<T>(
         const frame = window * HOP_FRAMES + Math.floor((index % perWindow) / LOCAL_SPEAKERS);
         return frame < recording.frames ? recording.activity(frame, index % LOCAL_SPEAKERS) : 0;
       });
-      await BlockActivity.fromProbabilities(first, probabilities).write(activity, block);
+      await BlockActivity.fromProbabilities(first, probabilities).write(area, block);
       const voices = Array.from({ length: end - first }, (_, i) => recording.voices?.(first + i) ?? []).flat();
-      await writeVoices(embeddings, block, first, voices);
+      await writeVoices(area, block, first, voices);
     }
-    const path = join(directory, "recording.pcm");
     const { amplitude } = recording;
     const pcm = new Int16Array(sampleCount);
     if (amplitude !== undefined) {
@@ -55,8 +49,8 @@ export async function withBlocks<T>(
         pcm[at] = at % 2 === 0 ? value : -value;
       }
     }
-    await Bun.write(path, pcm);
-    return await use({ path, sampleCount }, activity, embeddings);
+    await Bun.write(area.pcm.path, pcm);
+    return await use(area);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -42,9 +42,7 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
 
 test("a voice keeps its number from the first hour to the last, though others spoke all the time between", async () => {
   const speakerOf = (turn: number, turns: number) => (turn < 20 || turn >= turns - 20 ? 0 : 1 + (turn % 3));
-  const found = await withBlocks(fakeTalk(3, speakerOf), (pcm, activity, embeddings) =>
-    cluster(pcm, activity, embeddings),
-  );
+  const found = await withBlocks(fakeTalk(3, speakerOf), cluster);
   expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0, 1, 2, 3]));
   expect(found[0]?.speaker).toBe(0);
   expect(found.at(-1)?.speaker).toBe(0);
@@ -54,20 +52,18 @@ test("a voice keeps its number from the first hour to the last, though others sp
 test("one voice stays one voice, however long it speaks", async () => {
   const found = await withBlocks(
     fakeTalk(2, () => 0),
-    (pcm, activity, embeddings) => cluster(pcm, activity, embeddings),
+    cluster,
   );
   expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0]));
 });
 
 test("who speaks for half a minute in two hours is still somebody", async () => {
   const speakerOf = (turn: number, turns: number) => (turn >= turns / 2 && turn < turns / 2 + 3 ? 9 : turn % 2);
-  const found = await withBlocks(fakeTalk(2, speakerOf), (pcm, activity, embeddings) =>
-    cluster(pcm, activity, embeddings),
-  );
+  const found = await withBlocks(fakeTalk(2, speakerOf), cluster);
   expect(new Set(found.map((turn) => turn.speaker)).size).toBe(3);
 });
 
 test("silence has no turns", async () => {
   const silence = { frames: 10_000, activity: () => 0 };
-  expect(await withBlocks(silence, (pcm, activity, embeddings) => cluster(pcm, activity, embeddings))).toEqual([]);
+  expect(await withBlocks(silence, cluster)).toEqual([]);
 });

@@ -49,9 +49,10 @@ describe.skipIf(!available("speech beside louder speech", ...recordings.map(corp
       const values = parts.flatMap((part) => Array.from(part, (sample) => Math.round(sample * 32_767)));
       const pcm = { path: join(directory, "pcm"), sampleCount: values.length };
       await Bun.write(pcm.path, Int16Array.from(values));
-      await detectBlock(models, pcm, 0, directory);
+      const area = { directory, pcm };
+      await detectBlock(models, area, 0);
       const end = start + between.length / SAMPLE_RATE;
-      return (await speechRegions(pcm, directory)).reduce((sum, { startSeconds, endSeconds }) => {
+      return (await speechRegions(area)).reduce((sum, { startSeconds, endSeconds }) => {
         const from = Math.max(startSeconds, start + edgeSeconds);
         return sum + Math.max(0, Math.min(endSeconds, end - edgeSeconds) - from);
       }, 0);

@@ -41,19 +41,14 @@ export async function decode(recording: string, target: string, filters = "anull
 export async function diarize(models: DiarizationModels, pcm: PcmFile) {
   const directory = await mkdtemp(join(tmpdir(), "diarization-"));
   try {
-    const activity = join(directory, "activity");
-    const embeddings = join(directory, "embeddings");
-    await Bun.write(join(activity, ".keep"), "");
-    await Bun.write(join(embeddings, ".keep"), "");
+    const area = { directory, pcm };
     const started = performance.now();
-    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, pcm, block, activity);
-    const regions = await speechRegions(pcm, activity);
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+    const regions = await speechRegions(area);
     const detected = performance.now();
-    for (let block = 0; block < blockCount(pcm.sampleCount); block++) {
-      await embedBlock(models, pcm, block, activity, embeddings);
-    }
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
     const embedded = performance.now();
-    const turns = await cluster(pcm, activity, embeddings);
+    const turns = await cluster(area);
     const milliseconds = {
       detect: detected - started,
       embed: embedded - detected,

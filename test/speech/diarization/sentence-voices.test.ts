@@ -15,10 +15,11 @@ const ben = voice(0, 1);
 /** Whose the sentences are by their voices, which are laid down in blocks of so many. */
 async function compared(sentences: readonly HeardSpeech[], voices: readonly Float32Array[], perBlock: number) {
   using directory = temporaryDirectory();
+  const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
   for (let from = 0; from < voices.length; from += perBlock) {
-    await writeSentenceVoices(directory.path, from / perBlock, voices.slice(from, from + perBlock));
+    await writeSentenceVoices(area, from / perBlock, voices.slice(from, from + perBlock));
   }
-  return await speakersByVoice(directory.path, sentences);
+  return await speakersByVoice(area, sentences);
 }
 
 describe("a sentence heard by itself", () => {

@@ -22,8 +22,9 @@ afterAll(async () => {
 });
 
 async function spokenSeconds(pcm: PcmFile): Promise<number> {
-  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, pcm, block, directory);
-  const regions = await speechRegions(pcm, directory);
+  const area = { directory, pcm };
+  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+  const regions = await speechRegions(area);
   return regions.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
 }
 

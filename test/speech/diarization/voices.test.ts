@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { blockPath, writeBlockFile } from "../../../src/speech/diarization/block-file.ts";
 import { readVoices, type Voice, wholeVoice, writeVoices } from "../../../src/speech/diarization/voices.ts";
+import { writeBlock } from "../../../src/timeline/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const piece = (start: number, end: number, ...embedding: number[]) => ({
@@ -16,17 +16,19 @@ test("voices are read as they were written, whatever the size of the model's emb
     { window: 8, local: 2, cleanFrames: 90, pieces: [piece(720, 810, 0, 1, 0)] },
   ];
   using directory = temporaryDirectory();
-  await writeVoices(directory.path, 3, 7, voices);
-  expect(await readVoices(directory.path, 3)).toEqual(voices);
-  await writeVoices(directory.path, 4, 9, []);
-  expect(await readVoices(directory.path, 4)).toEqual([]);
+  const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
+  await writeVoices(area, 3, 7, voices);
+  expect(await readVoices(area, 3)).toEqual(voices);
+  await writeVoices(area, 4, 9, []);
+  expect(await readVoices(area, 4)).toEqual([]);
 });
 
 test("a block of an earlier version is refused, not misread", async () => {
   using directory = temporaryDirectory();
+  const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
   const block = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array() };
-  await writeBlockFile(blockPath(directory.path, 0), "TVO1", block);
-  await expect(readVoices(directory.path, 0)).rejects.toThrow("is no TVO2 block");
+  await writeBlock(area, "embeddings", 0, "TVO1", block);
+  await expect(readVoices(area, 0)).rejects.toThrow("is no TVO2 block");
 });
 
 test("a whole voice is the mean of its pieces by their lengths", () => {

@@ -51,12 +51,13 @@ async function joinedPcm(names: readonly string[]) {
 /** Errors in what is written for the clips, end to end, against what is said in them. */
 async function errorsOf(names: readonly string[]) {
   const pcm = await joinedPcm(names);
+  const area = { directory, pcm };
   await using reader = await PcmReader.open(pcm);
   const models = await openModels();
   const state = openBase().createState();
   try {
-    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, pcm, block, directory);
-    const chunks = packChunks(await speechRegions(pcm, directory), pcm.sampleCount / 16_000);
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+    const chunks = packChunks(await speechRegions(area), pcm.sampleCount / 16_000);
     let text = "";
     for (const { startSeconds, endSeconds } of chunks) {
       const first = Math.floor(startSeconds * 16_000);

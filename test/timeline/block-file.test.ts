@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { blockPath, isWholeBlock, readBlockFile, writeBlockFile } from "../../../src/speech/diarization/block-file.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { blockPath, isWholeBlock, readBlockFile, writeBlockFile } from "../../src/timeline/block-file.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const body = Uint8Array.from({ length: 120 }, (_, index) => index);
 const block = { firstWindow: 7, count: 10, recordBytes: 12, body };

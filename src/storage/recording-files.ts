@@ -1,0 +1,90 @@
+import { mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { DataPaths } from "./data-paths.ts";
+
+/** A recording's playback copy for a browser. Either both files exist or neither. */
+export interface PlaybackFiles {
+  readonly directory: string;
+  /** Opus in WebM, mono, with cues. */
+  readonly audio: string;
+  readonly waveform: string;
+}
+
+/**
+ * All files of one recording. Nothing else joins their paths.
+ *
+ * The constructor takes an id from anywhere, and creates nothing.
+ */
+export class RecordingFiles {
+  /** The recording as it was sent, or a link to it. */
+  readonly upload: string;
+  /** The files of steps. They exist while the recording is open, and are removed when it is terminal. */
+  readonly work: string;
+  /** The playback copy, which is made from the upload and removed with it. */
+  readonly playback: PlaybackFiles;
+  /** The playback copy that is being made. */
+  readonly playbackDraft: PlaybackFiles;
+
+  /** @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere */
+  constructor({ uploads, work, playback }: Pick<DataPaths, "uploads" | "work" | "playback">, recordingId: string) {
+    const id = requireRecordingId(recordingId);
+    this.upload = join(uploads, id);
+    this.work = join(work, id);
+    this.playback = playbackFiles(join(playback, id));
+    this.playbackDraft = playbackFiles(join(playback, `${id}.part`));
+  }
+
+  /** Creates the directory of step files. */
+  prepareWork(): void {
+    mkdirSync(this.work, { recursive: true, mode: 0o700 });
+  }
+
+  /** Returns the path of a track's PCM. The second track of a call is the other party. */
+  pcm(track: 0 | 1): string {
+    return join(this.work, track === 0 ? "audio.pcm" : "audio-1.pcm");
+  }
+
+  /** Returns the directory of a track's block files, and creates it; the first track uses the directory itself. */
+  trackDirectory(track: number): string {
+    if (track === 0) return this.work;
+    const directory = join(this.work, `track-${track}`);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return directory;
+  }
+
+  /** Removes the files of steps. A recording of several days has thousands of them. */
+  async removeWork(): Promise<void> {
+    await rm(this.work, { recursive: true, force: true });
+  }
+
+  /** Removes the playback copy, including one that is being made. */
+  async removePlayback(): Promise<void> {
+    for (const { directory } of [this.playbackDraft, this.playback]) {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  /** Removes every file. */
+  async removeAll(): Promise<void> {
+    await this.removeWork();
+    await rm(this.upload, { force: true });
+    // After the upload: code that makes a playback copy meanwhile checks for the upload once the copy has its name.
+    await this.removePlayback();
+  }
+}
+
+function playbackFiles(directory: string): PlaybackFiles {
+  return { directory, audio: join(directory, "audio.webm"), waveform: join(directory, "waveform") };
+}
+
+const recordingIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Returns an id that becomes part of a path, after checking its form; the id may come from anywhere.
+ * @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere
+ */
+export function requireRecordingId(id: string): string {
+  if (!recordingIdForm.test(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
+  return id;
+}

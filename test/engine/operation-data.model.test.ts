@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { dataOf, Engine, type Params, type SpanOperation } from "../../src/engine/index.ts";
+import { programFiles } from "../../src/program/index.ts";
+import { chooseCpuLibraryFor } from "../../src/speech/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { blockCount, hasBlock, readItem, type WorkArea, writeItem } from "../../src/timeline/index.ts";
+import { decode } from "../speech/diarization/recording.ts";
+import { canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { corpusPath, root } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const recording = "dialogue/dlg-05-3spk-FFF.flac";
+const canRun = canTranscribe("operations that run where only their data is", recording);
+const never = new AbortController().signal;
+const main = join(root, "src/main.ts");
+
+describe.skipIf(!canRun)("an operation on a span of a recording", () => {
+  const directory = temporaryDirectory();
+  let engine: Engine;
+  let model: string;
+  /** The work area of the server, and one elsewhere that holds only what was handed over. */
+  let here: WorkArea;
+
+  beforeAll(async () => {
+    const { speechModel, onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+    model = speechModel;
+    const { cpuLibrary } = await chooseCpuLibraryFor(
+      {
+        command: [process.execPath, main, "__selftest"],
+        nativeDirectory,
+        verdictsPath: join(defaultCacheRoot(), "devices.json"),
+      },
+      [model],
+    );
+    engine = new Engine({
+      command: [process.execPath, main, "__worker"],
+      prepare: async () => [
+        {
+          type: "start",
+          nativeDirectory,
+          cpuLibrary,
+          onnxBinding,
+          speechModel,
+          segmentationModel,
+          embeddingModel,
+          threads: 1,
+          speechThreads: 1,
+          lanes: 1,
+        },
+      ],
+      log: createLogger("silent"),
+    });
+    mkdirSync(join(directory.path, "here"));
+    const pcm = await decode(corpusPath(recording), join(directory.path, "here.pcm"));
+    here = { directory: join(directory.path, "here"), pcm };
+  });
+  afterAll(async () => {
+    await engine.close();
+    directory[Symbol.dispose]();
+  });
+
+  let elsewheres = 0;
+  /** Runs an operation in a new work area that has its inputs alone. @returns its result and its outputs' bytes */
+  async function runElsewhere<N extends SpanOperation>(operation: N, params: Params<N>) {
+    const { inputs, outputs } = dataOf(operation, params);
+    const place = join(directory.path, `elsewhere-${elsewheres++}`);
+    mkdirSync(place);
+    const { sampleCount } = here.pcm;
+    const there: WorkArea = { directory: place, pcm: { path: join(place, "slices.pcm"), sampleCount } };
+    for (const item of inputs) await writeItem(there, item, await readItem(here, item));
+    const result = await engine.run(operation, { ...params, area: there }, never);
+    return { result, bytes: await Promise.all(outputs.map((item) => readItem(there, item))) };
+  }
+
+  /** Runs an operation in both areas, and promises that all that it gives is equal. */
+  async function expectEqual<N extends SpanOperation>(operation: N, params: Params<N>) {
+    const result = await engine.run(operation, params, never);
+    const bytes = await Promise.all(dataOf(operation, params).outputs.map((item) => readItem(here, item)));
+    expect(await runElsewhere(operation, params)).toEqual({ result, bytes });
+    return result;
+  }
+
+  test("gives the same where only the items that it names are: speech, words, voices and sentences", async () => {
+    const area = here;
+    for (let block = 0; block < blockCount(area.pcm.sampleCount); block++) {
+      await expectEqual("detectBlock", { area, block });
+      await expectEqual("embedBlock", { area, block });
+    }
+    const { chunks } = await engine.run("planChunks", { area }, never);
+    const chunk = chunks[1];
+    if (chunk === undefined) throw new Error("the dialogue has several chunks");
+    await expectEqual("detectLanguage", { area, chunk, model });
+    const { words } = await expectEqual("transcribe", { area, chunk, model, language: "en" });
+    expect(words.length).toBeGreaterThan(10);
+    const spans = [0.1, 0.4, 0.7].map((share) => {
+      const startSeconds = (share * area.pcm.sampleCount) / 16_000;
+      return { startSeconds, endSeconds: startSeconds + 3 };
+    });
+    await expectEqual("embedSentences", { area, spans, block: 0 });
+  }, 300_000);
+
+  test("fails where an item is missing, and a damaged block is refused when it is handed over", async () => {
+    const place = join(directory.path, "empty");
+    mkdirSync(place);
+    const there = { directory: place, pcm: { ...here.pcm, path: join(place, "slices.pcm") } };
+    await expect(engine.run("embedBlock", { area: there, block: 0 }, never)).rejects.toThrow();
+    const block = { kind: "activity", block: 0 } as const;
+    const bytes = await readItem(here, block);
+    await expect(writeItem(there, block, bytes.subarray(0, -1))).rejects.toThrow("block 0 of activity is damaged");
+    expect(await hasBlock(there, "activity", 0)).toBe(false);
+  }, 60_000);
+});
