@@ -34,6 +34,7 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   recordings: 46,
   storage: 52,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
+  speech: 30,
   timeline: 37,
 };
 

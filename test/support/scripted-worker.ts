@@ -1,6 +1,6 @@
 /**
  * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
- * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `pcm.path`:
+ * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `area.pcm.path`:
  * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `gpu-until:N:FILE` has its GPU fail
  * as often, `fail` throws, `wait` never answers. `detectLanguage` does as told, too; its answer names the GPU that the
  * environment lets the worker see. A whisper model that is not there yet makes the start wait for ever, once.
@@ -14,7 +14,7 @@ interface Message {
   readonly type: string;
   readonly id: number;
   readonly operation: string;
-  readonly params: { readonly pcm?: { readonly path: string } };
+  readonly params: { readonly area?: { readonly pcm: { readonly path: string } } };
   readonly speechModel: string;
 }
 
@@ -31,7 +31,7 @@ process.on("message", (message: Message) => {
     process.send?.({ type: "gpuMemory", memory: { freeBytes: 7, totalBytes: 9 } });
   }
   if (message.type !== "run") return;
-  const [what, times, file] = (message.params.pcm?.path ?? "answer").split(":");
+  const [what, times, file] = (message.params.area?.pcm.path ?? "answer").split(":");
   if (what === "die") process.kill(process.pid, "SIGKILL");
   else if (what === "crash") process.kill(process.pid, "SIGSEGV");
   else if (what === "die-until" && tries(file ?? "") < Number(times)) {
