@@ -391,7 +391,9 @@ describe.if(ready)("an operator in a browser", () => {
     await other.route(cut.sound, (route) => route.abort());
     await other.reload();
     await other.getByRole("alert").getByText("can't be played").waitFor();
-    await new DataDirectory(server.dataDirectory).filesOf(new URL(other.url()).hash.split("/").at(-1) ?? "").removeAll();
+    await new DataDirectory(server.dataDirectory)
+      .filesOf(new URL(other.url()).hash.split("/").at(-1) ?? "")
+      .removeAll();
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
     await other.getByText("no longer kept").waitFor();
     await other.close();
