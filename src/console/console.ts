@@ -32,8 +32,6 @@ export interface Console {
   /** Returns whether a path belongs to the console. */
   has(path: string): boolean;
   handle(request: Request): Promise<Response>;
-  /** Handles a recording that has completed or failed: adds it to the search index and queues its playback copy. */
-  recordingEnded(recordingId: string): void;
   /** Ends the responses that are still being sent, and stops the background work. */
   close(): Promise<void>;
 }
@@ -44,7 +42,11 @@ export function createConsole(services: ConsoleServices): Console {
   const feed = new OverviewFeed(services, sessions);
   const facts = new RecordingFacts(services);
   const searching = new Searching(services);
-  const { listening } = services;
+  const { listening, events } = services;
+  const subscriptions = [
+    events.onEnded("search index", ({ id }) => searching.add(id)),
+    events.onEnded("playback copies", ({ id }) => listening.add(id)),
+  ];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
     listening.catchUp().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
@@ -75,12 +77,9 @@ export function createConsole(services: ConsoleServices): Console {
   return {
     has: (path) => path === consolePath || path.startsWith(`${consolePath}/`),
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
-    recordingEnded(id) {
-      searching.add(id);
-      listening.add(id);
-    },
     async close() {
       clearInterval(catchingUp);
+      for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
       await Promise.all([searching.stop(), listening.stop()]);
     },

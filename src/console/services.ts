@@ -2,7 +2,7 @@ import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
 import type { ListeningCopies } from "../media/index.ts";
-import type { RecordingQueue, Recordings } from "../recordings/index.ts";
+import type { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -26,6 +26,7 @@ export interface WorkerStanding {
 export interface ConsoleServices {
   readonly store: Store;
   readonly recordings: Recordings;
+  readonly events: Pick<RecordingEvents, "onEnded">;
   readonly dataDirectory: DataDirectory;
   readonly creator: Pick<TranscriptionCreator, "createFor">;
   readonly exports: ExportAnswers;

@@ -1,5 +1,12 @@
 import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
-import { Checkpoints, type Failure, isOpen, isServiceFault, type Outcome } from "../recordings/index.ts";
+import {
+  Checkpoints,
+  type Failure,
+  isOpen,
+  isServiceFault,
+  type Outcome,
+  type RecordingEnded,
+} from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeWork } from "./complete.ts";
@@ -10,19 +17,25 @@ import { RecordingFailure } from "./step.ts";
 /**
  * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is parked because the
  * signal was aborted while it is open, or waits because the machine cannot work now.
- * @param work the attempt; resolves with null when the recording has ended
+ * @param work the attempt; resolves with null when a command has ended the recording
  * @throws errors that neither the recording nor the machine caused
  */
 export async function attempt(
   services: PipelineServices,
   id: string,
   signal: AbortSignal,
-  work: () => Promise<Outcome>,
+  work: () => Promise<Outcome | "completed">,
 ): Promise<Outcome> {
+  const startedAt = services.now();
   try {
     const outcome = await run(services, id, signal, work);
-    if (outcome === null) await tidy(services, id);
-    return outcome;
+    if (outcome !== null && "waitsFor" in outcome) return outcome;
+    try {
+      await cleanUp(services, id);
+    } finally {
+      services.events.ended(eventOf(services, id, startedAt, outcome));
+    }
+    return null;
   } catch (error) {
     const trouble = machineTrouble(error);
     if (trouble === null) throw error;
@@ -32,16 +45,20 @@ export async function attempt(
   }
 }
 
+/** How a recording ended; null when a command ended it. */
+type End = { readonly failure: Failure | null } | null;
+
 async function run(
   services: PipelineServices,
   id: string,
   signal: AbortSignal,
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
+  work: () => Promise<Outcome | "completed">,
+): Promise<NonNullable<Outcome> | End> {
   const { recordings, usage, log, metrics, now } = services;
   const startedAt = now();
   try {
-    return await work();
+    const outcome = await work();
+    return outcome === "completed" ? { failure: null } : outcome;
   } catch (error) {
     const left = recordings.get(id);
     const milliseconds = now() - startedAt;
@@ -59,10 +76,9 @@ async function run(
     // The command that ended the recording has already written its status.
     if (failed) {
       log.info({ event: "recording.failed", recordingId: id, milliseconds, ...failure, detail: messageOf(error) });
-      countEnd(services, id, startedAt, failure);
-    } else {
-      log.info({ event: "recording.cancelled", recordingId: id, milliseconds });
+      return { failure };
     }
+    log.info({ event: "recording.cancelled", recordingId: id, milliseconds });
     return null;
   }
 }
@@ -79,34 +95,30 @@ function forgetTries({ store }: PipelineServices, id: string): void {
   }
 }
 
-/**
- * Counts a recording that has ended in the metrics.
- * @param failure null if the recording is completed
- */
-export function countEnd(services: PipelineServices, id: string, startedAt: number, failure: Failure | null): void {
-  const { recordings, metrics, now } = services;
+function eventOf({ recordings, now }: PipelineServices, id: string, startedAt: number, end: End): RecordingEnded {
   const recording = recordings.get(id);
-  metrics.recordings.ended({
-    status: failure === null ? "completed" : "failed",
-    reason: failure?.reason ?? "",
-    cause: failure?.reason === "internal" ? failure.cause : "",
-    language: recording?.language ?? "",
-    audioSeconds: recording?.durationSeconds ?? 0,
+  return {
+    id,
+    accountId: recording?.accountId ?? null,
+    workspaceId: recording?.workspaceId ?? null,
+    outcome: end === null ? "cancelled" : end.failure === null ? "completed" : "failed",
+    failure: end?.failure ?? null,
+    language: recording?.language ?? null,
+    durationSeconds: recording?.durationSeconds ?? null,
     processingSeconds: (now() - startedAt) / 1000,
-  });
+  };
 }
 
 /**
- * Removes the work files and step results of a recording that has ended, and releases models that only it needed.
+ * Removes the work files and step results of a recording that has ended.
  * Deleting a recording removes its files, but not files written after the deletion; this function removes them.
  */
-async function tidy(services: PipelineServices, id: string): Promise<void> {
-  const { recordings, dataDirectory, workRoom, models, dropsAudio } = services;
+async function cleanUp(services: PipelineServices, id: string): Promise<void> {
+  const { recordings, dataDirectory, workRoom, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();
   workRoom.ended(id);
   if (dropsAudio() || recordings.get(id) === null) await dataDirectory.filesOf(id).removeAll();
   await removeWork(recordings, id);
-  models.recordingEnded();
 }
 
 function failureOf(error: unknown): Failure {

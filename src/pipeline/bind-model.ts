@@ -22,8 +22,6 @@ export interface RecordingModels {
    * @throws the signal's reason
    */
   encoderOf(model: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null>;
-  /** Notifies that a recording no longer needs its model. */
-  recordingEnded(): void;
 }
 
 /** The model that transcribes a recording, from its first word to its last. */

@@ -2,7 +2,7 @@ import { EngineOperationError } from "../engine/index.ts";
 import { isOpen, type Outcome, type Recording } from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
-import { attempt, countEnd } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
 import { complete } from "./complete.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded } from "./step.ts";
@@ -27,10 +27,9 @@ export function processRecording(services: PipelineServices, id: string, signal:
     if (await complete(recordings, id, segments, signal)) {
       const model = recordings.get(id)?.speechModel;
       log.info({ event: "recording.completed", ...ended, segments: segments.length, model });
-      countEnd(services, id, startedAt, null);
-    } else {
-      log.info({ event: "recording.cancelled", ...ended });
+      return "completed";
     }
+    log.info({ event: "recording.cancelled", ...ended });
     return null;
   });
 }

@@ -1,5 +1,5 @@
 import type { Usage } from "../accounts/index.ts";
-import type { Recordings } from "../recordings/index.ts";
+import type { RecordingEvents, Recordings } from "../recordings/index.ts";
 import type { DataDirectory, Store, WorkRoom } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
@@ -11,6 +11,7 @@ import type { StepEngine } from "./step.ts";
 export interface PipelineServices {
   readonly store: Store;
   readonly recordings: Recordings;
+  readonly events: RecordingEvents;
   readonly dataDirectory: DataDirectory;
   readonly engine: StepEngine;
   readonly models: RecordingModels;

@@ -1,12 +1,13 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
+export { type RecordingEnded, RecordingEvents } from "./events.ts";
 export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
 export { type Outline, readOutline } from "./outline.ts";
 export { type Outcome, ParkingError } from "./queue/outcome.ts";
-export { RecordingQueue, type RecordingQueueOptions } from "./queue/queue.ts";
+export { RecordingQueue } from "./queue/queue.ts";
 export type { Recording } from "./recording.ts";
 export { isRecordingId, newRecordingId } from "./recording-ids.ts";
-export { type NewRecording, Recordings } from "./recordings.ts";
+export { Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
 export {

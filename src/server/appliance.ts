@@ -7,7 +7,7 @@ import { ExportAnswers } from "../http/index.ts";
 import { ListeningCopies } from "../media/index.ts";
 import { fetchLink, processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
-import { type Outcome, RecordingQueue, Recordings } from "../recordings/index.ts";
+import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DiskRoom, DiskUsage } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Announcement } from "./announcement.ts";
@@ -104,22 +104,21 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const { engine } = models;
   taken.defer(() => models.close());
   const usage = new Usage(store);
+  const events = new RecordingEvents(log);
+  events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
+  events.onEnded("models", () => models.freeUnneeded());
   const services = pipelineServices({
-    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    ...{ store, recordings, events, dataDirectory, engine, models, usage, metrics, log, now, running, files },
     ...{ room, waitsForMachine: true },
   });
-  const noteEnd = (id: string) => (outcome: Outcome) => {
-    if (outcome === null) console.recordingEnded(id);
-    return outcome;
-  };
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
-    fetch: (id, signal) => fetchLink(services, id, signal).then(noteEnd(id)),
+    fetch: (id, signal) => fetchLink(services, id, signal),
     process(id, signal) {
       // Starts the worker now, so that it is ready when it is needed.
       engine.wake();
-      return processRecording(services, id, signal).then(noteEnd(id));
+      return processRecording(services, id, signal);
     },
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
@@ -139,7 +138,21 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     () => running.values.console.enabled,
     () =>
       createConsole({
-        ...{ store, recordings, dataDirectory, creator, exports, queue, usage, modelInUse, metrics, disk, log, now },
+        ...{
+          store,
+          recordings,
+          events,
+          dataDirectory,
+          creator,
+          exports,
+          queue,
+          usage,
+          modelInUse,
+          metrics,
+          disk,
+          log,
+          now,
+        },
         settings: () => running.values,
         worker: () => workerStanding(engine),
         trouble: () => readiness.known(),

@@ -29,10 +29,6 @@ export class ConsoleSwitch {
     return console?.has(path) === true ? (request) => console.handle(request) : null;
   };
 
-  recordingEnded(recordingId: string): void {
-    this.#console?.recordingEnded(recordingId);
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#shut();

@@ -6,7 +6,7 @@ import type { RunningSettings } from "./running-settings.ts";
 
 type Parts = Pick<
   PipelineServices,
-  "store" | "recordings" | "dataDirectory" | "models" | "engine" | "metrics" | "log" | "now"
+  "store" | "recordings" | "events" | "dataDirectory" | "models" | "engine" | "metrics" | "log" | "now"
 > & {
   readonly running: RunningSettings;
   readonly files: ProgramFiles;

@@ -98,7 +98,8 @@ export class WorkerModels implements RecordingModels {
     await orAborted(this.engine.ready(), signal);
   }
 
-  recordingEnded(): void {
+  /** Frees the models that only an ended recording needed. */
+  freeUnneeded(): void {
     this.engine.keepModels(this.#needed());
   }
 

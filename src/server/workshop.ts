@@ -4,7 +4,7 @@ import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import { isAdministrator, passagesTo, programFiles, strangerAt } from "../program/index.ts";
-import { Recordings } from "../recordings/index.ts";
+import { RecordingEvents, Recordings } from "../recordings/index.ts";
 import { readModelLanguages, validateModelFile } from "../speech/index.ts";
 import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -74,6 +74,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
   const usage = new Usage(store);
   const services = pipelineServices({
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+    events: new RecordingEvents(log),
     // A user who waits at a terminal gets an error at once instead of a retry.
     ...{ room: new DiskRoom(dataDirectory.root, () => 0), waitsForMachine: false },
   });

@@ -5,7 +5,9 @@ import { errorSchema } from "../../src/console/contract/shared.ts";
 import { type Console, createConsole, createLink } from "../../src/console/index.ts";
 import { ListeningCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
+import { RecordingEvents } from "../../src/recordings/index.ts";
 import { DiskRoom, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
 import { ApiServer, type ApiServerOptions } from "../http/support.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { bodyOf } from "../support/client.ts";
@@ -20,13 +22,14 @@ export class ConsoleServer implements Disposable {
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The one that is mounted; null before the first request of a test that has switched it off. */
   console: Console | null = null;
+  readonly #events = new RecordingEvents(createLogger("silent"));
 
   constructor(options: ApiServerOptions = {}) {
     this.api = new ApiServer({
       ...options,
       beside: (app, usage) => {
         const made = createConsole({
-          ...{ ...app, usage },
+          ...{ ...app, usage, events: this.#events },
           queue: {
             waiting: (most) => this.waiting.slice(0, most),
             troubleOf: (id) => this.troubles.get(id) ?? null,
@@ -76,7 +79,10 @@ export class ConsoleServer implements Disposable {
 
   /** Waits until a recording that has ended is in the search. */
   async searched(id: string): Promise<void> {
-    this.console?.recordingEnded(id);
+    this.#events.ended({
+      ...{ id, accountId: null, workspaceId: null, outcome: "completed", failure: null },
+      ...{ language: null, durationSeconds: null, processingSeconds: 0 },
+    });
     const browser = await this.operator();
     while ((await browser.read("/recordings?q=x", recordingPageSchema)).is_partial === true) await Bun.sleep(5);
   }

@@ -51,7 +51,6 @@ async function made(speechModel: string) {
     current: () => find("multi") as SpeechModel,
     sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",
     admit: async (model: SpeechModel) => void admitted.push(model.id),
-    recordingEnded: () => {},
   };
   const checkpoints = new Checkpoints(store, id);
   const bind = () => {

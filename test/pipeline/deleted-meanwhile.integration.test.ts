@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, processRecording } from "../../src/pipeline/index.ts";
-import { Recordings } from "../../src/recordings/index.ts";
+import { type RecordingEnded, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { samplePath } from "../support/checkout.ts";
@@ -40,7 +40,9 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   });
   const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
   recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
-  let modelsFreed = 0;
+  const ended: RecordingEnded[] = [];
+  const events = new RecordingEvents(createLogger("silent"));
+  events.onEnded("test", (event) => ended.push(event));
   const services = {
     ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
     usage: new Usage(store),
@@ -49,10 +51,8 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       partsAtOnce: 1,
       run: unused,
     },
-    models: {
-      ...{ current: unused, find: unused, sha256Of: unused, admit: unused, encoderOf: unused },
-      recordingEnded: () => void modelsFreed++,
-    },
+    events,
+    models: { current: unused, find: unused, sha256Of: unused, admit: unused, encoderOf: unused },
     fetchOptions: () => ({
       enabled: true,
       allow: parseAllowList(["127.0.0.0/8"]),
@@ -72,8 +72,8 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   expect(recordings.get(id)).toBeNull();
   const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: directory.path }));
   expect(files).toEqual([]);
-  expect(modelsFreed).toBe(1);
+  expect(ended).toMatchObject([{ id, outcome: "cancelled", accountId: null }]);
   // One that waits for the machine may be ended by command before its next try begins.
   await processRecording(services, id, new AbortController().signal);
-  expect(modelsFreed).toBe(2);
+  expect(ended).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 import { Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import type { PipelineServices } from "../../src/pipeline/index.ts";
+import { RecordingEvents } from "../../src/recordings/index.ts";
 import { type DiskRoom, WorkRoom } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
@@ -16,9 +17,13 @@ export function quietServices(
 ): PipelineServices {
   const { run, room, ...stored } = given;
   const { store, recordings, dataDirectory } = stored;
+  const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now });
+  const events = new RecordingEvents(stored.log);
+  events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
   return {
     ...{ ...stored, now: Date.now, usage: new Usage(store) },
-    metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
+    metrics,
+    events,
     engine: { run, partsAtOnce: 1 } as PipelineServices["engine"],
     models: {
       current: unused,
@@ -26,7 +31,6 @@ export function quietServices(
       sha256Of: unused,
       admit: unused,
       encoderOf: unused,
-      recordingEnded: () => {},
     },
     fetchOptions: () => ({
       enabled: true,

@@ -7,7 +7,6 @@ function numbered(number: number, told: string[]): Console {
   return {
     has: (path) => path.startsWith("/console"),
     handle: async () => new Response(String(number)),
-    recordingEnded: (id) => void told.push(`${number} ${id}`),
     close: async () => void told.push(`${number} closed`),
   };
 }
@@ -24,19 +23,17 @@ test("there is a console while the settings have one, and its paths are nobody's
     (await console.beside(path)?.(new Request("http://localhost/console/")))?.text() ?? null;
 
   console.follow();
-  console.recordingEnded("a");
   expect([await answer(), made]).toEqual([null, 0]);
 
   enabled = true;
   expect(await answer()).toBeNull();
   console.follow();
   console.follow();
-  console.recordingEnded("b");
   expect([await answer(), await answer("/api/public/v1/x"), made]).toEqual(["1", null, 1]);
 
   enabled = false;
   console.follow();
-  expect([await answer(), told]).toEqual([null, ["1 b", "1 closed"]]);
+  expect([await answer(), told]).toEqual([null, ["1 closed"]]);
 
   enabled = true;
   console.follow();

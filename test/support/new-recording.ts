@@ -1,7 +1,11 @@
-import type { NewRecording } from "../../src/recordings/index.ts";
+import type { Recordings } from "../../src/recordings/index.ts";
 
 /** An upload of an account, in no workspace. */
-export function newRecording(id: string, accountId: string, values: Partial<NewRecording> = {}): NewRecording {
+export function newRecording(
+  id: string,
+  accountId: string,
+  values: Partial<Parameters<Recordings["create"]>[0]> = {},
+): Parameters<Recordings["create"]>[0] {
   return {
     id,
     accountId,

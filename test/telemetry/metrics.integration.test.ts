@@ -104,10 +104,11 @@ test("work is counted by step and device, so that a division gives the RTF", asy
 
 test("completed recordings count by language and length, failed ones by cause alone", async () => {
   const metrics = new Metrics(sources());
-  const ended = { reason: "", cause: "", language: "de", audioSeconds: 60, processingSeconds: 12 };
+  const ended = { language: "de", durationSeconds: 60, processingSeconds: 12 };
   metrics.recordings.decoded(60);
-  metrics.recordings.ended({ ...ended, status: "completed" });
-  metrics.recordings.ended({ ...ended, status: "failed", reason: "internal", cause: "disk_full" });
+  metrics.recordings.ended({ ...ended, outcome: "completed", failure: null });
+  metrics.recordings.ended({ ...ended, outcome: "failed", failure: { reason: "internal", cause: "disk_full" } });
+  metrics.recordings.ended({ ...ended, outcome: "cancelled", failure: null });
   const samples = await read(metrics);
   for (const expected of [
     'transcribe_recordings_ended_total{status="completed",reason="",cause=""} 1',

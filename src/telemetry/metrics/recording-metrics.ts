@@ -16,16 +16,14 @@ export interface QueueSource {
   oldestWaitingSeconds(): number;
 }
 
-/** Result of a recording, for the counters. */
+/** A recording that ended, as far as it is counted. */
 export interface EndedRecording {
-  readonly status: "completed" | "failed";
-  /** `failure_reason`, or empty. */
-  readonly reason: string;
-  /** The actual cause of the failure reason `internal`, or empty. */
-  readonly cause: string;
-  /** ISO code; empty if the language was not determined. */
-  readonly language: string;
-  readonly audioSeconds: number;
+  /** A cancelled recording is not counted. */
+  readonly outcome: "completed" | "failed" | "cancelled";
+  readonly failure: { readonly reason: string; readonly cause?: string } | null;
+  /** ISO code. */
+  readonly language: string | null;
+  readonly durationSeconds: number | null;
   readonly processingSeconds: number;
 }
 
@@ -130,11 +128,12 @@ export class RecordingMetrics {
     this.#processingSeconds.inc(processingSeconds);
   }
 
-  ended({ status, reason, cause, language, audioSeconds, processingSeconds }: EndedRecording): void {
-    this.#ended.inc({ status, reason, cause });
-    if (status === "failed") return;
-    this.#languages.inc({ language });
-    this.#audioCompleted.inc(audioSeconds);
+  ended({ outcome, failure, language, durationSeconds, processingSeconds }: EndedRecording): void {
+    if (outcome === "cancelled") return;
+    this.#ended.inc({ status: outcome, reason: failure?.reason ?? "", cause: failure?.cause ?? "" });
+    if (outcome === "failed") return;
+    this.#languages.inc({ language: language ?? "" });
+    this.#audioCompleted.inc(durationSeconds ?? 0);
     this.#processingSeconds.inc(processingSeconds);
   }
 }

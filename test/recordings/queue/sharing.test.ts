@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { ParkingError, RecordingQueue, type RecordingQueueOptions, Recordings } from "../../../src/recordings/index.ts";
+import { ParkingError, RecordingQueue, Recordings } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
 import { newRecording } from "../../support/new-recording.ts";
 
-type Work = RecordingQueueOptions["process"];
+type Work = ConstructorParameters<typeof RecordingQueue>[0]["process"];
 
 /** A queue over a real database, whose work on a recording goes on until the test ends it. */
 class Scene {
@@ -30,7 +30,7 @@ class Scene {
     return this.#queue;
   }
 
-  start(slots: number, options: Partial<RecordingQueueOptions> = {}): void {
+  start(slots: number, options: Partial<ConstructorParameters<typeof RecordingQueue>[0]> = {}): void {
     const { recordings } = this;
     const work =
       (working: Set<string>): Work =>
