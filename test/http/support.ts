@@ -29,8 +29,8 @@ import {
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import {
   KeptAnswers,
-  type NewRecording,
   newRecordingId,
+  type Recordings,
   Recordings,
   type Segment,
 } from "../../src/recordings/index.ts";
@@ -152,20 +152,20 @@ export class ApiServer implements Disposable {
   }
 
   /** Enters a recording that waits. @returns its id */
-  enterQueued(accountId: string, values: Partial<NewRecording> = {}): string {
+  enterQueued(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = newRecordingId(this.now());
     return this.recordings.create(newRecording(id, accountId, values)).id;
   }
 
   /** Enters a recording that is being processed. @returns its id */
-  enterProcessing(accountId: string, values: Partial<NewRecording> = {}): string {
+  enterProcessing(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = this.enterQueued(accountId, values);
     this.recordings.claim(id);
     return id;
   }
 
   /** Enters a recording that is completed with segments of one second each. @returns its id */
-  enterCompleted(accountId: string, segmentCount: number, values: Partial<NewRecording> = {}): string {
+  enterCompleted(accountId: string, segmentCount: number, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = this.enterProcessing(accountId, values);
     const segments = Array.from({ length: segmentCount }, (_, index): Segment => {
       const word = { text: ` Segment ${index}.`, startSeconds: index, endSeconds: index + 0.9, probability: 0.9 };
@@ -176,7 +176,7 @@ export class ApiServer implements Disposable {
   }
 
   /** Enters a recording that has failed. @returns its id */
-  enterFailed(accountId: string, values: Partial<NewRecording> = {}): string {
+  enterFailed(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = this.enterQueued(accountId, values);
     this.recordings.fail(id, { reason: "internal", cause: "fetch_blocked_address" });
     return id;
