@@ -27,13 +27,7 @@ import {
   transcriptionMapper,
 } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import {
-  KeptAnswers,
-  newRecordingId,
-  type Recordings,
-  Recordings,
-  type Segment,
-} from "../../src/recordings/index.ts";
+import { KeptAnswers, newRecordingId, Recordings, type Segment } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -165,7 +159,11 @@ export class ApiServer implements Disposable {
   }
 
   /** Enters a recording that is completed with segments of one second each. @returns its id */
-  enterCompleted(accountId: string, segmentCount: number, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
+  enterCompleted(
+    accountId: string,
+    segmentCount: number,
+    values: Partial<Parameters<Recordings["create"]>[0]> = {},
+  ): string {
     const id = this.enterProcessing(accountId, values);
     const segments = Array.from({ length: segmentCount }, (_, index): Segment => {
       const word = { text: ` Segment ${index}.`, startSeconds: index, endSeconds: index + 0.9, probability: 0.9 };
