@@ -22,6 +22,7 @@ import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { serverCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
+import { withSpeechSample } from "./speech-sample.ts";
 import { takeData } from "./take-data.ts";
 import { WorkerModels } from "./worker-models.ts";
 
@@ -95,10 +96,12 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
     onWork: (work) => metrics.engine.stepDone(work),
     onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * minute,
-    ...{ files, speech, recordings, room, log },
+    ...{ files, speech, recordings, log },
+    lackOfSpace: (bytes) => room.lack(bytes, "work"),
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
+    withSample: (use) => withSpeechSample(files, use),
     verdictsPath: dataDirectory.verdicts,
   });
   const { engine } = models;

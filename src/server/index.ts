@@ -1,7 +1,5 @@
 export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
-export { Encoders, encodersBeside } from "./encoders.ts";
-export { workerPreparation } from "./prepare-worker.ts";
 export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
 export { openProgramParts } from "./program-parts.ts";
 export {

@@ -12,6 +12,7 @@ import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { speechModelsFor } from "./speech-models-for.ts";
+import { withSpeechSample } from "./speech-sample.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeHere } from "./transcribe-here.ts";
@@ -60,13 +61,12 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
     ...{ certificateEndsAt: () => null, stalled: () => [] },
   });
   const models = new WorkerModels({
-    // Nobody reads the metrics of this command.
-    ...{ onWork: () => {}, onWorkerDeath: () => {} },
-    idleMilliseconds: () => 0,
-    ...{ files, speech, recordings, log, room: new DiskRoom(cache, () => 0) },
+    ...{ files, speech, recordings, log },
+    lackOfSpace: (bytes) => new DiskRoom(cache, () => 0).lack(bytes, "work"),
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
+    withSample: (use) => withSpeechSample(files, use),
     verdictsPath: join(cache, "devices.json"),
   });
   const { engine } = models;

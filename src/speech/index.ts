@@ -2,23 +2,21 @@ export {
   areVerdicts,
   chooseCpuLibraryFor,
   chooseGpus,
-  chooseSpeakerGpu,
   describeEncoder,
-  type EncoderChoiceOptions,
+  encoderDirectoryOf,
   type FoundGpu,
   GpuTester,
   type GpuTrial,
   isGpuWithinReach,
-  knownEncoder,
-  leaveOutCpuLibrary,
   listGpus,
   NoCpuLibraryError,
+  SpeechEngine,
+  type SpeechEngineOptions,
   surveyCpuLibraries,
-  tryEncoder,
   tryOnnx,
   trySpeakerGpu,
 } from "./devices/index.ts";
 export { heardLength } from "./diarization/index.ts";
-export { addonFile, type GpuBackend, gpuBackends } from "./ggml/index.ts";
+export { type GpuBackend, gpuBackends } from "./ggml/index.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
-export { familyOf, type Language, noteEncoderUse, readModelLanguages, validateModelFile } from "./recognizer/index.ts";
+export { familyOf, type Language, readModelLanguages, validateModelFile } from "./recognizer/index.ts";

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
-import { Engine } from "../../engine/index.ts";
-import { ownCommand, type ProgramFiles } from "../../program/index.ts";
-import { Encoders, workerPreparation } from "../../server/index.ts";
+import type { Engine } from "../../engine/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
+import { withSpeechSample } from "../../server/index.ts";
+import { SpeechEngine } from "../../speech/index.ts";
 import { DiskRoom } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { blockCount, type Chunk, heardSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
@@ -63,30 +64,28 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const directory = mkdtempSync(join(options.directory, "steps-"));
   const area = { directory, pcm };
   let device = "cpu";
-  const { files, speechDevice, cudaLibrary, verdictsPath } = options;
-  const log = createLogger("silent");
-  const prepare = workerPreparation({
-    ...{ files, speechModels: () => [model] as const, threads, verdictsPath, log },
-    ...{ device: speechDevice, cudaLibrary },
-  });
-  let cpuLibrary: string | null = null;
-  const engine = new Engine({
-    command: ownCommand("__worker"),
-    prepare: async (...args) => {
-      const starts = await prepare(...args);
-      const [{ gpu, cpuLibrary: used }] = starts;
-      cpuLibrary = gpu === undefined ? used : null;
-      return starts;
-    },
-    log,
+  const { files, verdictsPath } = options;
+  const speechEngine = new SpeechEngine({
+    files,
+    speechModels: () => [model],
+    threads,
+    device: options.speechDevice,
+    cudaLibrary: options.cudaLibrary,
+    verdictsPath,
+    withSample: (use) => withSpeechSample(files, use),
+    lackOfSpace: (bytes) => new DiskRoom(directory, () => 0).lack(bytes, "work"),
+    log: createLogger("silent"),
     onWork: (work) => {
       if (work.step === "transcribe") device = work.device;
     },
   });
+  const { engine } = speechEngine;
   try {
     options.onStep("loading models");
     await ready(engine, signal);
-    const encoder = await encoderFor(cpuLibrary, options);
+    options.onStep("trying an encoder");
+    const path = await speechEngine.encoderOf(model, Number.POSITIVE_INFINITY, signal);
+    const encoder = path === null ? {} : { encoder: path };
     const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
     const detect = async (block: number) => engine.run("detectBlock", { area, block }, signal);
     const embed = async (block: number) => engine.run("embedBlock", { area, block }, signal);
@@ -138,32 +137,8 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       peakBytes: peakOf(engine.status().workers),
     };
   } finally {
-    await engine.close();
+    await speechEngine.close();
   }
-}
-
-/**
- * Returns the encoder that a server would use after its first recordings.
- * @param cpuLibrary null: a GPU is used
- */
-async function encoderFor(
-  cpuLibrary: string | null,
-  { files, speechModel, directory, verdictsPath, signal, onStep }: MeasureOptions,
-): Promise<{ encoder?: string }> {
-  if (cpuLibrary === null) return {};
-  onStep("trying an encoder");
-  const encoders = new Encoders({
-    files,
-    verdictsPath,
-    room: new DiskRoom(directory, () => 0),
-    log: createLogger("silent"),
-  });
-  const close = () => encoders.close();
-  signal.addEventListener("abort", close, { once: true });
-  const encoder = await encoders.find({ cpuLibrary, speechModel }, Number.POSITIVE_INFINITY);
-  signal.removeEventListener("abort", close);
-  signal.throwIfAborted();
-  return encoder === null ? {} : { encoder };
 }
 
 /** Waits until the models are loaded. If a worker does not start, throws the reason of its first failure. */

@@ -1,5 +1,4 @@
-import { encodersBeside } from "../../../server/index.ts";
-import { describeEncoder } from "../../../speech/index.ts";
+import { describeEncoder, encoderDirectoryOf } from "../../../speech/index.ts";
 import { type Check, ok, skipped } from "../check.ts";
 import { filesOf, speechModelOf } from "../files-of.ts";
 import { cpuSurvey } from "../survey.ts";
@@ -18,7 +17,7 @@ export const engineEncoder: Check = {
     const verdictsPath = context.paths.verdicts;
     const description = await describeEncoder({
       ...{ nativeDirectory, onnxBinding, verdictsPath, cpuLibrary: used, speechModel: speechModelOf(context) },
-      encoderDirectory: encodersBeside(verdictsPath),
+      encoderDirectory: encoderDirectoryOf(verdictsPath),
     });
     if (description === null)
       return skipped("it was not tried yet: the first recording with three minutes of speech does");

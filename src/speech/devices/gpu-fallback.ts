@@ -1,6 +1,5 @@
-import type { WorkerDeath } from "../engine/index.ts";
-import type { Logger } from "../telemetry/index.ts";
-import { mayBeDriversCrash, reasonOfEnd } from "./worker-end.ts";
+import { isCrashSignal, type WorkerDeath } from "../../engine/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
 
 /**
  * Operations per GPU at once: the default number of recordings in progress. A single recording would leave the GPU idle
@@ -14,7 +13,7 @@ const fewerLanesOnGpu = 2;
  * gets fewer operations at once. Otherwise, and after another failure, the next backend for it is used, or the other
  * GPUs. GPUs are identified by their labels, which include the backend.
  */
-export class GpuRetreat {
+export class GpuFallback {
   readonly #log: Logger;
   readonly #without = new Set<string>();
   readonly #withFewerLanes = new Set<string>();
@@ -42,7 +41,7 @@ export class GpuRetreat {
     const isOfOthers = at.speech.length === 0 && at.others.length > 0;
     if (gpuFailure === undefined && (gpu === undefined || isOfOthers)) {
       // Not a GPU's fault.
-      if (operations.length === 1) this.#acquitOf(operations);
+      if (operations.length === 1) this.#clear(operations);
       return;
     }
     if (gpu === undefined) return;
@@ -63,7 +62,7 @@ export class GpuRetreat {
    * Restores GPUs that are no longer suspect. An operation ended a worker by itself, so it may also have caused each
    * failure that a GPU was blamed for.
    */
-  #acquitOf([culprit]: readonly number[]): void {
+  #clear([culprit]: readonly number[]): void {
     for (const [gpu, ends] of this.#suspects) {
       if (culprit === undefined || !ends.every((suspects) => suspects.includes(culprit))) continue;
       this.#suspects.delete(gpu);
@@ -76,4 +75,17 @@ export class GpuRetreat {
       });
     }
   }
+}
+
+/**
+ * Reports whether a worker crashed in a way that a GPU's driver may have caused; an illegal instruction is the CPU
+ * variant's fault.
+ */
+export function mayBeDriversCrash({ signal }: WorkerDeath): boolean {
+  return signal !== null && signal !== "SIGILL" && isCrashSignal(signal);
+}
+
+/** Returns the reason for a worker's end, for the log. */
+export function reasonOfEnd({ gpuFailure, stalled, signal }: WorkerDeath): string {
+  return gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
 }

@@ -1,21 +1,22 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ownCommand, type ProgramFiles } from "../program/index.ts";
-import { type EncoderChoiceOptions, knownEncoder, noteEncoderUse, tryEncoder } from "../speech/index.ts";
-import type { DiskRoom } from "../storage/index.ts";
-import type { Logger } from "../telemetry/index.ts";
-import { messageOf } from "../text/index.ts";
+import { ownCommand, type ProgramFiles } from "../../program/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { noteEncoderUse } from "../recognizer/index.ts";
+import { type EncoderChoiceOptions, knownEncoder, tryEncoder } from "./choose-encoder.ts";
 
 export interface EncodersOptions {
   readonly files: Pick<ProgramFiles, "nativeDirectory" | "onnxBinding">;
   /** Path of the stored self-test results; encoders are in a directory next to it. */
   readonly verdictsPath: string;
-  readonly room: Pick<DiskRoom, "lack">;
+  /** Returns the reason why a file of this size does not fit on the disk; null when it fits. */
+  readonly lackOfSpace: (bytes: number) => string | null;
   readonly log: Logger;
   /** Returns milliseconds since any fixed moment. */
   readonly now?: () => number;
   /** Functions that look up and self-test encoders; the real ones by default. */
-  readonly means?: {
+  readonly operations?: {
     readonly known: typeof knownEncoder;
     readonly try: typeof tryEncoder;
     readonly noteUse: typeof noteEncoderUse;
@@ -46,14 +47,14 @@ const shareOfModel = 2;
 const ownHoldsMilliseconds = 86_400_000;
 
 /** Returns the directory of the encoders' ONNX forms that belongs to a file of self-test results. */
-export function encodersBeside(verdictsPath: string): string {
+export function encoderDirectoryOf(verdictsPath: string): string {
   return join(dirname(verdictsPath), "encoders");
 }
 
 /** The ONNX forms of speech models' encoders: creates, self-tests and finds them. */
 export class Encoders {
   readonly #options: EncodersOptions;
-  readonly #means: NonNullable<EncodersOptions["means"]>;
+  readonly #operations: NonNullable<EncodersOptions["operations"]>;
   readonly #closed = new AbortController();
   /** Self-test result for each use, possibly still pending; undefined if there is none. */
   readonly #found = new Map<string, Promise<string | null | undefined>>();
@@ -64,7 +65,7 @@ export class Encoders {
 
   constructor(options: EncodersOptions) {
     this.#options = options;
-    this.#means = options.means ?? { known: knownEncoder, try: tryEncoder, noteUse: noteEncoderUse };
+    this.#operations = options.operations ?? { known: knownEncoder, try: tryEncoder, noteUse: noteEncoderUse };
   }
 
   /**
@@ -75,20 +76,20 @@ export class Encoders {
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
     this.#forgetOwn(key);
-    const looking = this.#found.get(key) ?? this.#known(use);
-    this.#found.set(key, looking);
-    const known = await looking;
+    const lookup = this.#found.get(key) ?? this.#known(use);
+    this.#found.set(key, lookup);
+    const known = await lookup;
     if (known === null && !this.#ownSince.has(key)) this.#ownSince.set(key, this.#now());
-    if (typeof known === "string") await this.#means.noteUse(known);
+    if (typeof known === "string") await this.#operations.noteUse(known);
     if (known !== undefined) return known;
     this.#untriedSeconds += spokenSeconds;
     const worth = this.#hasFailed ? speechWorthTrialTogether : speechWorthTrial;
     if (spokenSeconds < worth && this.#untriedSeconds < speechWorthTrialTogether) return null;
     // Another recording may have started the self-test already.
     const before = this.#found.get(key);
-    const trial = before === looking || before === undefined ? this.#try(use) : before;
-    this.#found.set(key, trial);
-    return (await trial) ?? null;
+    const test = before === lookup || before === undefined ? this.#try(use) : before;
+    this.#found.set(key, test);
+    return (await test) ?? null;
   }
 
   /** Aborts a running self-test; no other starts. */
@@ -110,7 +111,7 @@ export class Encoders {
 
   /** Looks up the stored result; an error counts as no result. */
   #known(use: EncoderUse): Promise<string | null | undefined> {
-    return this.#means.known(this.#choiceOf(use)).catch(() => undefined);
+    return this.#operations.known(this.#choiceOf(use)).catch(() => undefined);
   }
 
   /**
@@ -118,12 +119,12 @@ export class Encoders {
    * @returns undefined if it failed to run
    */
   async #try(use: EncoderUse): Promise<string | null | undefined> {
-    const { log, room } = this.#options;
+    const { log, lackOfSpace } = this.#options;
     this.#untriedSeconds = 0;
     try {
-      const lack = room.lack(statSync(use.speechModel).size * shareOfModel, "work");
+      const lack = lackOfSpace(statSync(use.speechModel).size * shareOfModel);
       if (lack !== null) throw new Error(lack);
-      const { path, detail } = await this.#means.try(this.#choiceOf(use));
+      const { path, detail } = await this.#operations.try(this.#choiceOf(use));
       log.info({ event: "engine.encoder_tried", encoder: path === null ? "own" : "onnx", detail });
       return path;
     } catch (error) {
@@ -138,7 +139,7 @@ export class Encoders {
     const { nativeDirectory, onnxBinding } = files;
     return {
       ...{ command: ownCommand("__selftest"), nativeDirectory, onnxBinding, ...use },
-      ...{ verdictsPath, encoderDirectory: encodersBeside(verdictsPath), signal: this.#closed.signal },
+      ...{ verdictsPath, encoderDirectory: encoderDirectoryOf(verdictsPath), signal: this.#closed.signal },
     };
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { WorkerDeath } from "../../src/engine/index.ts";
-import { GpuRetreat } from "../../src/server/gpu-retreat.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import type { WorkerDeath } from "../../../src/engine/index.ts";
+import { GpuFallback } from "../../../src/speech/devices/gpu-fallback.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
 
 const killed = { exitCode: null, signal: "SIGKILL" };
 const shortOfMemory: WorkerDeath = { ...killed, gpuFailure: { message: "out of memory", outOfMemory: true } };
@@ -10,19 +10,19 @@ const stalled: WorkerDeath = { ...killed, stalled: true };
 const crashed: WorkerDeath = { exitCode: null, signal: "SIGABRT" };
 
 /** What is used of these GPUs. */
-function used(retreat: GpuRetreat, ...gpus: string[]): string[] {
-  return gpus.filter(retreat.allows).map((gpu) => `${gpu} ${retreat.lanesOf(gpu)}`);
+function used(fallback: GpuFallback, ...gpus: string[]): string[] {
+  return gpus.filter(fallback.allows).map((gpu) => `${gpu} ${fallback.lanesOf(gpu)}`);
 }
 
 /** What the first in question is used for after each of the deaths of its worker, on a machine with one GPU and both backends. */
 function after(...deaths: WorkerDeath[]): (string | null)[] {
-  const retreat = new GpuRetreat(createLogger("silent"));
-  const next = () => used(retreat, "CUDA0", "Vulkan0")[0] ?? null;
+  const fallback = new GpuFallback(createLogger("silent"));
+  const next = () => used(fallback, "CUDA0", "Vulkan0")[0] ?? null;
   return [
     next(),
     ...deaths.map((death) => {
       const gpu = next()?.split(" ")[0];
-      retreat.after({ ...death, ...(gpu === undefined ? {} : { gpu }) });
+      fallback.after({ ...death, ...(gpu === undefined ? {} : { gpu }) });
       return next();
     }),
   ];
@@ -53,51 +53,52 @@ test.each<[string, WorkerDeath[], (string | null)[]]>([
 });
 
 test("what one of several GPUs fails at takes nothing from the others", () => {
-  const retreat = new GpuRetreat(createLogger("silent"));
+  const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1", "CUDA2"];
-  retreat.after({ ...shortOfMemory, gpu: "CUDA1" });
-  expect(used(retreat, ...all)).toEqual(["CUDA0 5", "CUDA1 2", "CUDA2 5"]);
-  retreat.after({ ...lost, gpu: "CUDA0" });
-  expect(used(retreat, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
-  retreat.after(crashed);
-  expect(used(retreat, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
+  fallback.after({ ...shortOfMemory, gpu: "CUDA1" });
+  expect(used(fallback, ...all)).toEqual(["CUDA0 5", "CUDA1 2", "CUDA2 5"]);
+  fallback.after({ ...lost, gpu: "CUDA0" });
+  expect(used(fallback, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
+  fallback.after(crashed);
+  expect(used(fallback, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
 });
 
 test.each<[string, WorkerDeath]>([
   ["crashes", crashed],
   ["comes to no end", stalled],
 ])("what the GPU has no part in and %s says nothing of it", (_, death) => {
-  const retreat = new GpuRetreat(createLogger("silent"));
-  for (let times = 0; times < 3; times++) retreat.after({ ...death, gpu: "CUDA0", at: { speech: [], others: [7, 8] } });
-  expect(used(retreat, "CUDA0")).toEqual(["CUDA0 5"]);
+  const fallback = new GpuFallback(createLogger("silent"));
+  for (let times = 0; times < 3; times++)
+    fallback.after({ ...death, gpu: "CUDA0", at: { speech: [], others: [7, 8] } });
+  expect(used(fallback, "CUDA0")).toEqual(["CUDA0 5"]);
 });
 
 test("a GPU that was left out is used again when something else turns out to have been it each time", () => {
-  const retreat = new GpuRetreat(createLogger("silent"));
+  const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1"];
-  retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [1], others: [7] } });
-  retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [2, 3], others: [7, 9] } });
-  retreat.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [7] } });
-  retreat.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [9] } });
-  expect(used(retreat, ...all)).toEqual([]);
+  fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [1], others: [7] } });
+  fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [2, 3], others: [7, 9] } });
+  fallback.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [7] } });
+  fallback.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [9] } });
+  expect(used(fallback, ...all)).toEqual([]);
   // Two at once leave it open which.
-  retreat.after({ ...crashed, at: { speech: [], others: [7, 9] } });
-  expect(used(retreat, ...all)).toEqual([]);
-  retreat.after({ ...crashed, at: { speech: [], others: [7] } });
-  expect(used(retreat, ...all)).toEqual(["CUDA0 5"]);
+  fallback.after({ ...crashed, at: { speech: [], others: [7, 9] } });
+  expect(used(fallback, ...all)).toEqual([]);
+  fallback.after({ ...crashed, at: { speech: [], others: [7] } });
+  expect(used(fallback, ...all)).toEqual(["CUDA0 5"]);
 });
 
 test("a GPU that failed by its own word is not used again for what else died beside it", () => {
-  const retreat = new GpuRetreat(createLogger("silent"));
-  retreat.after({ ...lost, gpu: "CUDA0", at: { speech: [1], others: [7] } });
-  retreat.after({ ...crashed, at: { speech: [], others: [7] } });
-  expect(used(retreat, "CUDA0")).toEqual([]);
+  const fallback = new GpuFallback(createLogger("silent"));
+  fallback.after({ ...lost, gpu: "CUDA0", at: { speech: [1], others: [7] } });
+  fallback.after({ ...crashed, at: { speech: [], others: [7] } });
+  expect(used(fallback, "CUDA0")).toEqual([]);
 });
 
 test("a GPU that was left out for a piece of speech that the CPU crashes at, too, is used again", () => {
-  const retreat = new GpuRetreat(createLogger("silent"));
-  for (const beside of [1, 2]) retreat.after({ ...crashed, gpu: "CUDA0", at: { speech: [beside, 7], others: [] } });
-  expect(used(retreat, "CUDA0")).toEqual([]);
-  retreat.after({ ...crashed, at: { speech: [7], others: [] } });
-  expect(used(retreat, "CUDA0")).toEqual(["CUDA0 5"]);
+  const fallback = new GpuFallback(createLogger("silent"));
+  for (const beside of [1, 2]) fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [beside, 7], others: [] } });
+  expect(used(fallback, "CUDA0")).toEqual([]);
+  fallback.after({ ...crashed, at: { speech: [7], others: [] } });
+  expect(used(fallback, "CUDA0")).toEqual(["CUDA0 5"]);
 });

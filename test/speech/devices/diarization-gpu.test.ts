@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { SpeakerPart, WorkerDeath } from "../../src/engine/index.ts";
-import { programFiles } from "../../src/program/index.ts";
-import { SpeakerGpu } from "../../src/server/speaker-gpu.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import type { SpeakerPart, WorkerDeath } from "../../../src/engine/index.ts";
+import { programFiles } from "../../../src/program/index.ts";
+import { DiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
 
 const files = await programFiles("");
 const killed = { exitCode: null, signal: "SIGKILL" };
@@ -17,7 +17,13 @@ function machine(onGpu: readonly SpeakerPart[]) {
     asked.times += 1;
     return { onGpu, leftOut: [] };
   };
-  const speakers = new SpeakerGpu({ files, verdictsPath: "/nowhere", log: createLogger("silent"), choose });
+  const speakers = new DiarizationGpu({
+    files,
+    verdictsPath: "/nowhere",
+    log: createLogger("silent"),
+    withSample: () => Promise.reject(new Error("the self-test is replaced")),
+    choose,
+  });
   return { speakers, asked };
 }
 

@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Settings } from "../config/index.ts";
-import { cpuShares, type WorkerDeath, type WorkerStart } from "../engine/index.ts";
-import { ownCommand, type ProgramFiles, renewal } from "../program/index.ts";
-import { addonFile, chooseCpuLibraryFor, chooseGpus, leaveOutCpuLibrary } from "../speech/index.ts";
-import type { Logger } from "../telemetry/index.ts";
-import { messageOf } from "../text/index.ts";
-import { GpuRetreat } from "./gpu-retreat.ts";
-import { SpeakerGpu } from "./speaker-gpu.ts";
-import { withSpeechSample } from "./speech-sample.ts";
+import type { Settings } from "../../config/index.ts";
+import { cpuShares, type WorkerDeath, type WorkerStart } from "../../engine/index.ts";
+import { ownCommand, type ProgramFiles, renewal } from "../../program/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { addonFile } from "../ggml/index.ts";
+import { leaveOutCpuLibrary } from "./choose-cpu-library.ts";
+import { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";
+import { chooseGpus } from "./choose-gpus.ts";
+import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
+import { GpuFallback } from "./gpu-fallback.ts";
 
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
@@ -23,6 +25,8 @@ export interface PrepareWorkerOptions {
   /** Path of the stored self-test results. */
   readonly verdictsPath: string;
   readonly log: Logger;
+  /** Provides the decoded sample that self-tests compare devices with. */
+  readonly withSample: DiarizationGpuOptions["withSample"];
 }
 
 /**
@@ -34,15 +38,15 @@ export interface PrepareWorkerOptions {
 export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (death: WorkerDeath | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
-  const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels } = options;
+  const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
-  const retreat = new GpuRetreat(log);
-  const speakerGpu = new SpeakerGpu({ files, verdictsPath, log });
+  const fallback = new GpuFallback(log);
+  const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
   return async (death, signal) => {
-    if (death !== null && !speakerGpu.after(death)) retreat.after(death);
+    if (death !== null && !diarizationGpu.after(death)) fallback.after(death);
     const choice = { ...tests, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
@@ -63,8 +67,8 @@ export function workerPreparation(
     const { gpus, leftOut: gpusLeftOut } = await chooseGpus({
       ...{ ...usable, cudaLibrary, verdictsPath, mustBeFaster: device === "auto" },
       backends: (kind) => device === "auto" || device === kind,
-      allows: retreat.allows,
-      withSample: (use) => withSpeechSample(files, use),
+      allows: fallback.allows,
+      withSample,
     });
     if (gpusLeftOut.length > 0) log.warn({ event: "engine.gpus_left_out", leftOut: gpusLeftOut });
     started = cpuLibrary;
@@ -73,11 +77,11 @@ export function workerPreparation(
       ...{ speechModel, segmentationModel, embeddingModel, threads },
     };
     const [first, ...more] = gpus.map((gpu) => ({
-      ...{ ...start, gpu, lanes: retreat.lanesOf(gpu.label) },
+      ...{ ...start, gpu, lanes: fallback.lanesOf(gpu.label) },
       speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
     }));
     // The first worker runs all operations that do not involve the recognizer.
-    const speakersOnGpu = device === "cpu" ? [] : [...(await speakerGpu.parts(first?.gpu.label, signal))];
+    const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(first?.gpu.label, signal))];
     return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
   };
 }

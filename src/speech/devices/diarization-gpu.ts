@@ -1,15 +1,16 @@
-import type { SpeakerPart, WorkerDeath } from "../engine/index.ts";
-import { ownCommand, type ProgramFiles } from "../program/index.ts";
-import { chooseSpeakerGpu } from "../speech/index.ts";
-import type { Logger } from "../telemetry/index.ts";
-import { withSpeechSample } from "./speech-sample.ts";
-import { mayBeDriversCrash, reasonOfEnd } from "./worker-end.ts";
+import type { SpeakerPart, WorkerDeath } from "../../engine/index.ts";
+import { ownCommand, type ProgramFiles } from "../../program/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "./choose-speaker-gpu.ts";
+import { mayBeDriversCrash, reasonOfEnd } from "./gpu-fallback.ts";
 
-export interface SpeakerGpuOptions {
+export interface DiarizationGpuOptions {
   readonly files: ProgramFiles;
   /** Path of the stored self-test results. */
   readonly verdictsPath: string;
   readonly log: Logger;
+  /** Provides the decoded sample that the self-test compares devices with. */
+  readonly withSample: ChooseSpeakerGpuOptions["withSample"];
   /** Determines which of the models a GPU computes better than the CPU; the self-test by default. */
   readonly choose?: typeof chooseSpeakerGpu;
 }
@@ -18,13 +19,13 @@ export interface SpeakerGpuOptions {
  * The speaker diarization models that a GPU computes. They gain less from a GPU than the recognizer does. After a GPU failure
  * that they may have caused, the CPU computes them until the program exits.
  */
-export class SpeakerGpu {
-  readonly #options: SpeakerGpuOptions;
+export class DiarizationGpu {
+  readonly #options: DiarizationGpuOptions;
   #onGpu: readonly SpeakerPart[] | null = null;
   /** The GPU of the worker that computes them; undefined if that worker has no GPU. */
   #worker: string | undefined;
 
-  constructor(options: SpeakerGpuOptions) {
+  constructor(options: DiarizationGpuOptions) {
     this.#options = options;
   }
 
@@ -36,11 +37,11 @@ export class SpeakerGpu {
   async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
     this.#worker = worker;
     if (this.#onGpu !== null) return this.#onGpu;
-    const { files, verdictsPath, log, choose = chooseSpeakerGpu } = this.#options;
+    const { files, verdictsPath, log, withSample, choose = chooseSpeakerGpu } = this.#options;
     const { onnxBinding, segmentationModel, embeddingModel } = files;
     const { onGpu, leftOut } = await choose({
       ...{ command: ownCommand("__selftest"), onnxBinding, segmentationModel, embeddingModel, verdictsPath },
-      withSample: (use) => withSpeechSample(files, use),
+      withSample,
       ...(signal === undefined ? {} : { signal }),
     });
     if (leftOut.length > 0) log.warn({ event: "engine.speakers_on_cpu", leftOut });

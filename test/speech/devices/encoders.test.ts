@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Encoders } from "../../src/server/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { Encoders } from "../../../src/speech/devices/encoders.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 interface Given {
   /** What earlier processes have found. */
@@ -25,10 +25,10 @@ function encodersWith(root: string, given: Given) {
   const encoders = new Encoders({
     files: { nativeDirectory: root, onnxBinding: root },
     verdictsPath: join(root, "devices.json"),
-    room: { lack: (bytes) => (bytes > (given.roomBytes ?? bytes) ? "the disk is full" : (given.lack ?? null)) },
+    lackOfSpace: (bytes) => (bytes > (given.roomBytes ?? bytes) ? "the disk is full" : (given.lack ?? null)),
     log: createLogger("silent"),
     now: () => clock.now,
-    means: {
+    operations: {
       known: async () => {
         lookUps.count += 1;
         return given.known;

@@ -1,0 +1,111 @@
+import { Engine, type EngineOptions } from "../../engine/index.ts";
+import { ownCommand } from "../../program/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";
+import { Encoders, type EncodersOptions } from "./encoders.ts";
+import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
+
+export interface SpeechEngineOptions extends PrepareWorkerOptions {
+  readonly lackOfSpace: EncodersOptions["lackOfSpace"];
+  readonly onWork?: EngineOptions["onWork"];
+  readonly onWorkerDeath?: EngineOptions["onWorkerDeath"];
+  readonly idleMilliseconds?: EngineOptions["idleMilliseconds"];
+}
+
+/**
+ * The engine with the devices and models that it uses: the one bring-up of `serve`, `run` and `bench`. Self-tests choose
+ * the CPU variant, the GPUs and the encoder, and a device that fails at work is replaced. Settings go in, and the
+ * engine's status comes out.
+ */
+export class SpeechEngine {
+  readonly engine: Engine;
+  readonly #options: SpeechEngineOptions;
+  readonly #encoders: Encoders;
+  /** What the first worker was started with; null before the first start. */
+  #start: { readonly cpuLibrary: string; readonly hasGpu: boolean } | null = null;
+  /** Models that the workers were started for, or that were self-tested since. */
+  #admitted: ReadonlySet<string> = new Set();
+
+  constructor(options: SpeechEngineOptions) {
+    this.#options = options;
+    this.#encoders = new Encoders(options);
+    const prepare = workerPreparation(options);
+    const { log, onWork, onWorkerDeath, idleMilliseconds } = options;
+    this.engine = new Engine({
+      command: ownCommand("__worker"),
+      prepare: async (death, signal) => {
+        const models = options.speechModels();
+        const starts = await prepare(death, signal);
+        const [{ cpuLibrary, gpu }] = starts;
+        this.#start = { cpuLibrary, hasGpu: gpu !== undefined };
+        this.#admitted = new Set(models);
+        return starts;
+      },
+      log,
+      ...(onWork === undefined ? {} : { onWork }),
+      ...(onWorkerDeath === undefined ? {} : { onWorkerDeath }),
+      ...(idleMilliseconds === undefined ? {} : { idleMilliseconds }),
+    });
+  }
+
+  /**
+   * Ensures that the workers can run a model: self-tests a new one in separate processes before they use it.
+   * @throws the signal's reason
+   */
+  async admit(modelPath: string, signal: AbortSignal): Promise<void> {
+    if (this.#admitted.has(modelPath)) return;
+    await orAborted(this.engine.ready(), signal);
+    this.#admitted = new Set([...this.#admitted, modelPath]);
+    const { files, verdictsPath, log, speechModels } = this.#options;
+    const { nativeDirectory } = files;
+    const test = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath, signal };
+    try {
+      const { cpuLibrary } = await chooseCpuLibraryFor(test, speechModels());
+      if (cpuLibrary !== this.#start?.cpuLibrary) this.engine.renewWorkers();
+    } catch (error) {
+      signal.throwIfAborted();
+      // The worker may still manage; if it crashes, the recording fails and the others continue.
+      log.error({ event: "engine.models_unusable", detail: messageOf(error) });
+    }
+  }
+
+  /**
+   * Returns the path of the ONNX form of a model's encoder, or null if the model's own encoder is to be used. Tests an
+   * unknown encoder first if the amount of speech justifies it.
+   * @throws the signal's reason
+   */
+  async encoderOf(modelPath: string, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
+    await orAborted(this.engine.ready(), signal);
+    // On a GPU, the model's own encoder is much faster.
+    if (this.#start === null || this.#start.hasGpu) return null;
+    const use = { cpuLibrary: this.#start.cpuLibrary, speechModel: modelPath };
+    return await orAborted(this.#encoders.find(use, spokenSeconds), signal);
+  }
+
+  /** Frees the models that are no longer needed. */
+  freeUnneeded(): void {
+    this.engine.keepModels(this.#options.speechModels());
+  }
+
+  /** Closes the engine and aborts its self-tests. */
+  async close(): Promise<void> {
+    this.#encoders.close();
+    await this.engine.close();
+  }
+}
+
+/**
+ * Waits for a promise until the signal aborts.
+ * @throws the signal's reason
+ */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
