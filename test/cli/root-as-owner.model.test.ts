@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
@@ -20,14 +21,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { createAccount } from "../../src/accounts/index.ts";
-import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available } from "../support/checkout.ts";
-import { newRecording } from "../support/new-recording.ts";
+import { fillDataDirectory } from "../support/fill-data-directory.ts";
 import { isFromSource, programCommand, programSettings } from "../support/program.ts";
 import { runCli } from "../support/server.ts";
 import { canMount } from "../support/small-disk.ts";
@@ -59,15 +57,10 @@ function place() {
   mkdirSync(join(outside, "kept"), { recursive: true });
   chmodSync(outside, 0o700);
   writeFileSync(join(outside, "secret"), "root's alone", { mode: 0o600 });
-  const directory = new DataDirectory(join(scope.path, "data"));
-  const store = openDatabase(directory.databasePath);
-  const id = Bun.randomUUIDv7();
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  new Recordings(store, Date.now).create(newRecording(id, accountId, { sizeBytes: 5 }));
-  writeFileSync(directory.filesOf(id).upload, "12345");
-  store.$client.close();
-  // Statements that nobody holds any more keep the file open until they are collected.
-  Bun.gc(true);
+  const {
+    directory,
+    ids: [id = ""],
+  } = fillDataDirectory(join(scope.path, "data"), 1, 5);
   const backup = join(scope.path, "backup.db");
   copyFileSync(directory.databasePath, backup);
   chmodSync(backup, 0o600);
@@ -198,9 +191,9 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     async (_, command, pipeOf) => {
       using made = place();
       const { root, databasePath } = made.directory;
-      const store = openDatabase(databasePath);
-      store.$client.run("INSERT INTO chosen_models VALUES ('speech', 'mine', 0)");
-      store.$client.close();
+      const database = new Database(databasePath);
+      database.run("INSERT INTO chosen_models VALUES ('speech', 'mine', 0)");
+      database.close(true);
       const pipe = join(root, pipeOf(made));
       mkdirSync(dirname(pipe), { recursive: true });
       rmSync(pipe, { force: true });

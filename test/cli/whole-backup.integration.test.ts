@@ -1,18 +1,10 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { createAccount } from "../../src/accounts/index.ts";
-import { Recordings } from "../../src/recordings/index.ts";
-import {
-  BackupError,
-  BackupFile,
-  DataDirectory,
-  openDatabase,
-  restoreBackup,
-  tarHeader,
-} from "../../src/storage/index.ts";
-import { newRecording } from "../support/new-recording.ts";
+import { BackupError, BackupFile, DataDirectory, restoreBackup, tarHeader } from "../../src/storage/index.ts";
+import { fillDataDirectory } from "../support/fill-data-directory.ts";
 import { programCommand } from "../support/program.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -22,22 +14,7 @@ setDefaultTimeout(60_000);
 
 const anything = Type.Object({}, { additionalProperties: true });
 
-/** A data directory with recordings that wait, each sent as so many bytes. */
-function filled(path: string, count: number, bytes: number) {
-  const directory = new DataDirectory(join(path, "data"));
-  const store = openDatabase(directory.databasePath);
-  const recordings = new Recordings(store, Date.now);
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const ids = Array.from({ length: count }, (_, index) => {
-    const id = Bun.randomUUIDv7();
-    writeFileSync(directory.filesOf(id).upload, Buffer.alloc(bytes, `${index}`));
-    return recordings.create(newRecording(id, accountId, { sizeBytes: bytes })).id;
-  });
-  store.$client.close();
-  // Statements that nobody holds any more keep the file open until they are collected.
-  Bun.gc(true);
-  return { directory, ids };
-}
+const filled = (parent: string, count: number, bytes: number) => fillDataDirectory(join(parent, "data"), count, bytes);
 
 function restoredFrom(directory: DataDirectory, path: string) {
   using backup = new BackupFile(path);
@@ -143,10 +120,9 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 1, 3000);
     const tampered = filled(join(parent.path, "tampered"), 1, 3000);
-    const store = openDatabase(tampered.directory.databasePath);
-    store.$client.run("UPDATE recordings SET id = '../../victim', size_bytes = NULL");
-    store.$client.close();
-    Bun.gc(true);
+    const theirs = new Database(tampered.directory.databasePath);
+    theirs.run("UPDATE recordings SET id = '../../victim', size_bytes = NULL");
+    theirs.close(true);
     const target = join(parent.path, "backup.tar");
     await new Commands(tampered.directory.root).json(anything, "backup", target);
     mkdirSync(join(parent.path, "victim"));
