@@ -136,7 +136,7 @@ const startSchema = Type.Object({
   gpu: Type.Optional(gpuSchema),
   /** The first speech model to load; each operation names the model that it uses. */
   speechModel: path,
-  /** Path of ONNX Runtime's addon, in a compiled program; see diarization/onnx-binding.ts. */
+  /** Path of ONNX Runtime's addon, in a compiled program; see speech/onnx-runtime.ts. */
   onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,

@@ -1,5 +1,4 @@
-import { type Chunk, heardPieces, Reaching, type Span, SpeechClock } from "../timeline/index.ts";
-import { packChunks } from "./diarization/index.ts";
+import { type Chunk, heardPieces, Reaching, type Span, SpeechClock, secondsOf } from "../timeline/index.ts";
 
 /**
  * Packs a recording's speech into chunks for the recognizer.
@@ -25,4 +24,79 @@ function packJoined(regions: readonly Span[], totalSeconds: number): Span[] {
     startSeconds: clock.moment(chunk.startSeconds),
     endSeconds: clock.moment(chunk.endSeconds),
   }));
+}
+
+/** Maximum length of a chunk including its padding: the length of the recognizer's input window. */
+const MAX_SECONDS = 30;
+/** Padding before and after speech, if there is space for it. */
+const PADDING_SECONDS = 0.2;
+/** Longest silence inside a chunk, unless the caller passes another value. A longer silence starts a new chunk. */
+const MAX_GAP_SECONDS = 2;
+
+/** Share of the maximum length from which a chunk may end at its longest silence instead of its last one. */
+const FULL_ENOUGH = 2 / 3;
+
+/**
+ * Packs speech into chunks that are as long as possible and end at silences. Chunks are in order, do not overlap, and
+ * each is one span of the recording. A region longer than a chunk is divided evenly; regions from `speechRegions` are
+ * never that long.
+ */
+export function packChunks(
+  regions: readonly Span[],
+  totalSeconds: number,
+  { maxGapSeconds = MAX_GAP_SECONDS } = {},
+): Span[] {
+  const longest = MAX_SECONDS - 2 * PADDING_SECONDS;
+  const speech = regions.flatMap((region) => divide(region, longest));
+  const chunks: Span[] = [];
+  let first = 0;
+  while (first < speech.length) {
+    const end = chunkEnd(speech, first, longest, maxGapSeconds);
+    const startSeconds = speech[first]?.startSeconds ?? 0;
+    const endSeconds = speech[end - 1]?.endSeconds ?? 0;
+    chunks.push({ startSeconds, endSeconds });
+    first = end;
+  }
+  return pad(chunks, totalSeconds);
+}
+
+/** Returns the index after the last region of the chunk that begins with region `first`. */
+function chunkEnd(speech: readonly Span[], first: number, longest: number, maxGap: number): number {
+  const start = speech[first]?.startSeconds ?? 0;
+  let end = first + 1;
+  let bestEnd = end;
+  let bestGap = -1;
+  for (; end < speech.length; end++) {
+    const gap = (speech[end]?.startSeconds ?? 0) - (speech[end - 1]?.endSeconds ?? 0);
+    if (gap > maxGap) return end;
+    const length = (speech[end - 1]?.endSeconds ?? 0) - start;
+    if (length >= longest * FULL_ENOUGH && gap >= bestGap) {
+      bestGap = gap;
+      bestEnd = end;
+    }
+    if ((speech[end]?.endSeconds ?? 0) - start > longest) return bestGap < 0 ? end : bestEnd;
+  }
+  return end;
+}
+
+function divide(region: Span, longest: number): Span[] {
+  const length = secondsOf(region);
+  const parts = Math.max(1, Math.ceil(length / longest));
+  return Array.from({ length: parts }, (_, part) => ({
+    startSeconds: region.startSeconds + (length * part) / parts,
+    endSeconds: region.startSeconds + (length * (part + 1)) / parts,
+  }));
+}
+
+function pad(chunks: readonly Span[], totalSeconds: number): Span[] {
+  return chunks.map((chunk, index) => {
+    const before = chunks[index - 1]?.endSeconds;
+    const after = chunks[index + 1]?.startSeconds;
+    const roomBefore = before === undefined ? chunk.startSeconds : (chunk.startSeconds - before) / 2;
+    const roomAfter = after === undefined ? totalSeconds - chunk.endSeconds : (after - chunk.endSeconds) / 2;
+    return {
+      startSeconds: chunk.startSeconds - Math.max(0, Math.min(PADDING_SECONDS, roomBefore)),
+      endSeconds: chunk.endSeconds + Math.max(0, Math.min(PADDING_SECONDS, roomAfter)),
+    };
+  });
 }

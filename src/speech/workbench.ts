@@ -14,7 +14,7 @@ import {
   speechRegions,
   writeSentenceVoices,
 } from "./diarization/index.ts";
-import { loadGgml } from "./ggml/index.ts";
+import { loadGgml } from "./ggml.ts";
 import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keepToSpeech } from "../../src/speech/keep-to-speech.ts";
+import { keepToSpeech } from "../../src/speech/place-words.ts";
 import { soundAt } from "../engine/sound-at.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 

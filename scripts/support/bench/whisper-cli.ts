@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
-import { loadGgml } from "../../../src/speech/ggml/index.ts";
+import { loadGgml } from "../../../src/speech/ggml.ts";
 import { openModel } from "../../../src/speech/recognizer/whisper/index.ts";
 
 /**

@@ -54,7 +54,7 @@ export const consoleAssets = () => Promise.resolve(assets);
 
 /** ONNX Runtime's package requires its addon from beside its own code; the compiled program loads the unpacked one. */
 export function onnxBinding(): BunPlugin {
-  const loader = join(root, "src/speech/diarization/onnx-binding.ts");
+  const loader = join(root, "src/speech/onnx-runtime.ts");
   return {
     name: "onnx-binding",
     setup(builder) {

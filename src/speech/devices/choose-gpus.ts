@@ -1,5 +1,5 @@
 import { messageOf } from "../../text/index.ts";
-import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../ggml/index.ts";
+import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../ggml.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
 import { GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
 import { faultOf } from "./gpu-trial.ts";

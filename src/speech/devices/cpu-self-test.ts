@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isGpuLibrary, isCpuLibrary as isVariant } from "../ggml/index.ts";
+import { isGpuLibrary, isCpuLibrary as isVariant } from "../ggml.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import type { Verdict } from "./verdicts.ts";

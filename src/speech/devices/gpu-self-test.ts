@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Gpu } from "../../engine/index.ts";
 import { editDistance } from "../../text/index.ts";
-import { isCpuLibrary, isGpuLibrary } from "../ggml/index.ts";
+import { isCpuLibrary, isGpuLibrary } from "../ggml.ts";
 import { askSelfTest, type Trial } from "./ask-self-test.ts";
 import { cpuIdentity } from "./cpu-identity.ts";
 import { gpuIdentity } from "./gpu-presence.ts";

@@ -1,4 +1,4 @@
-import type { GpuBackend, GpuBackendKind } from "../ggml/index.ts";
+import type { GpuBackend, GpuBackendKind } from "../ggml.ts";
 import { askSelfTest, type TrialOptions } from "./ask-self-test.ts";
 import type { Failure } from "./attempt.ts";
 import { deviceListSchema } from "./self-test-answers.ts";

@@ -5,7 +5,7 @@ import { cpuShares, type WorkerDeath, type WorkerStart } from "../../engine/inde
 import { ownCommand, type ProgramFiles, renewal } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { addonFile } from "../ggml/index.ts";
+import { addonFile } from "../ggml.ts";
 import { leaveOutCpuLibrary } from "./choose-cpu-library.ts";
 import { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";
 import { chooseGpus } from "./choose-gpus.ts";

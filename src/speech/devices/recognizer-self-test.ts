@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
-import type { GgmlRuntime } from "../ggml/index.ts";
+import type { GgmlRuntime } from "../ggml.ts";
 import { familyOf, type RecognizerModel } from "../recognizer/index.ts";
 import { readSample } from "./read-sample.ts";
 import type { Timing, TranscribedSample } from "./self-test-answers.ts";

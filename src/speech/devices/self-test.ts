@@ -2,7 +2,7 @@ import { speakerParts } from "../../engine/index.ts";
 import { dieWithParent } from "../../program/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { onnxLibraryOf } from "../diarization/index.ts";
-import { type GgmlRuntime, loadGgml, rateCpuLibrary } from "../ggml/index.ts";
+import { type GgmlRuntime, loadGgml, rateCpuLibrary } from "../ggml.ts";
 import { type EncoderComparison, familyOf } from "../recognizer/index.ts";
 import { compareSpeakers } from "./compare-speakers.ts";
 import { computeWithOnnx } from "./compute-with-onnx.ts";

@@ -1,6 +1,5 @@
 import { FRAME_SAMPLES, SAMPLE_RATE } from "../../timeline/index.ts";
-import { likeness } from "./likeness.ts";
-import { dot } from "./vectors.ts";
+import { dot, likeness } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
 /**

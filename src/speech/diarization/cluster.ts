@@ -11,13 +11,12 @@ import {
 import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { likenessOver } from "./likeness.ts";
 import { joinAlike } from "./linkage.ts";
+import { lineIn, withoutLine } from "./remove-channel.ts";
+import { addScaled, likenessOver, unit } from "./similarity.ts";
 import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
-import { addScaled, unit } from "./vectors.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
-import { lineIn, withoutLine } from "./without-line.ts";
 
 /**
  * Minimum clean speech, in frames, for a voice to take part in finding the speakers (0.8 s). On the AMI excerpts, 0.4 s

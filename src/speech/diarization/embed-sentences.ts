@@ -9,10 +9,9 @@ import {
   WINDOW_SAMPLES,
   type WorkArea,
 } from "../../timeline/index.ts";
-import { embedAll } from "./models.ts";
-import type { DiarizationModels } from "./open-models.ts";
-import { PcmReader } from "./pcm.ts";
-import { addScaled, unit } from "./vectors.ts";
+import { type DiarizationModels, embedAll } from "./models.ts";
+import { PcmReader } from "./pcm-reader.ts";
+import { addScaled, unit } from "./similarity.ts";
 import { readVoices, type VoicePiece } from "./voices.ts";
 
 /** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */

@@ -6,14 +6,21 @@
  * each block, then `cluster`. Once the sentences are known, run `embedSentences` on some at a time, then
  * `speakersByVoice`. Blocks are independent, so a step can resume after the last completed block.
  */
-export { packChunks } from "./chunks.ts";
+
+export { onnxLibraryOf } from "../onnx-runtime.ts";
+export { packChunks } from "../plan-chunks.ts";
 export { cluster } from "./cluster.ts";
-export { detectBlock, segmentGrid } from "./detect.ts";
-export { embedBlock } from "./embed.ts";
+export { detectBlock, segmentGrid } from "./detect-block.ts";
+export { embedBlock } from "./embed-block.ts";
 export { embedSentences, heardLength } from "./embed-sentences.ts";
-export { embed, embedAll, segment } from "./models.ts";
-export { onnxLibraryOf } from "./onnx-binding.ts";
-export { type DiarizationModels, openDiarizationModels, type SpeakerModelOptions } from "./open-models.ts";
-export { PcmReader } from "./pcm.ts";
+export {
+  type DiarizationModels,
+  embed,
+  embedAll,
+  openDiarizationModels,
+  type SpeakerModelOptions,
+  segment,
+} from "./models.ts";
+export { PcmReader } from "./pcm-reader.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
-export { speechRegions } from "./speech.ts";
+export { speechRegions } from "./speech-regions.ts";

@@ -1,4 +1,4 @@
-import { addScaled, dot, unit } from "./vectors.ts";
+import { addScaled, dot, unit } from "./similarity.ts";
 
 /** Voices that are treated as one person's. */
 export interface VoiceGroup {

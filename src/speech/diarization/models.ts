@@ -1,6 +1,10 @@
-import type { Tensor } from "onnxruntime-node";
-import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
-import type { DiarizationModels, SpeakerModel } from "./open-models.ts";
+import type { InferenceSession, Tensor } from "onnxruntime-node";
+import type { SpeakerPart } from "../../engine/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "../../timeline/index.ts";
+import { GpuError } from "../gpu-error.ts";
+import { setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
+import { inFloats } from "./float-form.ts";
 
 /**
  * Runs the segmentation model and returns probabilities [window][frame][local speaker].
@@ -55,4 +59,157 @@ async function run(model: SpeakerModel, waveform: Tensor, output: string) {
   const tensor = results[output];
   if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
   return { data: tensor.data, dims: tensor.dims };
+}
+
+/** One of the two models; several callers may use it at once. */
+export interface SpeakerModel {
+  run(feeds: { readonly waveform: Tensor }): Promise<Readonly<Record<string, Tensor>>>;
+  release(): Promise<void>;
+}
+
+/** The two ONNX models for speaker diarization, loaded once per process. */
+export interface DiarizationModels {
+  /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
+  segmentation: SpeakerModel;
+  /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
+  embedding: SpeakerModel;
+  /** Batch sizes: windows for segmentation, speech spans for embedding. */
+  atOnce: Readonly<Record<SpeakerPart, number>>;
+  /** Creates a model input from floats. */
+  tensor(data: Float32Array, shape: readonly number[]): Tensor;
+  /** Releases both models; they cannot be used afterwards. */
+  dispose(): Promise<void>;
+}
+
+export interface SpeakerModelOptions {
+  /** ONNX Runtime's addon. A compiled program loads this file; when run from source, the package finds its own. */
+  readonly onnxBinding: string;
+  readonly segmentationPath: string;
+  readonly embeddingPath: string;
+  readonly threads: number;
+  /** Models that run on a GPU through ONNX Runtime's WebGPU provider; none by default. */
+  readonly onGpu?: readonly SpeakerPart[];
+  /** Provider that actually runs the models of `onGpu`. The value "cpu" serves as the reference for a GPU's results. */
+  readonly gpuProvider?: "webgpu" | "cpu";
+}
+
+/**
+ * Batch sizes on the CPU. With more windows, the computation that they share saves less than the extra memory costs.
+ * Eight speech spans at once are no faster than four.
+ */
+const atOnceOnCpu = { segmentation: 4, embedding: 4 };
+/**
+ * Batch sizes on a GPU. Each run makes the same thousands of calls, whatever its batch size. The windows of half a
+ * block take 0.5 GB of GPU memory. More speech spans of the same length are rare.
+ */
+const atOnceOnGpu = { segmentation: 40, embedding: 16 };
+
+/** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
+const shortest = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
+
+/** ONNX Runtime's log level for errors only. At the default level it logs which operators it leaves to the CPU. */
+const errorsOnly = 3;
+
+/**
+ * Loads both models.
+ * @throws {Error} with the file's name if it is missing or not such a model
+ * @throws {GpuError} if there is no GPU, or it cannot run the models assigned to it
+ */
+export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
+  const { segmentationPath, embeddingPath, threads, onGpu = [], gpuProvider = "webgpu" } = options;
+  setOnnxBinding(options.onnxBinding);
+  silenceOnnxTelemetry();
+  // Imported here and not at the top: the server shares this folder's constants but never loads inference code.
+  const onnx = await import("onnxruntime-node");
+  const session: InferenceSession.SessionOptions = {
+    executionProviders: ["cpu"],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: "all",
+    // A spinning thread uses as much CPU as a working one: with two threads, half of all CPU time.
+    extra: { session: { intra_op: { allow_spinning: "0" } } },
+  };
+  const load = async (path: string) => {
+    try {
+      return await onnx.InferenceSession.create(path, session);
+    } catch (error) {
+      const remedy = 'Check it with "transcribe models verify"; if it is whole, free memory';
+      throw new Error(`cannot load the model ${path}: ${messageOf(error).replace(/\.$/, "")}. ${remedy}`, {
+        cause: error,
+      });
+    }
+  };
+  const gpu = new GpuModels(async (path) =>
+    onnx.InferenceSession.create(inFloats(await Bun.file(path).bytes()), {
+      ...{ ...session, executionProviders: [...new Set([gpuProvider, "cpu"])], logSeverityLevel: errorsOnly },
+    }),
+  );
+  const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
+    if (!onGpu.includes(part)) return await load(path);
+    const model = await gpu.open(part, path);
+    // The first run makes the driver compile its kernels, so that the first caller does not wait for that.
+    const sound = Float32Array.from({ length: shortest[part] }, (_, at) => 0.1 * Math.sin(at / 10));
+    await model.run({ waveform: new onnx.Tensor("float32", sound, [1, sound.length]) });
+    return model;
+  };
+  const segmentation = await open("segmentation", segmentationPath);
+  const embedding = await open("embedding", embeddingPath);
+  const atOnce = (part: SpeakerPart) => (onGpu.includes(part) ? atOnceOnGpu : atOnceOnCpu)[part];
+  return {
+    segmentation,
+    embedding,
+    atOnce: { segmentation: atOnce("segmentation"), embedding: atOnce("embedding") },
+    tensor: (data, shape) => new onnx.Tensor("float32", data, shape),
+    async dispose() {
+      await segmentation.release();
+      await embedding.release();
+    },
+  };
+}
+
+/**
+ * Loader of models on a GPU. The models share the GPU's queue, which ONNX Runtime does not guard between sessions.
+ * Therefore only one model runs at a time.
+ */
+export class GpuModels {
+  readonly #load: (path: string) => Promise<InferenceSession>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param load opens a model on the GPU */
+  constructor(load: (path: string) => Promise<InferenceSession>) {
+    this.#load = load;
+  }
+
+  /** @throws {GpuError} if the GPU cannot be used for the model */
+  async open(part: SpeakerPart, path: string): Promise<SpeakerModel> {
+    const session = await this.#inTurn(() => this.#load(path));
+    const run: SpeakerModel["run"] = async (feeds) => {
+      const results = await session.run(feeds);
+      for (const { data } of Object.values(results)) checkNumbers(part, data);
+      return results;
+    };
+    return { run: (feeds) => this.#inTurn(() => run(feeds)), release: () => this.#inTurn(() => session.release()) };
+  }
+
+  async #inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(job);
+    this.#last = turn.catch(() => {});
+    try {
+      return await turn;
+    } catch (error) {
+      throw new GpuError(error, "speakers");
+    }
+  }
+}
+
+/**
+ * Throws if a model cannot have produced these numbers. A lost GPU may leave its output buffers unchanged, filled with
+ * zeros. Segmentation outputs probabilities, and embedding outputs vectors of unit length.
+ */
+function checkNumbers(part: SpeakerPart, data: Tensor["data"]): void {
+  if (!(data instanceof Float32Array)) return;
+  let sum = 0;
+  for (const value of data) sum += part === "segmentation" ? value : value * value;
+  if (sum > 0 && sum <= data.length) return;
+  throw new Error(`the GPU gives no numbers that the ${part} model could give`);
 }

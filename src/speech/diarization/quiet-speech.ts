@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
-import { frameDecibels } from "../frame-decibels.ts";
+import { frameDecibels } from "../silences.ts";
 import type { Stretch } from "./clean-speech.ts";
 import { FrameAverage } from "./frame-average.ts";
 

@@ -1,7 +1,6 @@
 import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
-import { likeness } from "./likeness.ts";
-import { addScaled, dot, unit } from "./vectors.ts";
-import { withoutLine } from "./without-line.ts";
+import { withoutLine } from "./remove-channel.ts";
+import { addScaled, dot, likeness, unit } from "./similarity.ts";
 
 const MARK = "TSV1";
 

@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, HOP_FRAMES, SAMPLE_RATE, WINDOW_FRAMES } from "../../timeline/index.ts";
-import type { LeastLikenesses } from "./likeness.ts";
 import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "./linkage.ts";
+import type { LeastLikenesses } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
 import type { Stretch } from "./clean-speech.ts";
-import { addScaled, unit } from "./vectors.ts";
+import { addScaled, unit } from "./similarity.ts";
 
 const MARK = "TVO2";
 /**

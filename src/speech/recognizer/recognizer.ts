@@ -1,5 +1,5 @@
 import type { EngineWord } from "../../timeline/index.ts";
-import type { GgmlRuntime } from "../ggml/index.ts";
+import type { GgmlRuntime } from "../ggml.ts";
 
 /** A language with its ISO code and the code that the model uses. */
 export interface Language {

@@ -7,7 +7,7 @@ import {
   knownEncoder,
   tryEncoder,
 } from "../../../src/speech/devices/index.ts";
-import { makeEncoder } from "../../../src/speech/recognizer/whisper/encoder/index.ts";
+import { makeEncoder } from "../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { tinyModel, writeGgml } from "../recognizer/whisper/encoder/tiny-model.ts";
 

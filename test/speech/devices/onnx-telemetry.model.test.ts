@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { ownCommand, programFiles } from "../../../src/program/index.ts";
-import { loadGgml } from "../../../src/speech/ggml/index.ts";
+import { loadGgml } from "../../../src/speech/ggml.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
 

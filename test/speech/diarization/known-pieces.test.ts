@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KnownPieces } from "../../../src/speech/diarization/known-pieces.ts";
+import { KnownPieces } from "../../../src/speech/diarization/embed-block.ts";
 
 const known = () => {
   const pieces = new KnownPieces();

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cluster } from "../../../src/speech/diarization/index.ts";
-import { unit } from "../../../src/speech/diarization/vectors.ts";
+import { unit } from "../../../src/speech/diarization/similarity.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
 import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
-import { likeness } from "../../../src/speech/diarization/likeness.ts";
+import { likeness } from "../../../src/speech/diarization/similarity.ts";
 import type { PcmFile } from "../../../src/timeline/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { audioDirectory, decode, openModels } from "./recording.ts";

@@ -1,5 +1,5 @@
-import type { GgmlAddon } from "../../ggml/index.ts";
-import type { EncoderForm } from "./encoder/index.ts";
+import type { GgmlAddon } from "../../ggml.ts";
+import type { EncoderForm } from "./encoder/encoder-graph.ts";
 
 /**
  * The part of the native addon that is whisper.cpp's. Only this folder knows it.

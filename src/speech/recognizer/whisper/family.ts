@@ -1,10 +1,10 @@
 import type { ChunkOptions, RecognizedWords, Recognizer, RecognizerFamily, SinglePassOptions } from "../recognizer.ts";
-import { compareEncoders } from "./encoder/index.ts";
-import { readLanguages } from "./languages.ts";
+import { compareEncoders } from "./encoder/compare-encoders.ts";
 import { openModel } from "./model.ts";
 import { isModelFile, validateModelFile } from "./model-file/index.ts";
+import { readLanguages } from "./model-header.ts";
 import { countPromptTokens, maxPromptTokens, toPrompt } from "./prompt.ts";
-import { transcribeChunk } from "./transcription/index.ts";
+import { transcribeChunk } from "./transcription/transcribe-chunk.ts";
 import type { WhisperModel, WhisperState } from "./types.ts";
 
 /** Whisper models in ggml form, which whisper.cpp computes. */

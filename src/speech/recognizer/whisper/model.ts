@@ -1,6 +1,6 @@
 import { messageOf } from "../../../text/index.ts";
-import type { GgmlRuntime } from "../../ggml/index.ts";
-import { silenceOnnxTelemetry } from "../../onnx-telemetry.ts";
+import type { GgmlRuntime } from "../../ggml.ts";
+import { silenceOnnxTelemetry } from "../../onnx-runtime.ts";
 import type { EncoderOptions } from "../recognizer.ts";
 import type { NativeEncoder, NativeModel, WhisperAddon } from "./addon.ts";
 import { validateModelFile } from "./model-file/index.ts";

@@ -1,6 +1,15 @@
-import type { NativeState, NativeTranscribeOptions } from "./addon.ts";
-import { toSegments } from "./segments.ts";
-import type { LanguageDetection, TranscribeOptions, WhisperResult, WhisperState } from "./types.ts";
+import type { Span } from "../../../timeline/index.ts";
+import type { NativePiece, NativeSegment, NativeState, NativeTranscribeOptions, NativeTranscript } from "./addon.ts";
+import type {
+  LanguageDetection,
+  TranscribeOptions,
+  WhisperResult,
+  WhisperSegment,
+  WhisperState,
+  WhisperWord,
+} from "./types.ts";
+import { wordTimes } from "./word-times.ts";
+import { groupWords } from "./words.ts";
 
 /** Encoder constants: 30 s at 16 kHz are 1500 positions of 320 samples. */
 const samplesPerPosition = 320;
@@ -102,4 +111,36 @@ function mostProbable(probabilities: Record<string, number>): LanguageDetection 
   const normalised = entries.map(([code, probability]) => [code, probability / sum] as const);
   const [language, probability] = normalised.reduce((best, entry) => (entry[1] > best[1] ? entry : best));
   return { language, probability, probabilities: Object.fromEntries(normalised) };
+}
+
+/** Converts the native transcript to segments with timed words; segments without text are left out. */
+function toSegments(transcript: NativeTranscript, samples: Float32Array): WhisperSegment[] {
+  const grouped = transcript.segments
+    .map((segment) => ({ segment, words: groupWords(segment.pieces, transcript.language) }))
+    .filter(({ words }) => words.length > 0);
+  const spans = wordTimes(
+    grouped.flatMap(({ segment, words }) => words.map((word) => ({ pieces: word.pieces, segment }))),
+    samples,
+  );
+  let next = 0;
+  return grouped.map(({ segment, words }) => {
+    const timed = words.map((word) => toWord(word.text, word.pieces, spans[next++]));
+    return toSegment(segment, timed);
+  });
+}
+
+function toWord(text: string, pieces: NativePiece[], span: Span | undefined): WhisperWord {
+  const probability = pieces.reduce((sum, piece) => sum + piece.probability, 0) / pieces.length;
+  return { text, startSeconds: span?.startSeconds ?? 0, endSeconds: span?.endSeconds ?? 0, probability };
+}
+
+function toSegment(segment: NativeSegment, words: WhisperWord[]): WhisperSegment {
+  return {
+    startSeconds: words.at(0)?.startSeconds ?? 0,
+    endSeconds: words.at(-1)?.endSeconds ?? 0,
+    text: words.map((word) => word.text).join(""),
+    noSpeechProbability: segment.noSpeechProbability,
+    averageLogProbability: segment.averageLogProbability,
+    words,
+  };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { programFiles } from "../../../../src/program/index.ts";
-import { inFloats } from "../../../../src/speech/diarization/float-form/index.ts";
-import { parseOnnx } from "../../../../src/speech/diarization/float-form/onnx-model.ts";
-import { silenceOnnxTelemetry } from "../../../../src/speech/onnx-telemetry.ts";
+import { inFloats } from "../../../../src/speech/diarization/float-form.ts";
+import { parseOnnx } from "../../../../src/speech/diarization/onnx-model.ts";
+import { silenceOnnxTelemetry } from "../../../../src/speech/onnx-runtime.ts";
 import { available } from "../../../support/checkout.ts";
 import { randomNumbers } from "../../../support/random-numbers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml/index.ts";
+import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
 import { canTranscribe, nativeDirectory } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cpuLibraries } from "../../../../src/speech/ggml/libraries.ts";
+import { cpuLibraries } from "../../../../src/speech/ggml.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import { nativeDirectory } from "./support.ts";
 

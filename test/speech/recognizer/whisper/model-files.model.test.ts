@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { alignmentHeads, readModelHeader } from "../../../../src/speech/recognizer/whisper/model-header.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";

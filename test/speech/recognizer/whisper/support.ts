@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { loadGgml } from "../../../../src/speech/ggml/index.ts";
+import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { available, corpusPath, ffmpegPath, root } from "../../../support/checkout.ts";
 

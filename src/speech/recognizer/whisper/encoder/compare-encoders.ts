@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
 import { SAMPLE_RATE } from "../../../../timeline/index.ts";
-import type { GgmlRuntime } from "../../../ggml/index.ts";
+import type { GgmlRuntime } from "../../../ggml.ts";
 import type { EncoderComparison, EncoderComparisonOptions, EncoderOptions } from "../../recognizer.ts";
 import type { WhisperAddon } from "../addon.ts";
 import { openModel } from "../model.ts";

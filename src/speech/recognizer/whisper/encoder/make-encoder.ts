@@ -1,12 +1,28 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ModelFileError, readModelFile } from "../model-file/index.ts";
-import { isSound, lastUse, noteUse, writeDigest } from "./digest.ts";
+import {
+  type ModelFile,
+  ModelFileError,
+  type ModelSizes,
+  readModelFile,
+  type StoredTensor,
+} from "../model-file/index.ts";
 import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
-import { encoderShape, readFloats } from "./ggml-tensors.ts";
-import { WeightsFile } from "./weights-file.ts";
+import type { StoredBytes } from "./onnx-graph.ts";
 
 /** Version of the written format; must be increased with every change of the format. */
 const writerVersion = 1;
@@ -94,4 +110,108 @@ async function digest(modelPath: string, form: EncoderForm): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([writerVersion, form]));
   for await (const bytes of Bun.file(modelPath).stream()) hash.update(bytes);
   return hash.digest("hex").slice(0, 32);
+}
+
+const digestName = "sha256";
+
+/** Stores a digest of an encoder's files, so that damage to them is detected. */
+export async function writeDigest(directory: string, names: readonly string[]): Promise<void> {
+  await writeFile(join(directory, digestName), await digestOf(directory, names), { flush: true });
+}
+
+/** Returns whether all files of a built encoder exist and match the stored digest. @param path of its ONNX file */
+export async function isSound(path: string, names: readonly string[]): Promise<boolean> {
+  try {
+    const directory = dirname(path);
+    return (await readFile(join(directory, digestName), "utf8")) === (await digestOf(directory, names));
+  } catch {
+    return false;
+  }
+}
+
+/** Records that a built encoder is used now. */
+export async function noteUse(directory: string, now: Date): Promise<void> {
+  await utimes(join(directory, digestName), now, now);
+}
+
+/** Returns the time when an encoder was built or last used. @throws {Error} when there is none */
+export async function lastUse(directory: string): Promise<Date> {
+  return (await stat(join(directory, digestName))).mtime;
+}
+
+async function digestOf(directory: string, names: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const name of names) for await (const bytes of Bun.file(join(directory, name)).stream()) hash.update(bytes);
+  return hash.digest("hex");
+}
+
+/** Size of a memory page: weights that start on a page boundary can be mapped into memory directly. */
+const alignment = 4096;
+
+/** Writer of the weights file next to the model, which refers to the weights by offset. */
+export class WeightsFile {
+  readonly #file: FileHandle;
+  readonly #name: string;
+  #end = 0;
+
+  constructor(file: FileHandle, name: string) {
+    this.#file = file;
+    this.#name = name;
+  }
+
+  async add(values: Float32Array | Uint16Array): Promise<StoredBytes> {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const offset = Math.ceil(this.#end / alignment) * alignment;
+    for (let done = 0; done < bytes.length; ) {
+      done += (await this.#file.write(bytes, done, bytes.length - done, offset + done)).bytesWritten;
+    }
+    this.#end = offset + bytes.length;
+    return { file: this.#name, offset, length: bytes.length };
+  }
+}
+
+/** The shape of a whisper model's encoder. */
+export interface WhisperShape {
+  readonly positions: number;
+  readonly width: number;
+  readonly heads: number;
+  readonly layers: number;
+  readonly mels: number;
+}
+
+const float32 = 0;
+const float16 = 1;
+
+/** Returns the shape of a model's encoder. @throws {ModelFileError} when no encoder can have this shape */
+export function encoderShape({ audioContext, audioWidth, audioHeads, audioLayers, mels }: ModelSizes): WhisperShape {
+  const shape = { positions: audioContext, width: audioWidth, heads: audioHeads, layers: audioLayers, mels };
+  if (Object.values(shape).some((size) => size < 1 || size > 65_536) || shape.width % shape.heads !== 0) {
+    throw new ModelFileError("the header is not that of a whisper model");
+  }
+  return shape;
+}
+
+/** Reads an encoder tensor as 32-bit floats. @throws {ModelFileError} when it is missing or quantised */
+export async function readFloats(file: FileHandle, { tensors }: ModelFile, name: string): Promise<Float32Array> {
+  const tensor = tensors.get(`encoder.${name}`);
+  if (tensor === undefined) throw new ModelFileError(`the model has no encoder.${name}`);
+  const bytes = await readBytes(file, tensor);
+  if (tensor.type === float32) return new Float32Array(bytes.buffer);
+  return Float32Array.from(new Float16Array(bytes.buffer));
+}
+
+async function readBytes(file: FileHandle, { shape, type, offset }: StoredTensor): Promise<Uint8Array> {
+  const bytes = new Uint8Array(shape.reduce((product, size) => product * size, bytesOf(type)));
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);
+    if (bytesRead === 0) throw new ModelFileError("the file ends too early");
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+function bytesOf(type: number): number {
+  if (type === float32) return 4;
+  if (type === float16) return 2;
+  throw new ModelFileError("its weights are quantised");
 }

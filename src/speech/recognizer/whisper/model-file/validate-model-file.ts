@@ -1,8 +1,12 @@
-import { type ExpectedTensor, expectedTensors } from "./expected-tensors.ts";
+import { type ExpectedTensor, expectedTensors, tensorTypes, weightTypes } from "./expected-tensors.ts";
 import { ModelFileError } from "./file-reader.ts";
-import type { ModelSizes } from "./model-sizes.ts";
-import { type ModelFile, type ModelStart, readModelFile, type StoredTensor } from "./read-model-file.ts";
-import { tensorTypes, weightTypes } from "./tensor-types.ts";
+import {
+  type ModelFile,
+  type ModelSizes,
+  type ModelStart,
+  readModelFile,
+  type StoredTensor,
+} from "./read-model-file.ts";
 
 /** Sizes that all of OpenAI's models share; they differ only in width, layers, mels and vocabulary. */
 const AUDIO_CONTEXT = 1500;

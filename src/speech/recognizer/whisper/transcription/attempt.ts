@@ -1,9 +1,8 @@
 import { secondsOf } from "../../../../timeline/index.ts";
 import type { WhisperWord } from "../types.ts";
-import { areBelieved, isDoubtful } from "./invented.ts";
+import { areBelieved, isDoubtful, isDrawnOut, sureness, toSentences, type Utterance } from "./hallucinations.ts";
+import { spoken, unheardSeconds } from "./missing-words.ts";
 import { countRepeated } from "./repetitions.ts";
-import { isDrawnOut, sureness, toSentences, type Utterance } from "./sentences.ts";
-import { spoken, unheardSeconds } from "./unheard.ts";
 
 /** One transcript of a chunk and the measures of its defects. */
 export interface Attempt {

@@ -2,10 +2,9 @@ import { SAMPLE_RATE, shifted } from "../../../../timeline/index.ts";
 import { findSilences } from "../../../silences.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
-import { areBelieved, isAllInvented, withoutInvented } from "./invented.ts";
+import { areBelieved, isAllInvented, type Utterance, withoutInvented } from "./hallucinations.ts";
 import { type LanguagePart, languageParts } from "./language-parts.ts";
-import type { Utterance } from "./sentences.ts";
-import { longestWordless } from "./unheard.ts";
+import { longestWordless } from "./missing-words.ts";
 
 /** Options of a chunk's transcription. */
 export interface ChunkOptions extends Pick<TranscribeOptions, "language" | "threads" | "initialPrompt"> {

@@ -6,7 +6,7 @@ import {
   isSoundEncoder,
   makeEncoder,
   noteEncoderUse,
-} from "../../../../../src/speech/recognizer/whisper/encoder/index.ts";
+} from "../../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import { temporaryDirectory } from "../../../../support/temporary-directory.ts";
 import { encodeSlowly } from "./reference.ts";
 import { tinyModel, writeGgml } from "./tiny-model.ts";

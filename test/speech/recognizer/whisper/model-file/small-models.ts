@@ -1,14 +1,12 @@
 import {
   type ExpectedTensor,
   expectedTensors,
-} from "../../../../../src/speech/recognizer/whisper/model-file/expected-tensors.ts";
-import type { ModelSizes } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
-import {
   FLOAT16,
   FLOAT32,
   tensorTypes,
   weightTypes,
-} from "../../../../../src/speech/recognizer/whisper/model-file/tensor-types.ts";
+} from "../../../../../src/speech/recognizer/whisper/model-file/expected-tensors.ts";
+import type { ModelSizes } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
 
 /** Bytes of a model file and where its numbers lie: all that is not weights. */
 export interface ModelBytes {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detectBlock, PcmReader, packChunks, speechRegions } from "../../../../../src/speech/diarization/index.ts";
-import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/index.ts";
+import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
 import { blockCount } from "../../../../../src/timeline/index.ts";
 import { englishWordErrors } from "../../../../support/wer.ts";
 import { openModels } from "../../../diarization/recording.ts";

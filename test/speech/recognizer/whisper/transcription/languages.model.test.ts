@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WhisperState } from "../../../../../src/speech/recognizer/whisper/index.ts";
-import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/index.ts";
+import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
 import { soundAt } from "../../../../engine/sound-at.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
 import { segmentOf, spread } from "./support.ts";

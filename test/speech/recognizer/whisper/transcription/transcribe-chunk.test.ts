@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/index.ts";
+import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
 import { soundAt } from "../../../../engine/sound-at.ts";
 import { scriptedState, segmentOf, spread } from "./support.ts";
 

@@ -7,9 +7,8 @@ import {
   windowSample,
 } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
-import { segment } from "./models.ts";
-import type { DiarizationModels } from "./open-models.ts";
-import { PcmReader } from "./pcm.ts";
+import { type DiarizationModels, segment } from "./models.ts";
+import { PcmReader } from "./pcm-reader.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 
 /**

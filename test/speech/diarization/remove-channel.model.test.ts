@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
-import { likeness, likenessOver } from "../../../src/speech/diarization/likeness.ts";
-import { dot } from "../../../src/speech/diarization/vectors.ts";
-import { lineIn, withoutLine } from "../../../src/speech/diarization/without-line.ts";
+import { lineIn, withoutLine } from "../../../src/speech/diarization/remove-channel.ts";
+import { dot, likeness, likenessOver } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

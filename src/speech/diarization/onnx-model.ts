@@ -1,5 +1,4 @@
-import { Message } from "../../protobuf.ts";
-import { fieldsOf, textOf } from "./message-fields.ts";
+import { fieldsOf, Message, textOf } from "../protobuf.ts";
 
 /** An operator of an ONNX model (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, NodeProto). */
 export interface Operator {

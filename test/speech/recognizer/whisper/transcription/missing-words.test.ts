@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { unheardSeconds } from "../../../../../src/speech/recognizer/whisper/transcription/unheard.ts";
+import { unheardSeconds } from "../../../../../src/speech/recognizer/whisper/transcription/missing-words.ts";
 import { soundAt } from "../../../../engine/sound-at.ts";
 import { spread } from "./support.ts";
 

@@ -1,4 +1,4 @@
-import { addScaled, dot, unit } from "./vectors.ts";
+import { addScaled, dot, unit } from "./similarity.ts";
 
 /**
  * Orthonormal directions in which CAM++ embeddings vary with the transmission channel (such as a telephone line) and

@@ -1,2 +1,0 @@
-/** Conversion of quantised ONNX models to floats, for execution providers without quantised operators. */
-export { inFloats } from "./in-floats.ts";
