@@ -30,7 +30,6 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   http: 38,
   install: 28,
   models: 35,
-  program: 29,
   recordings: 46,
   storage: 52,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
@@ -177,8 +176,8 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
 test("no file outside the family's folder and the catalogue names the model family whisper", () => {
   /** The family itself, the catalogue of models, and the registry of families. */
   const mayName = /^(?:speech\/recognizer\/(?:whisper\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;
-  /** Notices and build information name the software that the addon is built from. */
-  const notices = /^program\/(?:checkout-notices|describe-checkout|build-info)\.ts$/;
+  /** Build information names the software that the addon is built from. */
+  const notices = /^program\/build-info\.ts$/;
   /** A setting, a check and a file of the native build: users and scripts depend on these names. */
   const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b/g;
   const comments = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;

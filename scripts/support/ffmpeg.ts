@@ -8,9 +8,18 @@ import {
   type Wheel,
   withTemporaryFolder,
 } from "../../src/models/index.ts";
-import { digestFile, pinnedFfmpegDigests } from "../../src/program/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
+
+/**
+ * SHA-256 of the ffmpeg in a compiled program, by Node's name of the architecture: BtbN's static builds from the wheels
+ * below.
+ */
+export const pinnedFfmpegDigests: Readonly<Record<string, string>> = {
+  x64: "0d709a0bed1a43f24cd2c420878c63afea4580671b6949ad19ed124572f3bc3d",
+  arm64: "0b0b5ac30495b4e07ce1321b8d58200f901f57782884a8b6b264c7528c2c9e77",
+};
 
 /** PyPI's imageio-ffmpeg carries a static build in its wheels; by Node's name of the processor, with pip's. */
 const IMAGEIO_WHEELS: Readonly<Record<string, Wheel>> = {

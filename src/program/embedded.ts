@@ -1,16 +1,5 @@
 import type { BuildInfo } from "./build-info.ts";
-
-/** A part that must be a file because native code opens it by path: a library, a program or a model. */
-export interface EmbeddedPart {
-  /** Path below the directory of all parts, e.g. `native/whisper.node`. */
-  readonly path: string;
-  readonly bytes: number;
-  /** Lower-case hexadecimal, of the unpacked file. */
-  readonly sha256: string;
-  readonly executable: boolean;
-  /** Path of its zstd frame inside this program. */
-  readonly packed: string;
-}
+import type { EmbeddedPart } from "./unpack-child.ts";
 
 /** Data that a compiled program contains in addition to its code. */
 export interface Embedded {

@@ -1,5 +1,31 @@
 import { join } from "node:path";
-import { builtInModels } from "./built-in-models.ts";
+import catalogue from "../../models/catalog.json" with { type: "json" };
+import { checkout } from "./own-program.ts";
+
+/** A model that comes with the program. */
+export interface BuiltInModel {
+  readonly id: string;
+  readonly file: string;
+  /** Title for people. */
+  readonly title: string;
+  readonly licence: string;
+  readonly homepage: string;
+}
+
+/** The models that come with the program, one of each kind, as marked in the catalogue. */
+export const builtInModels: Readonly<Record<"speech" | "segmentation" | "embedding", BuiltInModel>> = {
+  speech: builtIn("speech"),
+  segmentation: builtIn("segmentation"),
+  embedding: builtIn("embedding"),
+};
+
+function builtIn(kind: string): BuiltInModel {
+  const [model, ...others] = catalogue.models.filter((each) => each.builtIn === true && each.kind === kind);
+  if (model?.title === undefined || model.homepage === undefined || others.length > 0) {
+    throw new Error(`models/catalog.json has not one built-in ${kind} model with title and homepage`);
+  }
+  return { ...model, title: model.title, homepage: model.homepage };
+}
 
 /** Paths of the parts that are not TypeScript: the addon, ONNX Runtime, ffmpeg and the default models. */
 export interface ProgramFiles {
@@ -28,6 +54,21 @@ export const unpackedLayout: ProgramFiles = {
   embeddingModel: `models/${builtInModels.embedding.file}`,
   benchRecording: "samples/jfk.mp3",
 };
+
+/** Paths of the parts that scripts/setup puts into a checkout. */
+export const checkoutFiles: ProgramFiles = below(checkout, {
+  nativeDirectory: "build/native",
+  onnxBinding: join(
+    "node_modules/onnxruntime-node/bin/napi-v6",
+    `${process.platform}/${process.arch}/onnxruntime_binding.node`,
+  ),
+  ffmpeg: "build/ffmpeg/ffmpeg",
+  confine: "build/ffmpeg/confine",
+  speechModel: join("build", unpackedLayout.speechModel),
+  segmentationModel: join("build", unpackedLayout.segmentationModel),
+  embeddingModel: join("build", unpackedLayout.embeddingModel),
+  benchRecording: "build/samples/jfk.mp3",
+});
 
 /** Returns a layout with all its paths below a directory. */
 export function below(root: string, layout: ProgramFiles): ProgramFiles {

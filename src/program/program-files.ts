@@ -1,6 +1,5 @@
-import { checkoutFiles } from "./checkout-files.ts";
 import { embedded } from "./embedded.ts";
-import { below, type ProgramFiles, unpackedLayout } from "./layout.ts";
+import { below, checkoutFiles, type ProgramFiles, unpackedLayout } from "./layout.ts";
 import { requireExecutable } from "./runtime-directory.ts";
 import { findUnpacked, type PartFault, unpackAgain, unpackParts, verifyParts } from "./unpack.ts";
 

@@ -1,7 +1,11 @@
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { UnpackError } from "./unpack-error.ts";
-import { isAdministrator, passagesTo, strangerAt } from "./way.ts";
+import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
+
+/** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
+export class UnpackError extends Error {
+  override readonly name = "UnpackError";
+}
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 
@@ -16,7 +20,7 @@ export function requirePrivate(directory: string): void {
     throw new UnpackError(`${directory} belongs to another user (uid ${uid}); ${advice}`);
   }
   if ((mode & 0o022) !== 0) {
-    throw new UnpackError(`other users can write to ${directory}; take that right away (chmod go-w), or ${advice}`);
+    throw new UnpackError(`other users can write to ${directory}; revoke that right (chmod go-w), or ${advice}`);
   }
 }
 
@@ -24,19 +28,19 @@ export function requirePrivate(directory: string): void {
 const overflowUserId = 65_534;
 
 /**
- * Requires that no stranger can replace this directory with another one. A stranger could do so by owning a directory
- * or a link on the way to it, or by having write access to one.
+ * Requires that no untrusted user can replace this directory with another one. Such a user could do so by owning a
+ * directory or a link on the way to it, or by having write access to one.
  * @param directory absolute; it may not exist yet
- * @throws {UnpackError} when a stranger can. This user, root, the owner of the program's own file and the user who
+ * @throws {UnpackError} when an untrusted user can. This user, root, the owner of the program's own file and the user who
  * became root by sudo are trusted: they decide what runs here anyway. Users outside of a container are trusted, too.
  */
-export function requirePrivateWay(directory: string): void {
+export function requireTrustedPath(directory: string): void {
   const me = process.getuid?.() ?? 0;
   const known = [me, overflowUserId, statSync("/proc/self/exe").uid];
   const isTrusted = (userId: number) => known.includes(userId) || isAdministrator(userId);
-  for (const passage of passagesTo(dirname(directory))) {
-    const fault = strangerAt(passage, isTrusted);
-    if (fault !== null) throw new UnpackError(`${passage.path}, on the way to ${directory}, ${fault}; ${advice}`);
+  for (const step of pathSteps(dirname(directory))) {
+    const fault = untrustedWriter(step, isTrusted);
+    if (fault !== null) throw new UnpackError(`${step.path}, on the way to ${directory}, ${fault}; ${advice}`);
   }
 }
 
@@ -52,13 +56,13 @@ export function requireExecutable(program: string, directory: string): void {
 }
 
 /** Returns a file system's error as an UnpackError with advice for the operator; any other error unchanged. */
-export function refusalOf(error: unknown, directory: string, sizeBytes: number): unknown {
+export function unpackErrorOf(error: unknown, directory: string, sizeBytes: number): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   switch (error.code) {
     case "ENOSPC":
     case "EDQUOT":
       return new UnpackError(
-        `${directory} has no room for this program's parts, ${Math.ceil(sizeBytes / 1e6)} MB; make some, or ${advice}`,
+        `${directory} has not enough disk space for this program's parts, ${Math.ceil(sizeBytes / 1e6)} MB; free some, or ${advice}`,
       );
     case "EROFS":
     case "EACCES":

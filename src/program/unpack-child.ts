@@ -1,23 +1,28 @@
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createZstdDecompress } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { messageOf } from "../text/index.ts";
-import type { EmbeddedPart } from "./embedded.ts";
-import { ownCommand } from "./own-command.ts";
-import { UnpackError } from "./unpack-error.ts";
-import { writePart } from "./write-part.ts";
+import { ownCommand } from "./own-program.ts";
+import { UnpackError } from "./runtime-directory.ts";
 
-const partsSchema = Type.Array(
-  Type.Object({
-    path: Type.String(),
-    bytes: Type.Integer(),
-    sha256: Type.String(),
-    executable: Type.Boolean(),
-    packed: Type.String(),
-  }),
-);
+const partSchema = Type.Object({
+  /** Path below the directory of all parts, e.g. `native/whisper.node`. */
+  path: Type.String(),
+  bytes: Type.Integer(),
+  /** Lower-case hexadecimal, of the unpacked file. */
+  sha256: Type.String(),
+  executable: Type.Boolean(),
+  /** Path of its zstd frame inside this program. */
+  packed: Type.String(),
+});
+
+/** A part that must be a file because native code opens it by path: a library, a program or a model. */
+export type EmbeddedPart = Readonly<Static<typeof partSchema>>;
 
 /** The reason why the child process could not write the parts. */
-const refusalSchema = Type.Object({
+const failureSchema = Type.Object({
   message: Type.String(),
   /** Error code of the file system; empty when the program itself is at fault. */
   code: Type.String(),
@@ -29,27 +34,27 @@ const refusalSchema = Type.Object({
  * @param directory the parts' paths are below it
  * @throws {UnpackError} @throws the file system's error
  */
-export async function writePartsAside(directory: string, parts: readonly EmbeddedPart[]): Promise<void> {
+export async function writePartsInChild(directory: string, parts: readonly EmbeddedPart[]): Promise<void> {
   const child = Bun.spawn(ownCommand("__unpack", directory, JSON.stringify(parts)), {
     // Closes when this process exits for any reason; the child then exits, too.
     stdin: "pipe",
     stdout: "pipe",
     stderr: "ignore",
   });
-  const [said] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  const [output] = await Promise.all([new Response(child.stdout).text(), child.exited]);
   if (child.exitCode === 0) return;
-  const { message, code } = refusalIn(said) ?? {
-    message: `this program's parts were not unpacked: the process that does it was ended by ${child.signalCode ?? "itself"}; see that there is memory, and start again`,
+  const { message, code } = failureIn(output) ?? {
+    message: `this program's parts were not unpacked: the child process ended with ${child.signalCode ?? `exit code ${child.exitCode}`}; check that enough memory is free, and start again`,
     code: "",
   };
   if (code !== "") throw Object.assign(new Error(message), { code });
   throw new UnpackError(message);
 }
 
-function refusalIn(said: string): Static<typeof refusalSchema> | null {
+function failureIn(output: string): Static<typeof failureSchema> | null {
   try {
-    const refusal: unknown = JSON.parse(said);
-    return Value.Check(refusalSchema, refusal) ? refusal : null;
+    const failure: unknown = JSON.parse(output);
+    return Value.Check(failureSchema, failure) ? failure : null;
   } catch {
     return null;
   }
@@ -62,11 +67,47 @@ function refusalIn(said: string): Static<typeof refusalSchema> | null {
 export async function runUnpack([directory = "", list = ""]: readonly string[]): Promise<never> {
   process.stdin.on("end", () => process.exit(1)).resume();
   try {
-    for (const part of Value.Parse(partsSchema, JSON.parse(list))) await writePart(part, `${directory}/${part.path}`);
+    for (const part of Value.Parse(Type.Array(partSchema), JSON.parse(list)))
+      await writePart(part, `${directory}/${part.path}`);
   } catch (error) {
     const code = !(error instanceof UnpackError) && error instanceof Error && "code" in error ? String(error.code) : "";
     await Bun.write(Bun.stdout, JSON.stringify({ message: messageOf(error), code }));
     process.exit(1);
   }
   process.exit(0);
+}
+
+/**
+ * Unpacks one part into a new file, chunk by chunk, and syncs it to the disk.
+ * @throws {UnpackError} when the result differs from what was packed
+ * @throws the file system's error
+ */
+export async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, path: string): Promise<void> {
+  const file = await open(path, "wx", executable ? 0o500 : 0o400);
+  try {
+    const hasher = new Bun.CryptoHasher("sha256");
+    let written = 0;
+    const unpack = createZstdDecompress({ chunkSize: 1 << 20 });
+    await pipeline(Bun.file(packed).stream(), unpack, async (pieces: AsyncIterable<Uint8Array>) => {
+      for await (const piece of pieces) {
+        hasher.update(piece);
+        for (let from = 0; from < piece.length; ) from += (await file.write(piece, from)).bytesWritten;
+        written += piece.length;
+      }
+    });
+    if (written !== bytes || hasher.digest("hex") !== sha256)
+      throw new Error("the unpacked bytes differ from the packed ones");
+    await file.sync();
+  } catch (error) {
+    if (isOfFileSystem(error)) throw error;
+    const why = messageOf(error);
+    throw new UnpackError(`this program's file is damaged (${why}): copy it again and compare it with SHA256SUMS`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns whether an error comes from the file system; zstd's errors have codes, too, but no `syscall`. */
+function isOfFileSystem(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }

@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { createHash, randomUUID } from "node:crypto";
 import {
   closeSync,
+  createReadStream,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -12,19 +14,15 @@ import {
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { digestFile } from "./digest-file.ts";
-import type { EmbeddedPart } from "./embedded.ts";
-import { refusalOf, requirePrivate, requirePrivateWay } from "./runtime-directory.ts";
-import { writePartsAside } from "./unpack-child.ts";
-import { UnpackError } from "./unpack-error.ts";
-import { UseLock } from "./use-lock.ts";
+import { requirePrivate, requireTrustedPath, UnpackError, unpackErrorOf } from "./runtime-directory.ts";
+import { type EmbeddedPart, writePartsInChild } from "./unpack-child.ts";
 
 const lockName = "lock";
 /** Written last, so a directory that contains it was complete once. */
 const stampName = "parts.json";
 
 /** Locks of the runtime directories that this process uses; they are held as long as it lives. */
-const held = new Map<string, UseLock>();
+const heldLocks = new Map<string, RuntimeLock>();
 
 /**
  * Makes sure that the parts are in a directory below `runtimeDirectory`, and returns it. Its name is a hash of all
@@ -39,16 +37,16 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
   const name = nameOf(manifest);
   const target = join(runtimeDirectory, name);
   try {
-    requirePrivateWay(runtimeDirectory);
+    requireTrustedPath(runtimeDirectory);
     mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
     requirePrivate(runtimeDirectory);
-    const lock = held.get(runtimeDirectory) ?? takeLock(runtimeDirectory, name);
-    if (lock !== null) held.set(runtimeDirectory, lock);
-    if (!isWhole(target, manifest, parts)) await unpackInto(runtimeDirectory, target, manifest, parts);
+    const lock = heldLocks.get(runtimeDirectory) ?? takeLock(runtimeDirectory, name);
+    if (lock !== null) heldLocks.set(runtimeDirectory, lock);
+    if (!isComplete(target, manifest, parts)) await unpackInto(runtimeDirectory, target, manifest, parts);
     requirePrivate(target);
     return target;
   } catch (error) {
-    throw refusalOf(error, runtimeDirectory, sizeOf(parts));
+    throw unpackErrorOf(error, runtimeDirectory, sizeOf(parts));
   }
 }
 
@@ -59,9 +57,9 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
 export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedPart[]): string | null {
   const manifest = manifestOf(parts);
   const target = join(runtimeDirectory, nameOf(manifest));
-  if (!isWhole(target, manifest, parts)) return null;
+  if (!isComplete(target, manifest, parts)) return null;
   try {
-    requirePrivateWay(runtimeDirectory);
+    requireTrustedPath(runtimeDirectory);
     requirePrivate(runtimeDirectory);
     requirePrivate(target);
     return target;
@@ -111,10 +109,10 @@ function sizeOf(parts: readonly EmbeddedPart[]): number {
  * Removes leftovers and takes the shared lock. Returns null when nothing can be written: then nothing is cleaned up,
  * and existing parts may still be used.
  */
-function takeLock(runtimeDirectory: string, name: string): UseLock | null {
+function takeLock(runtimeDirectory: string, name: string): RuntimeLock | null {
   try {
-    const lock = new UseLock(join(runtimeDirectory, lockName));
-    lock.alone(() => sweep(runtimeDirectory, name));
+    const lock = new RuntimeLock(join(runtimeDirectory, lockName));
+    lock.runExclusively(() => removeLeftovers(runtimeDirectory, name));
     lock.share();
     return lock;
   } catch {
@@ -122,7 +120,7 @@ function takeLock(runtimeDirectory: string, name: string): UseLock | null {
   }
 }
 
-function sweep(runtimeDirectory: string, name: string): void {
+function removeLeftovers(runtimeDirectory: string, name: string): void {
   for (const entry of readdirSync(runtimeDirectory)) {
     if (/^[0-9a-f]{32}(\.[0-9a-f-]{36})?$/.test(entry) && entry !== name) {
       rmSync(join(runtimeDirectory, entry), { recursive: true, force: true });
@@ -130,7 +128,7 @@ function sweep(runtimeDirectory: string, name: string): void {
   }
 }
 
-function isWhole(directory: string, manifest: string, parts: readonly EmbeddedPart[]): boolean {
+function isComplete(directory: string, manifest: string, parts: readonly EmbeddedPart[]): boolean {
   try {
     if (readFileSync(join(directory, stampName), "utf8") !== manifest) return false;
     return parts.every(({ path, bytes }) => {
@@ -157,14 +155,14 @@ async function unpackInto(
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       directories.add(directory);
     }
-    await writePartsAside(temporary, parts);
+    await writePartsInChild(temporary, parts);
     await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
     for (const directory of directories) syncDirectory(directory);
-    if (!moveTo(target, temporary) && !isWhole(target, manifest, parts)) {
+    if (!moveTo(target, temporary) && !isComplete(target, manifest, parts)) {
       // Files of the target were removed since it was complete. Processes that use it keep their open files.
       const broken = `${target}.${randomUUID()}`;
       renameSync(target, broken);
-      if (!moveTo(target, temporary) && !isWhole(target, manifest, parts)) {
+      if (!moveTo(target, temporary) && !isComplete(target, manifest, parts)) {
         throw new UnpackError(`something changes ${target} while this program unpacks; stop it and start again`);
       }
       rmSync(broken, { recursive: true, force: true });
@@ -194,4 +192,54 @@ function syncDirectory(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Maximum time that a start waits for another one's cleanup, which takes no longer than deleting some files. */
+const waitMilliseconds = 30_000;
+
+/**
+ * The lock of a runtime directory: all programs that use the directory share it, and one that cleans up holds it
+ * exclusively. It is SQLite's lock on an empty file, so the kernel releases it when the process exits for any reason.
+ */
+class RuntimeLock {
+  readonly #database: Database;
+
+  /** @throws an SQLite error when the file cannot be opened */
+  constructor(path: string) {
+    this.#database = new Database(path, { create: true });
+    this.#database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
+  }
+
+  /** Runs `work` if nobody else uses the directory, and then releases the lock; else does nothing. */
+  runExclusively(work: () => void): void {
+    try {
+      this.#database.run("PRAGMA busy_timeout = 0");
+      this.#database.run("BEGIN EXCLUSIVE");
+    } catch {
+      return;
+    } finally {
+      this.#database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
+    }
+    try {
+      work();
+    } finally {
+      this.#database.run("ROLLBACK");
+    }
+  }
+
+  /** Takes the shared lock until this process exits. */
+  share(): void {
+    this.#database.run("BEGIN");
+    this.#database.query("SELECT count(*) FROM sqlite_schema").get();
+  }
+}
+
+/**
+ * Computes a file's digest in lower-case hexadecimal, reading it in chunks.
+ * @throws the file system's error when the file cannot be read
+ */
+export async function digestFile(path: string, algorithm: "sha256" | "sha1"): Promise<string> {
+  const hasher = new Bun.CryptoHasher(algorithm);
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(piece);
+  return hasher.digest("hex");
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { SpeechModel } from "../models/index.ts";
-import { isAdministrator, passagesTo, programFiles, strangerAt } from "../program/index.ts";
+import { isAdministrator, pathSteps, programFiles, untrustedWriter } from "../program/index.ts";
 import { RecordingEvents, Recordings } from "../recordings/index.ts";
 import { readModelLanguages, validateModelFile } from "../speech/index.ts";
 import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
@@ -93,7 +93,7 @@ export async function openWorkshop(settings: Settings, log: Logger): Promise<Wor
  */
 function requireOwnModel({ id, path }: SpeechModel): void {
   if (process.geteuid?.() !== 0) return;
-  const theirs = passagesTo(path).find((passage) => strangerAt(passage, isAdministrator) !== null);
+  const theirs = pathSteps(path).find((passage) => untrustedWriter(passage, isAdministrator) !== null);
   if (theirs === undefined) return;
   throw new StartError(
     `${id} is installed in a data directory that root does not rule alone (${theirs.path}), and root loads no model from there: be another user, or name a file of root's with --model`,

@@ -1,4 +1,4 @@
-import { isAdministrator, passagesTo, strangerAt } from "../program/index.ts";
+import { isAdministrator, pathSteps, untrustedWriter } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
@@ -61,11 +61,11 @@ export function becomeOwnerWith<T extends Disposable | null>(
 /** Returns the owner that the process must become; null when it keeps its user. */
 function ownerToBecome(root: string): Owner | null {
   if (process.geteuid?.() !== 0) return null;
-  const way = passagesTo(root);
+  const way = pathSteps(root);
   const { uid: userId, gid: groupId } = (way.at(-1) ?? missingRoot()).stats;
   const isTrusted = (user: number) => user === userId || isAdministrator(user);
   for (const passage of way.slice(0, -1)) {
-    const fault = strangerAt(passage, isTrusted);
+    const fault = untrustedWriter(passage, isTrusted);
     if (fault === null) continue;
     throw new DataDirectoryError(
       `root does not work in ${root}, which others could exchange for another directory: ${passage.path} ${fault}; run the command as the user that the server runs as`,
@@ -118,7 +118,7 @@ function isOpenTo(root: string, owner: Owner, path: string, furtherGroups: Furth
   } catch (error) {
     throw noRight(root, owner, error);
   }
-  return passagesTo(path).some(({ stats }) => {
+  return pathSteps(path).some(({ stats }) => {
     if (stats.uid === owner.userId) return true;
     if (!stats.isDirectory() || (stats.mode & 0o1000) !== 0) return false;
     return (stats.mode & 0o002) !== 0 || ((stats.mode & 0o020) !== 0 && groups.includes(stats.gid));

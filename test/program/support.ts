@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { EmbeddedPart } from "../../src/program/index.ts";
 
-/** Writes packed parts into a directory: a program, and a larger file of bytes that don't pack. */
+/** Writes packed parts into a directory: a program, and a larger file of bytes that cannot be compressed. */
 export async function makeParts(directory: string, largeBytes = 3_000_000): Promise<EmbeddedPart[]> {
   const program = new TextEncoder().encode("#!/bin/sh\nexit 0\n");
   const large = new Uint8Array(largeBytes);

@@ -1,4 +1,4 @@
-// Unpacks the parts of a list, prints where to, and stays as long as its standard input is open.
+// Unpacks the parts of a list, prints their directory, and runs until its standard input closes.
 import { UnpackError } from "../../src/program/index.ts";
 import { requireExecutable } from "../../src/program/runtime-directory.ts";
 import { unpackParts } from "../../src/program/unpack.ts";

@@ -37,7 +37,7 @@ afterEach(async () => {
   scope[Symbol.dispose]();
 });
 
-/** Starts a process that unpacks and then stays. @param wrapper a command that runs the one that follows it */
+/** Starts a process that unpacks the parts and stays alive. @param wrapper a command that runs its arguments */
 function start(list: readonly EmbeddedPart[] = parts, wrapper: readonly string[] = []) {
   const script = join(import.meta.dir, "unpack-once.ts");
   const child = Bun.spawn([...wrapper, process.execPath, script, runtime, JSON.stringify(list)], {
@@ -49,13 +49,13 @@ function start(list: readonly EmbeddedPart[] = parts, wrapper: readonly string[]
   return child;
 }
 
-/** Where a process says that it unpacked to, while it stays. */
+/** Returns the directory that a process reports, while the process stays alive. */
 async function directoryOf(child: ReturnType<typeof start>): Promise<string> {
   for await (const piece of child.stdout) return new TextDecoder().decode(piece).trim();
-  throw new Error(`it said nothing; ${await new Response(child.stderr).text()}`);
+  throw new Error(`it printed nothing; ${await new Response(child.stderr).text()}`);
 }
 
-/** Lets a process unpack and end. @returns where to */
+/** Runs a process that unpacks the parts and exits. @returns the directory */
 async function unpackOnce(list: readonly EmbeddedPart[] = parts): Promise<string> {
   const child = start(list);
   const directory = await directoryOf(child);
@@ -64,20 +64,20 @@ async function unpackOnce(list: readonly EmbeddedPart[] = parts): Promise<string
   return directory;
 }
 
-/** Why a process could not unpack; it must end with 1 and without a stack. */
+/** Returns the error of a process that could not unpack, which must exit with 1 and print no stack. */
 async function refusal(wrapper: readonly string[] = [], list: readonly EmbeddedPart[] = parts): Promise<string> {
   const child = start(list, wrapper);
-  const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  expect([exitCode, said]).toEqual([1, expect.not.stringContaining("    at ")]);
-  return said;
+  const [message, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  expect([exitCode, message]).toEqual([1, expect.not.stringContaining("    at ")]);
+  return message;
 }
 
-/** What lies there beside the lock, which has a journal for a moment. */
+/** Returns the entries other than the lock, which has a journal for a moment. */
 const entries = () => readdirSync(runtime).filter((name) => !name.startsWith("lock"));
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe("unpacking", () => {
-  test("gives every part its bytes, for its owner alone, and only programs can be run", async () => {
+  test("writes every part with its bytes, readable by its owner only, and only programs are executable", async () => {
     const directory = await unpackOnce();
     expect(await verifyParts(directory, parts)).toEqual([]);
     expect(["", "native", "models"].map((name) => mode(join(directory, name)))).toEqual([0o700, 0o700, 0o700]);
@@ -92,21 +92,21 @@ describe("unpacking", () => {
     expect([statSync(large).ino, statSync(large).mtimeMs]).toEqual([before.ino, before.mtimeMs]);
   });
 
-  test("by several at once leaves one directory, whole, and nothing else", async () => {
+  test("by several processes at once leaves one complete directory and nothing else", async () => {
     const directories = await Promise.all(Array.from({ length: 4 }, () => directoryOf(start())));
     expect(new Set(directories).size).toBe(1);
     expect(await verifyParts(directories[0] ?? "", parts)).toEqual([]);
     expect(entries()).toHaveLength(1);
   });
 
-  test("that was killed is never used, and its leavings go with the next start", async () => {
+  test("that was killed is never used, and the next start removes what it left", async () => {
     parts = await makeParts(scope.path, 30_000_000);
     for (;;) {
       const child = start();
       while (!existsSync(runtime) || entries().length === 0) await Bun.sleep(1);
       child.kill("SIGKILL");
       await child.exited;
-      // a quick one may have been through
+      // A fast process may have completed before the signal.
       if (entries().some((name) => name.includes("."))) break;
       rmSync(runtime, { recursive: true });
     }
@@ -115,7 +115,7 @@ describe("unpacking", () => {
     expect(entries()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   });
 
-  test("removes another version's parts once nobody uses the directory, and not before", async () => {
+  test("removes another version's parts only once nobody uses the directory", async () => {
     const older = start(await makeParts(scope.path, 1000));
     const olderDirectory = await directoryOf(older);
     await unpackOnce();
@@ -137,7 +137,7 @@ describe("unpacking", () => {
       },
     ],
     ["it was not finished", (directory: string) => rmSync(join(directory, "parts.json"))],
-  ])("is done again when %s", async (_, damage) => {
+  ])("is repeated when %s", async (_, damage) => {
     const directory = await unpackOnce();
     damage(directory);
     expect(await unpackOnce()).toBe(directory);
@@ -145,7 +145,7 @@ describe("unpacking", () => {
     expect(entries()).toHaveLength(1);
   });
 
-  test("leaves files of others in the directory alone", async () => {
+  test("keeps other files in the directory", async () => {
     mkdirSync(runtime, { mode: 0o700 });
     writeFileSync(join(runtime, "notes.txt"), "mine");
     await unpackOnce();
@@ -154,7 +154,7 @@ describe("unpacking", () => {
 });
 
 describe("verifying", () => {
-  test("finds a byte that changed, and a part that is gone", async () => {
+  test("finds a changed byte and a missing part", async () => {
     const directory = await unpackOnce();
     chmodSync(join(directory, "native/program"), 0o700);
     writeFileSync(join(directory, "native/program"), "#!/bin/sh\nexit 1\n");
@@ -166,7 +166,7 @@ describe("verifying", () => {
   });
 });
 
-describe("unpacking is refused, with what to do, and leaves nothing", () => {
+describe("unpacking is refused with advice and leaves nothing", () => {
   test("when the program's file is damaged", async () => {
     const [program, large] = parts;
     if (program === undefined || large === undefined) throw new Error("there are two parts");
@@ -190,13 +190,13 @@ describe("unpacking is refused, with what to do, and leaves nothing", () => {
   });
 });
 
-describe("in a directory that others may write to", () => {
+describe("in a directory that may be writable to others", () => {
   const cases: [string, number, boolean][] = [
     ["of all users", 0o777, false],
-    ["of all users, each of whom can replace only what is theirs", 0o1777, true],
-    ["of nobody else", 0o755, true],
+    ["of all users, each of whom can replace only their own files", 0o1777, true],
+    ["of its owner only", 0o755, true],
   ];
-  test.each(cases)("%s, nothing is unpacked unless they can't exchange it", async (_, mode, isPrivate) => {
+  test.each(cases)("%s, nothing is unpacked unless others cannot replace the directory", async (_, mode, isPrivate) => {
     const parent = join(scope.path, "parent");
     mkdirSync(join(parent, "deep"), { recursive: true });
     chmodSync(parent, mode);
@@ -213,37 +213,37 @@ describe("in a directory that others may write to", () => {
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: unpacking in directories of other users; making those takes root");
 
-describe.skipIf(!isRoot)("in a stranger's directory", () => {
-  let strangers: string;
+describe.skipIf(!isRoot)("in a directory of another user", () => {
+  let foreign: string;
   beforeEach(() => {
-    strangers = join(scope.path, "strangers");
-    mkdirSync(strangers);
+    foreign = join(scope.path, "foreign");
+    mkdirSync(foreign);
   });
 
-  test("nothing is unpacked, however deep, and not through a link of theirs", async () => {
-    chownSync(strangers, 54_321, 54_321);
+  test("nothing is unpacked at any depth, nor through a link of that user", async () => {
+    chownSync(foreign, 54_321, 54_321);
     const link = join(scope.path, "link");
     symlinkSync(scope.path, link);
     lchownSync(link, 54_321, 54_321);
-    for (const place of [strangers, link]) {
+    for (const place of [foreign, link]) {
       runtime = join(place, "deep/runtime");
       expect(await refusal()).toMatch(`${place}, on the way to ${runtime}, belongs to another user (uid 54321)`);
       expect(existsSync(join(place, "deep"))).toBe(false);
     }
   });
 
-  test("it is done for one who became root to have it done there", async () => {
-    chownSync(strangers, 54_321, 54_321);
-    runtime = join(strangers, "runtime");
+  test("the parts are unpacked for a user who became root by sudo and owns it", async () => {
+    chownSync(foreign, 54_321, 54_321);
+    runtime = join(foreign, "runtime");
     expect(await directoryOf(start(parts, ["env", "SUDO_UID=54321"]))).toStartWith(runtime);
     expect(await refusal(["env", "SUDO_UID=12345"])).toMatch(/belongs to another user/);
   });
 
-  test("nothing is taken for ours that lies there whole", async () => {
-    runtime = join(strangers, "runtime");
+  test("complete parts are not used when any directory of the path belongs to that user", async () => {
+    runtime = join(foreign, "runtime");
     const directory = await unpackOnce();
     expect(findUnpacked(runtime, parts)).toBe(directory);
-    for (const theirs of [directory, runtime, strangers]) {
+    for (const theirs of [directory, runtime, foreign]) {
       chownSync(theirs, 54_321, 54_321);
       expect(findUnpacked(runtime, parts)).toBeNull();
       chownSync(theirs, 0, 0);
@@ -256,19 +256,21 @@ const canMount = Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0;
 if (!canMount) console.warn("SKIPPED: unpacking onto other file systems; mounting needs privileges");
 
 describe.skipIf(!canMount)("on another file system", () => {
-  /** A command that first does that in a mount namespace of its own. */
+  /** Returns a command that runs these commands first, in its own mount namespace. */
   const after = (commands: string) => ["unshare", "--mount", "sh", "-ec", `${commands}\nexec "$@"`, "sh"];
   const mounted = (options: string) => after(`mkdir -p '${runtime}'; mount -t tmpfs -o ${options} none '${runtime}'`);
 
-  test("that is full it is refused with the room that is needed", async () => {
-    expect(await refusal(mounted("size=1m,mode=700"))).toMatch(/has no room .* 4 MB; .*storage\.runtime_dir/);
+  test("that is full, unpacking is refused with the disk space that it needs", async () => {
+    expect(await refusal(mounted("size=1m,mode=700"))).toMatch(
+      /has not enough disk space .* 4 MB; .*storage\.runtime_dir/,
+    );
   });
 
-  test("that is mounted noexec it is refused", async () => {
+  test("that is mounted noexec, unpacking is refused", async () => {
     expect(await refusal(mounted("size=9m,mode=700,noexec"))).toMatch(/noexec.*storage\.runtime_dir/);
   });
 
-  test("that is read-only it is refused, unless the parts are there already", async () => {
+  test("that is read-only, unpacking is refused unless the parts are complete already", async () => {
     mkdirSync(runtime, { mode: 0o700 });
     const readOnly = after(`mount --bind '${runtime}' '${runtime}'; mount -o remount,ro,bind '${runtime}'`);
     expect(await refusal(readOnly)).toMatch(/can't be unpacked into .*storage\.runtime_dir/);
@@ -276,7 +278,7 @@ describe.skipIf(!canMount)("on another file system", () => {
     expect(await directoryOf(start(parts, readOnly))).toBe(directory);
   });
 
-  test("that belongs to somebody else it is refused", async () => {
+  test("that belongs to another user, unpacking is refused", async () => {
     expect(await refusal(mounted("size=9m,mode=755,uid=65534"))).toMatch(/belongs to another user/);
   });
 });

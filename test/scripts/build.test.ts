@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { targetsOf } from "../../native/steps/target.ts";
 import { deafBun } from "../../scripts/support/build/bun-program.ts";
 import { renewChecksums } from "../../scripts/support/build/checksums.ts";
+import { readFfmpeg } from "../../scripts/support/build/ffmpeg-report.ts";
 import { carriedPage } from "../../scripts/support/build/plugins.ts";
-import { readFfmpeg } from "../../scripts/support/build/read-ffmpeg.ts";
 import { type Target, targetOf } from "../../scripts/support/build/target.ts";
 import { requireNotices } from "../../scripts/support/build/write-notices.ts";
 import { bundlePage } from "../../src/console/index.ts";
@@ -68,18 +68,18 @@ describe("scripts/build", () => {
     "--prefix=/p --enable-gpl\0%s is free software; you can\nversion 3 of %s\n\0",
   ];
 
-  test("reads from an ffmpeg that can't run what it would say", async () => {
+  test("reads the report of an ffmpeg that cannot run here", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "ffmpeg");
     await Bun.write(path, ffmpeg.join("\0"));
     expect(await readFfmpeg(path)).toEqual({
-      made: "ffmpeg version n9.0-1-gab\nconfiguration: --prefix=/p --enable-gpl",
+      version: "ffmpeg version n9.0-1-gab\nconfiguration: --prefix=/p --enable-gpl",
       licence: "ffmpeg is free software; you can\nversion 3 of ffmpeg",
     });
     for (const [content, complaint] of [
-      ["nothing", "0 strings that tell its version"],
-      [`FFmpeg version 8.1\0${ffmpeg.join("\0")}`, "2 strings that tell its version"],
-      [ffmpeg[0] ?? "", "0 strings that tell how it was configured"],
+      ["nothing", "0 strings with its version"],
+      [`FFmpeg version 8.1\0${ffmpeg.join("\0")}`, "2 strings with its version"],
+      [ffmpeg[0] ?? "", "0 strings with its configuration"],
     ] as const) {
       await Bun.write(path, content);
       await expect(readFfmpeg(path)).rejects.toThrow(complaint);

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { partSources } from "../../scripts/support/build/parts.ts";
-import { cachedFfmpeg } from "../../scripts/support/ffmpeg.ts";
-import { pinnedFfmpegDigests, programFiles } from "../../src/program/index.ts";
+import { cachedFfmpeg, pinnedFfmpegDigests } from "../../scripts/support/ffmpeg.ts";
+import { programFiles } from "../../src/program/index.ts";
 import { available, ffmpegPath, root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -3,12 +3,13 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
-import { checkoutNotices, describeCheckout, digestFile } from "../../../src/program/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
 import { deafBun } from "./bun-program.ts";
 import { renewChecksums } from "./checksums.ts";
 import { compile } from "./compile.ts";
+import { checkoutNotices, describeCheckout } from "./describe-checkout.ts";
 import { foreignTarget } from "./foreign-target.ts";
 import { packPart } from "./pack.ts";
 import { partSources } from "./parts.ts";
@@ -31,15 +32,15 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   // What is missing for it is said before anything else is made.
   const cudaDirectory = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
-  const words = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
-  const made = await describeCheckout(words);
+  const foreignParts = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
+  const made = await describeCheckout(foreignParts);
   const name = `transcribe-${target}`;
   const outfile = join(dist, name);
   console.log(`build: ${name} ${made.version}, commit ${made.commit}`);
 
   const parts = [];
   for (const source of await partSources(architecture, foreign?.files)) parts.push(await packPart(source, cacheRoot));
-  const notices = await checkoutNotices(words);
+  const notices = await checkoutNotices(foreignParts);
   await compile({
     embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot) },
     target: `bun-${target}`,

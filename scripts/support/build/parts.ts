@@ -1,12 +1,7 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import {
-  digestFile,
-  type ProgramFiles,
-  pinnedFfmpegDigests,
-  programFiles,
-  unpackedLayout,
-} from "../../../src/program/index.ts";
+import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../../src/program/index.ts";
+import { pinnedFfmpegDigests } from "../ffmpeg.ts";
 
 /** A file of the checkout that the program carries and unpacks. */
 export interface PartSource {

@@ -4,7 +4,7 @@ import { loadSettings } from "../../../src/config/index.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import type { CommandResult, Machine } from "../../../src/diagnostics/doctor/machine.ts";
 import { checks, type Finding } from "../../../src/diagnostics/index.ts";
-import { checkoutFiles } from "../../../src/program/checkout-files.ts";
+import { checkoutFiles } from "../../../src/program/layout.ts";
 import { DataPaths } from "../../../src/storage/index.ts";
 import { ffmpegPath, root } from "../../support/checkout.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkoutFiles } from "../../../../src/program/checkout-files.ts";
+import { checkoutFiles } from "../../../../src/program/layout.ts";
 import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import type { EncoderOptions } from "../../../../src/speech/recognizer/index.ts";

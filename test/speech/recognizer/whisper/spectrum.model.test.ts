@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkoutFiles } from "../../../../src/program/checkout-files.ts";
+import { checkoutFiles } from "../../../../src/program/layout.ts";
 import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
 import { OnnxGraph } from "../../../../src/speech/recognizer/whisper/encoder/onnx-graph.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { checkout } from "./checkout.ts";
-import type { Notice } from "./notices.ts";
+import type { Notice } from "../../../src/program/index.ts";
+import { root } from "../checkout.ts";
 
 const names = Type.Optional(Type.Record(Type.String(), Type.String()));
 const packageSchema = Type.Object({
@@ -34,7 +34,7 @@ const licenceFile = /licen[cs]e|copying|notice/i;
  */
 export function packageNotices(): Notice[] {
   const found = new Map<string, Notice>();
-  collect(checkout, found);
+  collect(root, found);
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -52,7 +52,7 @@ function collect(directory: string, found: Map<string, Notice>): void {
 function find(name: string, from: string): string | null {
   const place = join(from, "node_modules", name);
   if (existsSync(join(place, "package.json"))) return place;
-  return from === checkout ? null : find(name, dirname(from));
+  return from === root ? null : find(name, dirname(from));
 }
 
 function noticeOf(directory: string): Notice {
@@ -60,7 +60,7 @@ function noticeOf(directory: string): Notice {
   const files = readdirSync(directory).filter((file) => licenceFile.test(file));
   const texts = files.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
   const kept = missingTexts[name];
-  if (texts.length === 0 && kept !== undefined) texts.push(readFileSync(join(checkout, kept), "utf8").trim());
+  if (texts.length === 0 && kept !== undefined) texts.push(readFileSync(join(root, kept), "utf8").trim());
   if (texts.length === 0) throw new Error(`the package ${name} brings no licence; add its text to missingTexts`);
   const url = typeof repository === "string" ? repository : repository?.url;
   return {

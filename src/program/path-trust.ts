@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** A directory, link or file that the kernel passes on the way to a path. */
-export interface Passage {
+/** A directory, link or file through which the kernel resolves a path. */
+export interface PathStep {
   readonly path: string;
   readonly stats: Stats;
 }
@@ -11,15 +11,15 @@ export interface Passage {
 const MAX_LINKS = 40;
 
 /**
- * Returns everything that the kernel passes on the way to a path, link by link, from the root directory on. The last entry
- * is the path itself, or the deepest part of it that exists.
+ * Returns every step by which the kernel resolves a path, link by link, from the root directory on. The last step is the
+ * path itself, or the deepest part of it that exists.
  */
-export function passagesTo(path: string): Passage[] {
-  const passed: Passage[] = [{ path: "/", stats: lstatSync("/") }];
-  const ahead = namesIn(resolve(path));
+export function pathSteps(path: string): PathStep[] {
+  const steps: PathStep[] = [{ path: "/", stats: lstatSync("/") }];
+  const remaining = namesIn(resolve(path));
   let here = "/";
   let links = 0;
-  for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
+  for (let name = remaining.shift(); name !== undefined; name = remaining.shift()) {
     if (name === "..") {
       // `here` has no link in it, so this is the directory that the kernel goes to.
       here = dirname(here);
@@ -28,7 +28,7 @@ export function passagesTo(path: string): Passage[] {
     const next = join(here, name);
     const stats = statOrNull(next);
     if (stats === null) break;
-    passed.push({ path: next, stats });
+    steps.push({ path: next, stats });
     if (!stats.isSymbolicLink()) {
       here = next;
       continue;
@@ -36,10 +36,10 @@ export function passagesTo(path: string): Passage[] {
     links += 1;
     if (links > MAX_LINKS) throw new Error(`${path} leads through more than ${MAX_LINKS} links`);
     const target = readlinkSync(next);
-    ahead.unshift(...namesIn(target));
+    remaining.unshift(...namesIn(target));
     if (target.startsWith("/")) here = "/";
   }
-  return passed;
+  return steps;
 }
 
 /** Returns whether a user is root, or became root by sudo to run this program. */
@@ -55,11 +55,11 @@ export interface UserLists {
 }
 
 /**
- * Describes who could replace a file below a passage; returns null when only trusted users can. In a sticky directory,
+ * Describes who could replace a file below a path step; returns null when only trusted users can. In a sticky directory,
  * such as /tmp, users can replace only what belongs to them.
  */
-export function strangerAt(
-  { stats }: Passage,
+export function untrustedWriter(
+  { stats }: PathStep,
   isTrusted: (userId: number) => boolean,
   listsFor: (groupId: number) => UserLists = readUserLists,
 ): string | null {

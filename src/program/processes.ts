@@ -1,4 +1,16 @@
+import { dlopen, FFIType } from "bun:ffi";
 import { getPriority, setPriority } from "node:os";
+
+/**
+ * Makes the kernel kill this process when its parent exits for any reason. Does nothing on systems other than Linux.
+ */
+export function dieWithParent(): void {
+  if (process.platform !== "linux") return;
+  const setParentDeathSignal = 1;
+  const killSignal = 9;
+  const libc = dlopen("libc.so.6", { prctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } });
+  libc.symbols.prctl(setParentDeathSignal, killSignal);
+}
 
 /** Default increment on the scale of nice(1). */
 const usualNiceness = 10;

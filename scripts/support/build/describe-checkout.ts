@@ -1,38 +1,86 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { BuildInfo } from "./build-info.ts";
-import { builtInModels } from "./built-in-models.ts";
-import { checkout } from "./checkout.ts";
-import { checkoutFiles } from "./checkout-files.ts";
-import { describeCheckout, type ForeignParts, whisperCppSource } from "./describe-checkout.ts";
-import { digestFile } from "./digest-file.ts";
+import { basename, join } from "node:path";
+import { runCommand } from "../../../src/models/index.ts";
+import {
+  type BuildInfo,
+  builtInModels,
+  digestFile,
+  type Notice,
+  programFiles,
+  programVersion,
+} from "../../../src/program/index.ts";
+import { root } from "../checkout.ts";
 import { ffmpegNotice } from "./ffmpeg-notice.ts";
-import { askFfmpeg } from "./ffmpeg-words.ts";
-import type { Notice } from "./notices.ts";
+import { askFfmpeg, type FfmpegReport } from "./ffmpeg-report.ts";
 import { packageNotices } from "./package-notices.ts";
+
+/** Parts of a program for another kind of machine, used instead of this machine's parts. */
+export interface ForeignParts {
+  /** e.g. `linux-arm64` */
+  readonly target: string;
+  readonly ffmpeg: FfmpegReport;
+  readonly ffmpegPath: string;
+}
+
+/** Describes the components of a checkout in which scripts/setup was run; missing ones are `unknown`. */
+export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
+  const { ffmpeg, speechModel, segmentationModel, embeddingModel } = await programFiles("");
+  const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
+  return {
+    version: programVersion,
+    commit: await commit(),
+    target: foreign?.target ?? `${process.platform}-${process.arch}`,
+    bun: Bun.version,
+    whisperCpp: match(whisperCppSource("CMakeLists.txt"), /project\("whisper\.cpp" VERSION ([\d.]+)\)/),
+    onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
+    ffmpeg: report.version?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
+    models: await Promise.all(
+      [speechModel, segmentationModel, embeddingModel].map(async (path) => ({
+        file: basename(path),
+        sha256: await digestFile(path, "sha256").catch(() => "unknown"),
+      })),
+    ),
+  };
+}
+
+async function commit(): Promise<string> {
+  const git = (...args: string[]) => runCommand(["git", ...args], { cwd: root }).then((output) => output.trim());
+  try {
+    const head = await git("rev-parse", "HEAD");
+    const changes = await git("status", "--porcelain").catch(() => "unknown");
+    return changes === "" ? head : `${head}-changed`;
+  } catch {
+    return "unknown";
+  }
+}
+
+function match(path: string, pattern: RegExp): string {
+  try {
+    return read(path).match(pattern)?.[1] ?? "unknown";
+  } catch {
+    return "unknown";
+  }
+}
 
 /**
  * Returns the notices of all components of a program compiled from this checkout.
- * @throws Error when a package has no licence text
+ * @throws {Error} when a package has no licence text
  */
 export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]> {
   const build = await describeCheckout(foreign);
+  const ffmpeg = foreign?.ffmpegPath ?? (await programFiles("")).ffmpeg;
+  const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
+  const sha256 = await digestFile(ffmpeg, "sha256").catch(() => "unknown");
   return [
     bunNotice(build),
     whisperCppNotice(build),
     vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
-    await ffmpegNoticeOf(build, foreign),
+    ffmpegNotice(build, report, sha256),
     cLibraryNotice(),
     ...modelNotices(build),
     ...packageNotices(),
   ];
-}
-
-async function ffmpegNoticeOf(build: BuildInfo, foreign: ForeignParts | undefined): Promise<Notice> {
-  const path = foreign?.ffmpegPath ?? checkoutFiles.ffmpeg;
-  const sha256 = await digestFile(path, "sha256").catch(() => "unknown");
-  return ffmpegNotice(build, foreign?.ffmpeg ?? (await askFfmpeg(path)), sha256);
 }
 
 /**
@@ -103,6 +151,11 @@ function modelNotices(build: BuildInfo): Notice[] {
   }));
 }
 
+/** Returns a path in whisper.cpp's sources, relative to the checkout. */
+function whisperCppSource(path: string): string {
+  return join("node_modules/nodejs-whisper/cpp/whisper.cpp", path);
+}
+
 function read(path: string): string {
-  return readFileSync(join(checkout, path), "utf8").trim();
+  return readFileSync(join(root, path), "utf8").trim();
 }

@@ -1,4 +1,0 @@
-import { embedded } from "./embedded.ts";
-
-/** Whether this program is compiled into one file. */
-export const isCompiled = embedded !== null;
