@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, startAppliance, trustOf } from "../server/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, startTranscribeServer, trustOf } from "../server/index.ts";
 import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/auditor.ts";
@@ -65,11 +65,11 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
   const hangups = new Hangups();
   const settings = readSettings();
   const log = createLogger(settings.log.level);
-  const appliance = await startAppliance(settings, log);
+  const server = await startTranscribeServer(settings, log);
   const { key, isNew } = firstKey(openStoreIn(directory), directory);
-  process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
+  process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
-  await untilStopped(appliance, { hangups, readSettings, log });
+  await untilStopped(server, { hangups, readSettings, log });
 }
 
 /** Starts `transcribe serve` in the background, logging to the data directory, and waits until the server is ready. */

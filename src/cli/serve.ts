@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { Command } from "commander";
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
-import { type Appliance, baseUrlOf, startAppliance } from "../server/index.ts";
+import { baseUrlOf, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Hangups } from "./hangups.ts";
 import { servingSettings } from "./serving-settings.ts";
@@ -22,11 +22,11 @@ export function serveCommand(): Command {
       becomeDataOwner(settings);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
-      const appliance = await startAppliance(settings, log);
+      const server = await startTranscribeServer(settings, log);
       // The signal handlers must be active before the server announces that it is ready.
-      const stopped = untilStopped(appliance, { hangups, readSettings, log, stopping: () => supervisor?.stopping() });
-      process.stdout.write(`transcribe serves ${baseUrlOf(appliance.origin)}\n`);
-      supervisor?.ready(appliance.standing);
+      const stopped = untilStopped(server, { hangups, readSettings, log, stopping: () => supervisor?.stopping() });
+      process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
+      supervisor?.ready(server.status);
       await stopped;
     });
 }
@@ -45,24 +45,24 @@ export interface ServingOptions {
  * SIGHUP, reloads the settings; if they are invalid, the server keeps its current settings. If the server's terminal
  * was closed, SIGHUP stops the server, too.
  */
-export async function untilStopped(appliance: Appliance, options: ServingOptions): Promise<void> {
+export async function untilStopped(server: TranscribeServer, options: ServingOptions): Promise<void> {
   const hasTerminal = isatty(2);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
     options.hangups.take(() => {
-      if (!hasTerminal || isatty(2)) return reload(appliance, options);
+      if (!hasTerminal || isatty(2)) return reload(server, options);
       // Here SIGHUP has its original meaning: the server's terminal was closed, so nothing can be logged to it.
       options.log.level = "silent";
       resolve();
     });
   });
   options.stopping?.();
-  await appliance.stop();
+  await server.stop();
 }
 
-function reload(appliance: Appliance, { readSettings, log }: ServingOptions): void {
+function reload(server: TranscribeServer, { readSettings, log }: ServingOptions): void {
   try {
-    appliance.reload(readSettings());
+    server.reload(readSettings());
   } catch (error) {
     // After any error, the server continues with its current settings.
     const faults = error instanceof SettingsError ? error.faults.map(faultText) : [String(error)];

@@ -1,15 +1,15 @@
 import { Value } from "@sinclair/typebox/value";
 import { messageOf } from "../text/index.ts";
-import { blame, givenUp } from "./blame.ts";
-import type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+import { countExit, finalError } from "./attempts.ts";
+import { type CountedOperation, describeWork } from "./completed-operation.ts";
+import type { EngineOptions, UnexpectedExit } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
 import { IdleTime } from "./idle-time.ts";
 import type { PooledWorker } from "./pooled-worker.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
-import type { Task, Tries } from "./task.ts";
+import type { AttemptRecord, Task } from "./task.ts";
 import { TimeLimits } from "./time-limits.ts";
 import { WaitingTasks } from "./waiting-tasks.ts";
-import { type CountedOperation, workOf } from "./work-done.ts";
 import type { Answer } from "./worker-life.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 
@@ -30,11 +30,11 @@ export class Engine {
   #nextId = 1;
 
   constructor(given: EngineOptions) {
-    const options = { timeLimits: new TimeLimits(), lookMilliseconds: defaultLookMilliseconds, ...given };
+    const options = { timeLimits: new TimeLimits(), checkMilliseconds: defaultLookMilliseconds, ...given };
     this.#options = options;
     this.#idleTime = new IdleTime({
       limitMilliseconds: options.idleMilliseconds ?? (() => 0),
-      lookMilliseconds: options.lookMilliseconds,
+      checkMilliseconds: options.checkMilliseconds,
       onIdle: () => {
         if (!this.#isBusy) this.#workers.sleep();
       },
@@ -85,7 +85,7 @@ export class Engine {
 
   /**
    * Runs one operation. Starts the workers that sleep.
-   * @param tries record of earlier attempts
+   * @param record of earlier attempts
    * @throws {EngineCrashError} when the worker crashes at this operation too often
    * @throws {EngineOperationError} when the operation fails without harming the worker
    * @throws the signal's reason when it is aborted; the worker is told to stop
@@ -94,14 +94,14 @@ export class Engine {
     operation: N,
     params: Params<N>,
     signal: AbortSignal,
-    tries: Tries | null = null,
+    record: AttemptRecord | null = null,
   ): Promise<Result<N>> {
     signal.throwIfAborted();
     if (this.#isClosed) return Promise.reject(closedError());
     return new Promise<Result<N>>((resolve, reject) => {
       const id = this.#nextId++;
       const abort = () => {
-        task.abandoned = true;
+        task.cancelled = true;
         // Other tasks may have waited behind this one.
         if (this.#waiting.withdraw(task)) this.#pump();
         else this.#workers.cancel(task);
@@ -114,9 +114,9 @@ export class Engine {
         else reject(new EngineOperationError(`the worker's answer to ${operation} is not what it should be`));
       };
       signal.addEventListener("abort", abort, { once: true });
-      const begins = { startedAt: 0, deaths: tries?.deaths ?? 0, kills: 0, stalled: false, abandoned: false };
-      const task: Task = { id, operation: { name: operation, params }, tries, settle, ...begins };
-      const tooLate = givenUp(task);
+      const begins = { startedAt: 0, crashes: record?.crashes ?? 0, kills: 0, stalled: false, cancelled: false };
+      const task: Task = { id, operation: { name: operation, params }, record, settle, ...begins };
+      const tooLate = finalError(task);
       if (tooLate !== null) return settle({ error: tooLate });
       this.#waiting.add(task);
       this.#used(operation);
@@ -159,7 +159,7 @@ export class Engine {
 
   #begin(task: Task, worker: PooledWorker): void {
     try {
-      task.tries?.begins();
+      task.record?.onStart();
     } catch (error) {
       task.settle({ error: error instanceof Error ? error : new Error(messageOf(error)) });
       return;
@@ -170,8 +170,11 @@ export class Engine {
   #finish(task: Task, answer: Answer, worker: PooledWorker, seconds: number | null): void {
     const { name, params } = task.operation;
     this.#used(name);
-    if (seconds !== null && name !== "tryOut") {
-      this.#options.onWork?.({ ...workOf(name, params as Params<CountedOperation>, worker.devices), seconds });
+    if (seconds !== null && name !== "selfTest") {
+      this.#options.onCompletion?.({
+        ...describeWork(name, params as Params<CountedOperation>, worker.devices),
+        seconds,
+      });
     }
     task.settle(
       answer.type === "done"
@@ -181,23 +184,23 @@ export class Engine {
   }
 
   /**
-   * Restarts the idle time. A self-test (`tryOut`) does not, so that a worker with no other operations can fall asleep.
+   * Restarts the idle time. A self-test (`selfTest`) does not, so that a worker with no other operations can fall asleep.
    */
   #used(operation: OperationName): void {
-    if (operation !== "tryOut") this.#idleTime.used();
+    if (operation !== "selfTest") this.#idleTime.used();
   }
 
   /** Puts interrupted operations back at the head of the queue, except the ones that crashed too many workers. */
-  #tryAgain(interrupted: readonly Task[], how: WorkerDeath, trouble: string): void {
+  #tryAgain(interrupted: readonly Task[], how: UnexpectedExit, trouble: string): void {
     const { log } = this.#options;
     const names = interrupted.map(({ operation }) => operation.name);
-    const { at: _, ...end } = how;
+    const { running: _, ...end } = how;
     // Logged only after the crash is recorded: a reader of the log may kill the server.
-    blame(interrupted, how, log);
-    log.error({ event: "engine.worker_died", ...end, trouble, operations: names });
+    countExit(interrupted, how, log);
+    log.error({ event: "engine.worker_exited", ...end, trouble, operations: names });
     const again = interrupted.filter((task) => {
-      if (task.abandoned) return false;
-      const error = givenUp(task);
+      if (task.cancelled) return false;
+      const error = finalError(task);
       if (error !== null) task.settle({ error });
       task.stalled = false;
       return error === null;

@@ -2,7 +2,7 @@ export interface IdleTimeOptions {
   /** Time without use after which the idle state begins; read at each check, 0 disables it. */
   readonly limitMilliseconds: () => number;
   /** Interval of the checks. */
-  readonly lookMilliseconds: number;
+  readonly checkMilliseconds: number;
   /** Called at each check during the idle state. */
   readonly onIdle: () => void;
 }
@@ -12,12 +12,12 @@ export class IdleTime implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #usedAt = performance.now();
 
-  constructor({ limitMilliseconds, lookMilliseconds, onIdle }: IdleTimeOptions) {
+  constructor({ limitMilliseconds, checkMilliseconds, onIdle }: IdleTimeOptions) {
     const look = () => {
       const limit = limitMilliseconds();
       if (limit > 0 && performance.now() - this.#usedAt >= limit) onIdle();
     };
-    this.#timer = setInterval(look, lookMilliseconds);
+    this.#timer = setInterval(look, checkMilliseconds);
     this.#timer.unref();
   }
 

@@ -1,8 +1,10 @@
+export { type CompletedOperation, deviceOf, type WorkerDevices } from "./completed-operation.ts";
 export { cpuShares } from "./cpu-shares.ts";
 export { isCrashSignal } from "./crash-signals.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, WorkerDeath } from "./engine-options.ts";
+export type { EngineOptions, UnexpectedExit } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
+export { HealthCheck } from "./health-check.ts";
 export { dataOf, type SpanOperation } from "./operation-data.ts";
 export {
   type FromWorker,
@@ -21,5 +23,3 @@ export {
   type ToWorker,
   toWorkerSchema,
 } from "./protocol.ts";
-export { Trial } from "./trial.ts";
-export { deviceOf, type WorkDone, type WorkerDevices } from "./work-done.ts";

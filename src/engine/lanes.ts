@@ -1,4 +1,4 @@
-import { runsAlone } from "./blame.ts";
+import { runsAlone } from "./attempts.ts";
 import type { Task } from "./task.ts";
 
 /** The operations that a worker is running: at most one for each lane, or a single one that must run alone. */

@@ -10,21 +10,21 @@ export class OperationTimes implements Disposable {
   /** Speech models that this worker has used, so that they need no loading time. */
   readonly #modelsUsed = new Set<string>();
 
-  /** @param lookMilliseconds interval of the checks */
-  constructor(limits: TimeLimits, lookMilliseconds: number) {
+  /** @param checkMilliseconds interval of the checks */
+  constructor(limits: TimeLimits, checkMilliseconds: number) {
     this.#limits = limits;
-    this.#watchdog = new Watchdog(lookMilliseconds);
+    this.#watchdog = new Watchdog(checkMilliseconds);
   }
 
   /** Records the start of an operation. @param onOverdue called once, when the operation exceeds its limit */
   begins(task: Task, speechDevice: string, onOverdue: (trouble: string, limitSeconds: number) => void): void {
-    const { id, operation, deaths } = task;
+    const { id, operation, crashes } = task;
     task.startedAt = performance.now();
     const model = modelOf(operation);
     const isFirst = model !== null && !this.#modelsUsed.has(model);
     if (model !== null) this.#modelsUsed.add(model);
     // Each earlier crash doubles the limit, in case a slow operation was killed too early.
-    const limitSeconds = this.#limits.of({ ...operation, speechDevice }, isFirst) * 2 ** deaths;
+    const limitSeconds = this.#limits.of({ ...operation, speechDevice }, isFirst) * 2 ** crashes;
     this.#watchdog.watch(id, limitSeconds, (seconds) =>
       onOverdue(`the worker was at one ${operation.name} for ${Math.floor(seconds)} s`, limitSeconds),
     );
@@ -36,10 +36,10 @@ export class OperationTimes implements Disposable {
   }
 
   /** Learns from the duration of a completed operation. @returns the duration in seconds */
-  done({ operation, startedAt, abandoned }: Task, speechDevice: string): number {
+  done({ operation, startedAt, cancelled }: Task, speechDevice: string): number {
     const seconds = (performance.now() - startedAt) / 1000;
     // A cancelled operation may have done only part of its work.
-    if (!abandoned) this.#limits.learn({ ...operation, speechDevice }, seconds);
+    if (!cancelled) this.#limits.learn({ ...operation, speechDevice }, seconds);
     return seconds;
   }
 

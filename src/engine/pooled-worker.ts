@@ -1,9 +1,9 @@
-import type { OperationsAtWork, WorkerDeath } from "./engine-options.ts";
+import type { WorkerDevices } from "./completed-operation.ts";
+import type { RunningOperations, UnexpectedExit } from "./engine-options.ts";
 import { Lanes } from "./lanes.ts";
 import { OperationTimes } from "./operation-times.ts";
 import type { Task } from "./task.ts";
 import { modelOf } from "./time-limits.ts";
-import type { WorkerDevices } from "./work-done.ts";
 import { type Answer, WorkerLife, type WorkerLifeOptions, type WorkerStatus } from "./worker-life.ts";
 
 /** The owner of the workers, which assigns the operations. */
@@ -17,7 +17,7 @@ export interface WorkerPoolUser {
    */
   onAnswer(task: Task | null, answer: Answer, worker: PooledWorker, seconds: number | null): void;
   /** Called when a worker exited without being told to. @param interrupted the operations that it was running */
-  onDeath(interrupted: Task[], how: WorkerDeath, trouble: string): void;
+  onDeath(interrupted: Task[], how: UnexpectedExit, trouble: string): void;
 }
 
 /** One of the engine's workers and the operations that it is running. It is killed when one of them is stuck. */
@@ -28,7 +28,7 @@ export class PooledWorker {
   readonly #life: WorkerLife;
 
   constructor(options: WorkerLifeOptions, user: WorkerPoolUser) {
-    this.#times = new OperationTimes(options.timeLimits, options.lookMilliseconds);
+    this.#times = new OperationTimes(options.timeLimits, options.checkMilliseconds);
     this.#life = new WorkerLife(options, {
       onStart: ({ lanes }) => {
         this.#lanes.count = lanes;
@@ -140,7 +140,7 @@ export class PooledWorker {
 }
 
 /** Returns the operations to blame if the worker exits now: the stuck ones where there are any, otherwise all. */
-function atWork(running: readonly Task[]): OperationsAtWork {
+function atWork(running: readonly Task[]): RunningOperations {
   const stalled = running.filter((task) => task.stalled);
   const tasks = stalled.length > 0 ? stalled : running;
   const isSpeech = ({ operation }: Task) => modelOf(operation) !== null;

@@ -91,7 +91,7 @@ export const operations = {
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
   /** Self-test: runs silence through the segmentation model, to check that the worker can compute. */
-  tryOut: operation(
+  selfTest: operation(
     Type.Object({
       /** Speech model that is tested as well. */
       model: Type.Optional(path),

@@ -38,7 +38,7 @@ const kinds: { readonly [N in OperationName]: Kind<N> } = {
     audioSeconds: ({ sentences }) => sentences.reduce((sum, { seconds }) => sum + seconds, 0),
     firstPace: 0.01,
   },
-  tryOut: { audioSeconds: () => leastSeconds, firstPace: 2 },
+  selfTest: { audioSeconds: () => leastSeconds, firstPace: 2 },
 };
 
 /**

@@ -1,4 +1,4 @@
-import { runsAlone } from "./blame.ts";
+import { runsAlone } from "./attempts.ts";
 import type { Task } from "./task.ts";
 
 /** Queue of the operations that no worker has yet, in the order of their requests. */

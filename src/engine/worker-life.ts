@@ -1,8 +1,8 @@
 import { messageOf } from "../text/index.ts";
-import type { OperationsAtWork, WorkerDeath, WorkerOptions } from "./engine-options.ts";
+import type { WorkerDevices } from "./completed-operation.ts";
+import type { RunningOperations, UnexpectedExit, WorkerOptions } from "./engine-options.ts";
 import type { FromWorker, Gpu, GpuFailure, GpuMemory, Start, ToWorker } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
-import type { WorkerDevices } from "./work-done.ts";
 import { type WorkerEvents, WorkerProcess } from "./worker-process.ts";
 
 /**
@@ -38,18 +38,18 @@ export interface WorkerUser {
   /** Returns whether the worker runs nothing, so that another can replace it. */
   isIdle(): boolean;
   /** Returns the operations to blame if the worker exits now. */
-  atWork(): OperationsAtWork;
+  atWork(): RunningOperations;
   /** Called when the worker has exited and its loaded models are gone. */
   onGone(): void;
   /**
    * Called when the worker exited without being told to; its operations are not done.
    * @param trouble the reason, for people
    */
-  onDeath(how: WorkerDeath, trouble: string): void;
+  onDeath(how: UnexpectedExit, trouble: string): void;
 }
 
 /** The engine's `prepare` for one worker. @returns null when the worker is no longer needed and was closed */
-export type PrepareOne = (death: WorkerDeath | null, signal: AbortSignal) => Promise<Start | null>;
+export type PrepareOne = (death: UnexpectedExit | null, signal: AbortSignal) => Promise<Start | null>;
 
 export type WorkerLifeOptions = Omit<WorkerOptions, "prepare"> & { readonly prepare: PrepareOne };
 
@@ -64,9 +64,9 @@ export class WorkerLife {
   #state: EngineState = "starting";
   #trouble: string | null = null;
   /** Passed to `prepare` before the next start; null once that start has begun. */
-  #lastDeath: WorkerDeath | null = null;
+  #lastDeath: UnexpectedExit | null = null;
   /** Why the worker is being killed, where its GPU failed or it was stuck. */
-  #ending: Pick<WorkerDeath, "gpuFailure" | "stalled"> = {};
+  #ending: Pick<UnexpectedExit, "gpuFailure" | "stalled"> = {};
   /** The start message of the latest worker; null before the first start. */
   #told: Start | null = null;
   #gpuMemory: GpuMemory | null = null;
@@ -86,7 +86,7 @@ export class WorkerLife {
   constructor(options: WorkerLifeOptions, user: WorkerUser) {
     this.#options = options;
     this.#user = user;
-    this.#watchdog = new Watchdog(options.lookMilliseconds);
+    this.#watchdog = new Watchdog(options.checkMilliseconds);
   }
 
   /** Starts the first worker; must be called only once. */
@@ -179,16 +179,16 @@ export class WorkerLife {
       this.#ending = {};
       this.#told = start;
       this.#user.onStart(start);
-      const { command, log, endingMilliseconds, timeLimits } = this.#options;
+      const { command, log, killMilliseconds, timeLimits } = this.#options;
       const events: WorkerEvents = {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => log.debug({ event: "engine.log", line }),
         onExit: (how) => {
           const gpu = start.gpu === undefined ? {} : { gpu: start.gpu.label };
-          this.#ended({ ...how, ...this.#ending, at: this.#user.atWork(), ...gpu });
+          this.#ended({ ...how, ...this.#ending, running: this.#user.atWork(), ...gpu });
         },
       };
-      this.#worker = new WorkerProcess(command, start, events, endingMilliseconds);
+      this.#worker = new WorkerProcess(command, start, events, killMilliseconds);
       const limit = timeLimits.ofStart(start);
       this.#watchdog.watch("start", limit, (seconds) =>
         this.endStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limit),
@@ -247,7 +247,7 @@ export class WorkerLife {
     return this.#renewal && this.#state === "ready" && this.#user.isIdle();
   }
 
-  #ended(how: WorkerDeath): void {
+  #ended(how: UnexpectedExit): void {
     if (this.#isClosed) return;
     const wasDismissed = this.#dismissed;
     const wasAsked = this.#isReplaceable() || wasDismissed;
@@ -260,7 +260,7 @@ export class WorkerLife {
     this.#user.onGone();
     if (!wasAsked) {
       this.#lastDeath = how;
-      this.#options.onWorkerDeath?.(how);
+      this.#options.onUnexpectedExit?.(how);
       this.#restarts += 1;
       this.#trouble ??= `the worker ended with ${how.signal ?? `exit code ${how.exitCode}`}`;
       this.#user.onDeath(how, this.#trouble);

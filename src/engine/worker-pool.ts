@@ -1,4 +1,4 @@
-import type { WorkerDeath, WorkerOptions } from "./engine-options.ts";
+import type { UnexpectedExit, WorkerOptions } from "./engine-options.ts";
 import { PooledWorker, type WorkerPoolUser } from "./pooled-worker.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
@@ -110,7 +110,7 @@ export class WorkerPool {
     worker.start();
   }
 
-  async #prepare(worker: PooledWorker, death: WorkerDeath | null, signal: AbortSignal): Promise<Start | null> {
+  async #prepare(worker: PooledWorker, death: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null> {
     const before = this.#planning;
     const asking = before
       .catch(() => {})

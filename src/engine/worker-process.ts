@@ -27,22 +27,22 @@ type Child = Subprocess<"ignore", "ignore", "pipe">;
 export class WorkerProcess {
   readonly #child: Child;
   readonly #events: WorkerEvents;
-  readonly #endingMilliseconds: number;
+  readonly #killMilliseconds: number;
   readonly #log: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ended = Promise.withResolvers<void>();
   /** Timer after which a killed process is abandoned. */
   #leaving: NodeJS.Timeout | undefined;
   #gone = false;
 
-  /** @param endingMilliseconds how long a killed process may take to exit */
+  /** @param killMilliseconds how long a killed process may take to exit */
   constructor(
     command: readonly string[],
     start: Start,
     events: WorkerEvents,
-    endingMilliseconds = defaultEndingMilliseconds,
+    killMilliseconds = defaultEndingMilliseconds,
   ) {
     this.#events = events;
-    this.#endingMilliseconds = endingMilliseconds;
+    this.#killMilliseconds = killMilliseconds;
     this.#child = Bun.spawn([...command], {
       env: { ...process.env, ...start.gpu?.environment },
       stdin: "ignore",
@@ -81,7 +81,7 @@ export class WorkerProcess {
   kill(): void {
     if (this.#gone) return;
     this.#child.kill("SIGKILL");
-    this.#leaving ??= setTimeout(() => this.#leaveBehind(), this.#endingMilliseconds);
+    this.#leaving ??= setTimeout(() => this.#leaveBehind(), this.#killMilliseconds);
   }
 
   /** Resolves when the process has exited or was abandoned. */

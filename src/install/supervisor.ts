@@ -1,9 +1,9 @@
-import type { Standing } from "../server/index.ts";
+import type { ServerStatus } from "../server/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type Notify, notifySocket } from "./notify-socket.ts";
 
 /** Returns a server's status; throws when the server cannot continue. */
-export type ReadStanding = () => Standing;
+export type ReadStanding = () => ServerStatus;
 
 export interface SupervisorOptions {
   readonly notify: Notify;
@@ -70,7 +70,7 @@ export class Supervisor {
   }
 }
 
-function inWords({ trouble, processing, queued }: Standing): string {
+function inWords({ trouble, processing, queued }: ServerStatus): string {
   const work = `${processing} processing, ${queued} queued`;
   // A line break would start another assignment.
   return trouble === null ? `Ready; ${work}.` : `Not ready: ${trouble.replace(/\s+/g, " ")}; ${work}.`;

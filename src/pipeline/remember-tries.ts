@@ -57,19 +57,19 @@ export function rememberTries(engine: StepEngine, options: RememberOptions): Ste
         using own = operationSignal(signal);
         try {
           const result = await engine.run(operation, params, own.signal, {
-            deaths,
-            begins() {
+            crashes: deaths,
+            onStart() {
               // Counted before the operation starts, because a server that is killed cannot count afterwards.
               tries.add({ interruptions: 1 });
               isTried = true;
               own.begun();
             },
-            died(death) {
+            onInterrupted(death) {
               isTried = false;
               // If the worker was killed, the interruption stays counted.
-              if (death === "of itself") tries.add({ deaths: 1, interruptions: -1 });
+              if (death === "crashed") tries.add({ deaths: 1, interruptions: -1 });
               // Not counted: failing GPUs are given up one by one until only the CPU is left.
-              if (death === "of the GPU") tries.add({ interruptions: -1 });
+              if (death === "gpu failed") tries.add({ interruptions: -1 });
             },
           });
           tries.done();

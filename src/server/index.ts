@@ -1,5 +1,5 @@
-export { type Appliance, type Standing, startAppliance } from "./appliance.ts";
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
+export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
 export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
 export { openProgramParts } from "./program-parts.ts";
 export {
@@ -14,4 +14,4 @@ export { settingFaults } from "./setting-faults.ts";
 export { currentSpeechModel, speechModelsFor } from "./speech-models-for.ts";
 export { withSpeechSample } from "./speech-sample.ts";
 export { StartError } from "./start-error.ts";
-export { openWorkshop, type Workshop } from "./workshop.ts";
+export { type ServerStatus, startTranscribeServer, type TranscribeServer } from "./transcribe-server.ts";

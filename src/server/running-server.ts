@@ -28,13 +28,13 @@ const patienceMilliseconds = 10_000;
 
 const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
 
-export function announceServer(directory: DataPaths, server: RunningServer): void {
+export function writeServerState(directory: DataPaths, server: RunningServer): void {
   const path = pathOf(directory);
   writeFileSync(`${path}.new`, JSON.stringify(server), { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-export function withdrawServer(directory: DataPaths): void {
+export function removeServerState(directory: DataPaths): void {
   rmSync(pathOf(directory), { force: true });
 }
 

@@ -1,4 +1,4 @@
-import type { Trial } from "../engine/index.ts";
+import type { HealthCheck } from "../engine/index.ts";
 import type { RecordingQueue } from "../recordings/index.ts";
 import { type DiskRoom, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { count } from "../text/index.ts";
@@ -6,7 +6,7 @@ import { count } from "../text/index.ts";
 export interface ReadinessParts {
   readonly room: Pick<DiskRoom, "lack">;
   readonly queue: Pick<RecordingQueue, "stalled">;
-  readonly trial: Pick<Trial, "known" | "trouble">;
+  readonly health: Pick<HealthCheck, "known" | "trouble">;
 }
 
 /** The readiness of a server: whether it accepts work, and if not, why. */
@@ -29,12 +29,12 @@ export class ServerReadiness {
 
   /** Returns the known reason why it accepts no work, in plain words; null if it accepts work. */
   known(): string | null {
-    return this.#before(() => this.#parts.trial.known());
+    return this.#before(() => this.#parts.health.known());
   }
 
   /** Returns the same, but probes the worker if its last probe was long ago. */
   trouble(): string | null | Promise<string | null> {
-    return this.#before(() => this.#parts.trial.trouble());
+    return this.#before(() => this.#parts.health.trouble());
   }
 
   #before<T>(ofWorker: () => T): string | T {

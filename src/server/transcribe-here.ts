@@ -30,8 +30,8 @@ export interface LocalTranscript {
   export(format: ExportFormat): Promise<Uint8Array>;
 }
 
-/** The services of a workshop. */
-export interface WorkshopParts {
+/** The services of a local pipeline. */
+export interface LocalPipelineParts {
   readonly services: PipelineServices;
   readonly engine: Engine;
   readonly ffmpegPath: string;
@@ -46,10 +46,10 @@ const lookMilliseconds = 200;
 
 /**
  * Creates a recording, processes it and returns the result.
- * @throws as {@link Workshop.transcribe}
+ * @throws as {@link LocalPipeline.transcribe}
  */
 export async function transcribeHere(
-  parts: WorkshopParts,
+  parts: LocalPipelineParts,
   transcription: LocalTranscription,
 ): Promise<LocalTranscript> {
   const { store, recordings, dataDirectory, now } = parts.services;

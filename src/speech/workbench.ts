@@ -145,7 +145,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
     async compareSentences({ area, sentences }) {
       return { speakers: await speakersByVoice(area, sentences) };
     },
-    async tryOut({ model }, signal) {
+    async selfTest({ model }, signal) {
       await segment(diarization, new Float32Array(WINDOW_SAMPLES));
       if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);

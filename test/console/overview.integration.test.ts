@@ -56,7 +56,7 @@ describe("the overview", () => {
     const { metrics } = server.api.appOptions;
     metrics.engine.stepDone({ step: "transcribe", device: "vulkan", gpu: "VULKAN0", seconds: 2, audioSeconds: 50 });
     metrics.engine.stepDone({ step: "transcribe", device: "vulkan", gpu: "VULKAN0", seconds: 2, audioSeconds: 70 });
-    metrics.engine.workerDied("SIGILL");
+    metrics.engine.unexpectedExit("SIGILL");
     await fetch(`${server.api.baseUrl}/transcriptions`);
     server.api.trouble = "the disk is full";
     const overview = await (await server.operator()).read("/overview", overviewSchema);

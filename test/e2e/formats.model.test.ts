@@ -69,7 +69,7 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
   }
 
   test("the server came through it all without a fault of its own", () => {
-    const faults = server.log.filter(({ event, level }) => level === "error" || event === "engine.worker_died");
+    const faults = server.log.filter(({ event, level }) => level === "error" || event === "engine.worker_exited");
     expect(faults).toEqual([]);
   });
 });

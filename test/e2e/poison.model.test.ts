@@ -19,7 +19,7 @@ describe.if(ready)("a recording that the worker dies of at one chunk", () => {
   const poison = join(directory.path, "poison.wav");
   let key = "";
   const client = () => new TestClient(server.baseUrl, key);
-  const deaths = () => server.log.filter(({ event }) => event === "engine.worker_died");
+  const deaths = () => server.log.filter(({ event }) => event === "engine.worker_exited");
   const causeOf = async (id: string) =>
     JSON.parse((await server.cli("recordings", "show", id, "--json")).stdout).failure_cause;
 

@@ -91,7 +91,7 @@ describe.if(ready)("what is interrupted goes on", () => {
       await endsUndisturbed(id);
       expect(server.pid).toBe(serverPid);
       expect(chunksDone()).toEqual(chunks);
-      expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_died")).toHaveLength(1);
+      expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_exited")).toHaveLength(1);
     }),
     180_000,
   );

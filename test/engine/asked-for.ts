@@ -6,6 +6,6 @@ export function askedFor(id: number, more: Partial<Task> = {}): Task {
     name: "planChunks",
     params: { area: { directory: "/", pcm: { path: "/", sampleCount: 1 } } },
   } as const;
-  const begins = { startedAt: 0, deaths: 0, kills: 0, stalled: false, abandoned: false };
-  return { id, operation, tries: null, settle: () => {}, ...begins, ...more };
+  const begins = { startedAt: 0, crashes: 0, kills: 0, stalled: false, cancelled: false };
+  return { id, operation, record: null, settle: () => {}, ...begins, ...more };
 }

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import {
+  type CompletedOperation,
   Engine,
   EngineCrashError,
   EngineKilledError,
   type EngineOptions,
   EngineStalledError,
-  type WorkDone,
-  type WorkerDeath,
+  type UnexpectedExit,
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -50,15 +50,18 @@ describe("the engine", () => {
   });
 
   test("tells what was done, and not what failed; and how a worker died", async () => {
-    const work: WorkDone[] = [];
-    const deaths: (string | null)[] = [];
-    const made = engine({ onWork: (done) => work.push(done), onWorkerDeath: ({ signal }) => deaths.push(signal) });
+    const work: CompletedOperation[] = [];
+    const exits: (string | null)[] = [];
+    const made = engine({
+      onCompletion: (done) => work.push(done),
+      onUnexpectedExit: ({ signal }) => exits.push(signal),
+    });
     await made.run("planChunks", script("answer"), never);
     await made.run("planChunks", script("fail"), never).catch(() => {});
     await made.run("planChunks", script("die"), never).catch(() => {});
     expect(work).toEqual([{ step: "detect", device: "cpu", gpu: "", seconds: expect.any(Number), audioSeconds: 0 }]);
     expect(work[0]?.seconds).toBeGreaterThan(0);
-    expect(deaths).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
+    expect(exits).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
   });
 
   test("knows the GPU's memory as the worker tells it, and nothing of it when the worker is gone", async () => {
@@ -67,7 +70,7 @@ describe("the engine", () => {
     await made.run("planChunks", script("answer"), never);
     expect(made.status().workers).toMatchObject([{ gpu, gpuMemory: { freeBytes: 7, totalBytes: 9 } }]);
     const { promise: dead, resolve } = Promise.withResolvers<void>();
-    const dying = engine({ onWorkerDeath: () => resolve() });
+    const dying = engine({ onUnexpectedExit: () => resolve() });
     const poisoned = dying.run("planChunks", script("die"), never).catch(() => {});
     await dead;
     expect(dying.status().workers).toMatchObject([{ gpuMemory: null }]);
@@ -122,7 +125,7 @@ describe("the engine", () => {
     const made = engine();
     await made.ready();
     const [enough, notNow] = [new AbortController(), new AbortController()];
-    const tries = { deaths: 2, begins: () => {}, died: () => {} };
+    const tries = { crashes: 2, onStart: () => {}, onInterrupted: () => {} };
     const others = Promise.allSettled([
       made.run("planChunks", script("wait"), enough.signal),
       made.run("planChunks", script("answer"), notNow.signal, tries),
@@ -243,8 +246,8 @@ describe("the engine", () => {
   const stopped = (pid: number | null) => process.kill(pid ?? 0, "SIGSTOP");
 
   test("a worker that is stopped in the middle is ended, what it did is done by another, and nobody waits for ever", async () => {
-    const deaths: (string | null)[] = [];
-    const made = engine({ ...impatient(), onWorkerDeath: ({ signal }) => deaths.push(signal) });
+    const exits: (string | null)[] = [];
+    const made = engine({ ...impatient(), onUnexpectedExit: ({ signal }) => exits.push(signal) });
     await made.ready();
     // The first of its kind may take longer.
     await made.run("planChunks", script("answer"), never);
@@ -253,7 +256,7 @@ describe("the engine", () => {
     while (made.status().trouble === null) await Bun.sleep(5);
     expect(made.status().trouble).toMatch(/^the worker (has been|was) at one planChunks for/);
     expect(await Promise.all([first, second])).toEqual([{ chunks: [] }, { chunks: [] }]);
-    expect(deaths).toEqual(["SIGKILL"]);
+    expect(exits).toEqual(["SIGKILL"]);
     expect(made.status()).toMatchObject({ state: "ready", trouble: null, busy: false });
   });
 
@@ -261,7 +264,7 @@ describe("the engine", () => {
     const made = engine({ ...impatient(0.5), lanes: 2 });
     await made.run("planChunks", script("answer"), never);
     const told: string[] = [];
-    const tries = { deaths: 0, begins: () => void told.push("begins"), died: () => void told.push("died") };
+    const tries = { crashes: 0, onStart: () => void told.push("begins"), onInterrupted: () => void told.push("died") };
     const stuck = made.run("planChunks", script("wait"), never);
     const enough = new AbortController();
     // The first block may take minutes.
@@ -278,30 +281,30 @@ describe("the engine", () => {
     using directory = temporaryDirectory();
     const made = engine({
       timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 3 }),
-      lookMilliseconds: 20,
+      checkMilliseconds: 20,
       prepare: async () => [{ ...scriptedStart, speechModel: join(directory.path, "slow-once") }],
     });
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(1);
   });
 
-  test("deaths of earlier runs of the program count, and each is told", async () => {
+  test("exits of earlier runs of the program count, and each is told", async () => {
     const made = engine();
     const told: string[] = [];
-    const tries = (deaths: number) => ({
-      deaths,
-      begins: () => void told.push("begins"),
-      died: (death: string) => void told.push(death),
+    const tries = (crashes: number) => ({
+      crashes,
+      onStart: () => void told.push("begins"),
+      onInterrupted: (death: string) => void told.push(death),
     });
     await expect(made.run("planChunks", script("crash"), never, tries(1))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(told).toEqual(["begins", "of itself", "begins", "of itself"]);
+    expect(told).toEqual(["begins", "crashed", "begins", "crashed"]);
     await expect(made.run("planChunks", script("answer"), never, tries(3))).rejects.toBeInstanceOf(EngineCrashError);
     expect(told).toHaveLength(4);
   });
 
   test("one that is killed from outside may have been so by chance: that counts by itself", async () => {
     const told: string[] = [];
-    const tries = { deaths: 2, begins: () => {}, died: (death: string) => void told.push(death) };
+    const tries = { crashes: 2, onStart: () => {}, onInterrupted: (death: string) => void told.push(death) };
     const killed = engine().run("planChunks", script("die"), never, tries);
     await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
     expect(told).toEqual(["killed", "killed", "killed"]);
@@ -310,20 +313,20 @@ describe("the engine", () => {
   test("what the GPU fails at is done by another worker, however often, and nothing that it was at is to blame", async () => {
     using directory = temporaryDirectory();
     const told: string[] = [];
-    const deaths: (WorkerDeath | null)[] = [];
-    const tries = { deaths: 0, begins: () => {}, died: (death: string) => void told.push(death) };
+    const exits: (UnexpectedExit | null)[] = [];
+    const tries = { crashes: 0, onStart: () => {}, onInterrupted: (death: string) => void told.push(death) };
     const made = engine({
       prepare: async (death) => {
-        deaths.push(death);
+        exits.push(death);
         return [scriptedStart];
       },
     });
     const lost = script(`gpu-until:5:${join(directory.path, "tries")}`);
     expect(await made.run("planChunks", lost, never, tries)).toEqual({ chunks: [] });
-    expect(told).toEqual(Array.from({ length: 5 }, () => "of the GPU"));
+    expect(told).toEqual(Array.from({ length: 5 }, () => "gpu failed"));
     const failure = { gpuFailure: { message: "device lost", outOfMemory: false } };
-    expect(deaths).toEqual([null, ...Array.from({ length: 5 }, () => expect.objectContaining(failure))]);
-    expect(deaths[1]?.signal).toBe("SIGKILL");
+    expect(exits).toEqual([null, ...Array.from({ length: 5 }, () => expect.objectContaining(failure))]);
+    expect(exits[1]?.signal).toBe("SIGKILL");
   });
 
   test("gives a worker as much at once as its start says", async () => {
@@ -331,7 +334,7 @@ describe("the engine", () => {
     const running: string[] = [];
     const made = engine({ prepare: async () => [{ ...scriptedStart, lanes }] });
     const begin = (name: string) => {
-      const tries = { deaths: 0, begins: () => void running.push(name), died: () => {} };
+      const tries = { crashes: 0, onStart: () => void running.push(name), onInterrupted: () => {} };
       void made.run("planChunks", script("wait"), never, tries).catch(() => {});
     };
     await made.ready();
@@ -348,7 +351,11 @@ describe("the engine", () => {
     const begins = () => {
       throw new Error("the disk is full");
     };
-    const refused = made.run("planChunks", script("answer"), never, { deaths: 0, begins, died: begins });
+    const refused = made.run("planChunks", script("answer"), never, {
+      crashes: 0,
+      onStart: begins,
+      onInterrupted: begins,
+    });
     await expect(refused).rejects.toThrow("the disk is full");
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
   });

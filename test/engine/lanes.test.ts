@@ -31,9 +31,9 @@ describe("lanes", () => {
   });
 
   test.each([
-    ["died of it", { deaths: 2 }],
+    ["died of it", { crashes: 2 }],
     ["were killed while they were at it", { kills: 2 }],
-    ["died of it or were killed", { deaths: 1, kills: 1 }],
+    ["died of it or were killed", { crashes: 1, kills: 1 }],
   ])(
     "are one operation's alone where two workers %s: nothing begins before it, beside it or past it",
     (_what, counts) => {
@@ -72,7 +72,7 @@ describe("what waits", () => {
 
   test("is passed where there is no place for it, unless it waits to run alone", () => {
     const onlyFor = (id: number) => (task: { id: number }) => (task.id === id ? id : null);
-    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3, { deaths: 2 }), askedFor(4));
+    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3, { crashes: 2 }), askedFor(4));
     expect(waiting.take(onlyFor(2))?.task.id).toBe(2);
     expect(waiting.take(onlyFor(4))).toBeNull();
     expect(waiting.take(onlyFor(3))?.task.id).toBe(3);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, EngineCrashError, type EngineOptions, type WorkerDeath } from "../../src/engine/index.ts";
+import { Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { isAlive } from "../e2e/processes.ts";
 import { scriptedStart } from "../support/scripted-start.ts";
@@ -69,13 +69,13 @@ describe("several workers", () => {
 
   test("go on when one of them dies, and do what it was at", async () => {
     using directory = temporaryDirectory();
-    const deaths: (string | undefined)[] = [];
-    const made = await engine({ onWorkerDeath: ({ gpu }) => deaths.push(gpu) });
+    const exits: (string | undefined)[] = [];
+    const made = await engine({ onUnexpectedExit: ({ gpu }) => exits.push(gpu) });
     const enough = new AbortController();
     const [first, second] = [0, 1].map(() => heardBy(made, "wait", enough.signal).catch(() => "stopped"));
     // The third is the first worker's, which dies of it.
     expect(await heardBy(made, `die-until:1:${join(directory.path, "tries")}`)).toMatch(/^[01]$/);
-    expect(deaths).toEqual(["CUDA0"]);
+    expect(exits).toEqual(["CUDA0"]);
     expect(made.status().state).toBe("ready");
     while (workersAt(made) < 2) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ restarts: 1, trouble: null, busy: true });
@@ -86,7 +86,7 @@ describe("several workers", () => {
   test("lose one of them with its GPU, and all to the CPU with the last", async () => {
     using directory = temporaryDirectory();
     let there = ["0", "1"];
-    const told: (WorkerDeath | null)[] = [];
+    const told: (UnexpectedExit | null)[] = [];
     const made = await engine({
       prepare: async (death) => {
         told.push(death);
@@ -141,13 +141,13 @@ describe("several workers", () => {
   });
 
   test("tell what they may have died of, which has the same number each time", async () => {
-    const told: WorkerDeath["at"][] = [];
+    const told: UnexpectedExit["running"][] = [];
     const enough = new AbortController();
-    const onWorkerDeath = ({ at }: WorkerDeath) => {
-      told.push(at);
+    const onWorkerDeath = ({ running }: UnexpectedExit) => {
+      told.push(running);
       enough.abort();
     };
-    const made = await engine({ onWorkerDeath });
+    const made = await engine({ onUnexpectedExit: onWorkerDeath });
     const beside = heardBy(made, "wait", enough.signal).catch(() => {});
     await made.run("planChunks", script("crash"), never).catch(() => {});
     await beside;
@@ -161,7 +161,7 @@ describe("several workers", () => {
   });
 
   test("sleep together, and are woken together", async () => {
-    const made = await engine({ idleMilliseconds: () => 40, lookMilliseconds: 10 });
+    const made = await engine({ idleMilliseconds: () => 40, checkMilliseconds: 10 });
     while (made.status().state !== "asleep") await Bun.sleep(5);
     while (workersAt(made) > 0) await Bun.sleep(5);
     made.wake();

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, type EngineOptions, Trial } from "../../src/engine/index.ts";
+import { Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { isAlive } from "../e2e/processes.ts";
 import { scriptedStart } from "../support/scripted-start.ts";
 
 const engines: Engine[] = [];
-let deaths = 0;
+let exits = 0;
 afterEach(async () => {
   for (const each of engines.splice(0)) await each.close();
-  deaths = 0;
+  exits = 0;
 });
 
 /** An engine whose worker sleeps after a moment of nothing to do. */
@@ -20,9 +20,9 @@ function engine(options: Partial<EngineOptions> = {}): Engine {
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
     idleMilliseconds: () => 40,
-    lookMilliseconds: 10,
-    onWorkerDeath: () => {
-      deaths += 1;
+    checkMilliseconds: 10,
+    onUnexpectedExit: () => {
+      exits += 1;
     },
     ...options,
   });
@@ -48,7 +48,7 @@ describe("a worker that nobody needs", () => {
     while (isAlive(pid)) await Bun.sleep(5);
     while (pidOf(made) !== null) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ state: "asleep", trouble: null, restarts: 0, busy: false });
-    expect(deaths).toBe(0);
+    expect(exits).toBe(0);
   });
 
   test("is there again for the next operation, whenever that comes, time after time", async () => {
@@ -62,7 +62,7 @@ describe("a worker that nobody needs", () => {
       pids.add(pidOf(made));
     }
     expect(pids.size).toBe(4);
-    expect([deaths, made.status().restarts]).toEqual([0, 0]);
+    expect([exits, made.status().restarts]).toEqual([0, 0]);
   });
 
   test("is started when it is told that somebody will need it soon, and stays no longer than that", async () => {
@@ -102,7 +102,12 @@ describe("a worker that nobody needs", () => {
 
   test("is kept awake by nobody who tries it out, and is ready all the same", async () => {
     const made = engine();
-    const trial = new Trial({ engine: made, model: () => "/", now: () => performance.now(), holdsMilliseconds: 15 });
+    const trial = new HealthCheck({
+      engine: made,
+      model: () => "/",
+      now: () => performance.now(),
+      holdsMilliseconds: 15,
+    });
     await made.ready();
     const heard = new Set<string | null>();
     while (made.status().state !== "asleep") {
@@ -128,7 +133,7 @@ describe("a worker that nobody needs", () => {
         return [scriptedStart];
       },
     });
-    const trial = new Trial({ engine: made, model: () => "/", now: () => performance.now() });
+    const trial = new HealthCheck({ engine: made, model: () => "/", now: () => performance.now() });
     await until(made, "asleep");
     const needed = made.run("planChunks", script("answer"), never);
     await until(made, "starting");

@@ -1,6 +1,6 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
-import { Engine, type WorkerDeath } from "../../src/engine/index.ts";
+import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { isAlive } from "../e2e/processes.ts";
@@ -21,15 +21,15 @@ afterEach(() => {
 });
 
 test("a worker that no signal ends is left behind: another does what it was at, and the engine can be closed", async () => {
-  const deaths: WorkerDeath[] = [];
+  const exits: UnexpectedExit[] = [];
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
     prepare: async () => [scriptedStart],
     log: createLogger("silent"),
     timeLimits: new TimeLimits({ leastSeconds: 2, startSeconds: 20 }),
-    lookMilliseconds: 20,
-    endingMilliseconds: 50,
-    onWorkerDeath: (death) => deaths.push(death),
+    checkMilliseconds: 20,
+    killMilliseconds: 50,
+    onUnexpectedExit: (death) => exits.push(death),
   });
   const pid = () => made.status().workers[0]?.pid ?? 0;
   // The first of its kind may take longer.
@@ -39,7 +39,7 @@ test("a worker that no signal ends is left behind: another does what it was at, 
   process.kill(stuck, "SIGSTOP");
   kill.mockImplementation(() => {});
   expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-  expect(deaths).toMatchObject([{ signal: "SIGKILL", stalled: true, leftBehind: true }]);
+  expect(exits).toMatchObject([{ signal: "SIGKILL", stalled: true, leftBehind: true }]);
   expect(isAlive(stuck)).toBe(true);
   expect(made.status()).toMatchObject({ state: "ready", restarts: 1 });
   left.add(pid());

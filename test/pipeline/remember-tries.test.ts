@@ -32,22 +32,22 @@ describe("how often an operation was tried", () => {
   const server = (act: Act) => {
     const run: Engine["run"] = async (_operation, _params, signal, tries) => {
       if (tries === null || tries === undefined) throw new Error("nothing is kept of this operation");
-      told.push(tries.deaths);
+      told.push(tries.crashes);
       await act(tries, signal);
       return { chunks: [] } as never;
     };
     const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
     return rememberTries({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
-  const done: Act = (tries) => tries.begins();
+  const done: Act = (tries) => tries.onStart();
   const diesOnce: Act = (tries) => {
-    tries.begins();
-    tries.died("of itself");
-    tries.begins();
+    tries.onStart();
+    tries.onInterrupted("crashed");
+    tries.onStart();
     throw killed;
   };
   const isKilled: Act = (tries) => {
-    tries.begins();
+    tries.onStart();
     throw killed;
   };
   const runOn = (act: Act, path = "a") => server(act).run("planChunks", plan(path), never);
@@ -69,9 +69,9 @@ describe("how often an operation was tried", () => {
   test("is kept of each of several that are done at once, and of one that ends before another", async () => {
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const ends: Act = async (tries) => {
-      tries.begins();
-      tries.died("of itself");
-      tries.begins();
+      tries.onStart();
+      tries.onInterrupted("crashed");
+      tries.onStart();
       await both[told.length - 1]?.promise;
     };
     const first = server(ends);
@@ -97,8 +97,8 @@ describe("how often an operation was tried", () => {
   test("workers that are killed from outside count as servers that are: tried again after a pause, and not for ever", async () => {
     const isKilledThrice: Act = (tries) => {
       for (let count = 0; count < 3; count++) {
-        tries.begins();
-        tries.died("killed");
+        tries.onStart();
+        tries.onInterrupted("killed");
       }
       throw new EngineKilledError("killed");
     };
@@ -123,7 +123,7 @@ describe("how often an operation was tried", () => {
     for (let count = 0; count < 12; count++) {
       const stopping = new AbortController();
       const parked = server((tries, signal) => {
-        tries.begins();
+        tries.onStart();
         stopping.abort(new ParkingError(0));
         signal.throwIfAborted();
       });
@@ -159,7 +159,7 @@ describe("where the server stops", () => {
   const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run" | "partsAtOnce"> => ({
     partsAtOnce: 1,
     run: async (_operation, _params, signal, tries) => {
-      if (begins) tries?.begins();
+      if (begins) tries?.onStart();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       signal.addEventListener("abort", () => reject(signal.reason));
       setTimeout(resolve, milliseconds);
@@ -173,8 +173,8 @@ describe("where the server stops", () => {
     const run: Engine["run"] = async (_operation, _params, _signal, tries) => {
       stopping.abort(new ParkingError(10_000));
       for (let count = 0; count < 3; count++) {
-        tries?.begins();
-        tries?.died("killed");
+        tries?.onStart();
+        tries?.onInterrupted("killed");
       }
       throw new EngineKilledError("killed");
     };

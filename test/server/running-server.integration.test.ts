@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { announceServer, findRunningServer, withdrawServer } from "../../src/server/running-server.ts";
+import { findRunningServer, removeServerState, writeServerState } from "../../src/server/running-server.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -17,11 +17,11 @@ test("a server that a busy machine makes late is found, and one that is gone is 
     },
   });
   const announced = { pid: process.pid, version: "0", origin: late.url.origin, modelSetting: "", certificate: null };
-  announceServer(directory, announced);
+  writeServerState(directory, announced);
   expect(await findRunningServer(directory)).toEqual(announced);
 
   await late.stop(true);
   expect(await findRunningServer(directory)).toBeNull();
-  withdrawServer(directory);
+  removeServerState(directory);
   expect(await findRunningServer(directory)).toBeNull();
 });

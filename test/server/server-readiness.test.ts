@@ -12,7 +12,11 @@ test.each<[MachineTroubleKind[], string | null]>([
   "a server with recordings that wait for %p is kept from work by those alone that hold up others: %p",
   (stalled, said) => {
     const trial = { known: () => null, trouble: () => Promise.resolve(null) };
-    const readiness = new ServerReadiness({ room: { lack: () => null }, queue: { stalled: () => stalled }, trial });
+    const readiness = new ServerReadiness({
+      room: { lack: () => null },
+      queue: { stalled: () => stalled },
+      health: trial,
+    });
     expect(readiness.known()).toBe(said);
   },
 );

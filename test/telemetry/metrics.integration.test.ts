@@ -124,7 +124,7 @@ test("completed recordings count by language and length, failed ones by cause al
 
 test("a worker's death counts by its signal; one that nobody has heard of makes no series of its own", async () => {
   const metrics = new Metrics(sources());
-  for (const signal of ["SIGILL", "SIGILL", null, "SIGRTMIN+7"]) metrics.engine.workerDied(signal);
+  for (const signal of ["SIGILL", "SIGILL", null, "SIGRTMIN+7"]) metrics.engine.unexpectedExit(signal);
   const samples = await read(metrics);
   expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="SIGILL"} 2');
   expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="none"} 1');

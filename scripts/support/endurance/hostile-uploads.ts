@@ -72,7 +72,9 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
   };
   // As many as one account may have in hand.
   await Promise.all(Array.from({ length: 5 }, (_, number) => lane(number)));
-  const faults = server.log.filter(({ event }) => event === "http.unexpected_error" || event === "engine.worker_died");
+  const faults = server.log.filter(
+    ({ event }) => event === "http.unexpected_error" || event === "engine.worker_exited",
+  );
   const isReady = (await fetch(`${server.origin}/readyz`)).ok;
   const left = (folder: string) => readdirSync(join(server.dataDirectory, folder)).length;
   const stray = left("incoming") + left("work") + left("uploads") - taken;

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { Command } from "commander";
 import type { ExportFormat } from "../../exports/index.ts";
-import { openWorkshop } from "../../server/index.ts";
+import { openLocalPipeline } from "../../server/index.ts";
 import { databaseTrouble, MigrationError } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { interruptedWith, interruptible } from "../client/interruptible.ts";
@@ -55,9 +55,9 @@ async function run(command: Command, jobs: readonly RunJob[], options: RunOption
   const faults: CommandError[] = [];
   try {
     using board = new ProgressBoard();
-    await using workshop = await openWorkshop({ ...settings, engine }, log);
+    await using pipeline = await openLocalPipeline({ ...settings, engine }, log);
     for (const job of jobs) {
-      const { outcome, fault } = await runFile(workshop, board, job, signal);
+      const { outcome, fault } = await runFile(pipeline, board, job, signal);
       outcomes.push(outcome);
       if (fault === null) continue;
       faults.push(fault);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { ExportError } from "../../exports/index.ts";
 import type { SegmentResource } from "../../http/index.ts";
-import { StartError, type Workshop } from "../../server/index.ts";
+import { type LocalPipeline, StartError } from "../../server/index.ts";
 import { failureWords } from "../client/failure-words.ts";
 import { transcriptText } from "../client/transcript-view.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -46,14 +46,14 @@ class FailedError extends CommandError {
 
 /** Transcribes one file and prints or writes its transcript. @throws the signal's reason */
 export async function runFile(
-  workshop: Workshop,
+  pipeline: LocalPipeline,
   board: ProgressBoard,
   job: RunJob,
   signal: AbortSignal,
 ): Promise<{ outcome: RunOutcome; fault: CommandError | null }> {
   const nothing = { input: job.file, language: null, duration_seconds: null, segments: null, output: null };
   try {
-    return { outcome: { ...nothing, ...(await transcribe(workshop, board, job, signal)), error: null }, fault: null };
+    return { outcome: { ...nothing, ...(await transcribe(pipeline, board, job, signal)), error: null }, fault: null };
   } catch (error) {
     signal.throwIfAborted();
     const known = error instanceof CommandError || error instanceof StartError || error instanceof ExportError;
@@ -64,12 +64,12 @@ export async function runFile(
   }
 }
 
-async function transcribe(workshop: Workshop, board: ProgressBoard, job: RunJob, signal: AbortSignal) {
+async function transcribe(pipeline: LocalPipeline, board: ProgressBoard, job: RunJob, signal: AbortSignal) {
   const { file, language, output } = job;
   if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
   const row = board.row(basename(file));
   try {
-    const transcript = await workshop.transcribe({
+    const transcript = await pipeline.transcribe({
       ...{ file, language, signal },
       onProgress: (step, percent) => row.show(step, percent),
     });

@@ -1,4 +1,4 @@
-import type { SpeakerPart, WorkerDeath } from "../../engine/index.ts";
+import type { SpeakerPart, UnexpectedExit } from "../../engine/index.ts";
 import { ownCommand, type ProgramFiles } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "./choose-speaker-gpu.ts";
@@ -53,11 +53,11 @@ export class DiarizationGpu {
    * Handles the end of a worker.
    * @returns whether only these models are blamed for it
    */
-  after(death: WorkerDeath): boolean {
-    const { gpu, gpuFailure, stalled, at } = death;
+  after(death: UnexpectedExit): boolean {
+    const { gpu, gpuFailure, stalled, running } = death;
     if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;
     const isUnknown = stalled === true || mayBeDriversCrash(death);
-    const isOfRecognizer = at !== undefined && at.speech.length > 0 && at.others.length === 0;
+    const isOfRecognizer = running !== undefined && running.speech.length > 0 && running.others.length === 0;
     const mayBeTheirs =
       gpuFailure === undefined
         ? isUnknown && !isOfRecognizer

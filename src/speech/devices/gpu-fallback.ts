@@ -1,4 +1,4 @@
-import { isCrashSignal, type WorkerDeath } from "../../engine/index.ts";
+import { isCrashSignal, type UnexpectedExit } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
 /**
@@ -33,12 +33,12 @@ export class GpuFallback {
   }
 
   /** Handles the end of a worker. */
-  after(death: WorkerDeath): void {
-    const { gpu, gpuFailure, stalled, at = { speech: [], others: [] } } = death;
+  after(death: UnexpectedExit): void {
+    const { gpu, gpuFailure, stalled, running = { speech: [], others: [] } } = death;
     const crashed = mayBeDriversCrash(death);
     if (gpuFailure === undefined && stalled !== true && !crashed) return;
-    const operations = [...at.speech, ...at.others];
-    const isOfOthers = at.speech.length === 0 && at.others.length > 0;
+    const operations = [...running.speech, ...running.others];
+    const isOfOthers = running.speech.length === 0 && running.others.length > 0;
     if (gpuFailure === undefined && (gpu === undefined || isOfOthers)) {
       // Not a GPU's fault.
       if (operations.length === 1) this.#clear(operations);
@@ -81,11 +81,11 @@ export class GpuFallback {
  * Reports whether a worker crashed in a way that a GPU's driver may have caused; an illegal instruction is the CPU
  * variant's fault.
  */
-export function mayBeDriversCrash({ signal }: WorkerDeath): boolean {
+export function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
   return signal !== null && signal !== "SIGILL" && isCrashSignal(signal);
 }
 
 /** Returns the reason for a worker's end, for the log. */
-export function reasonOfEnd({ gpuFailure, stalled, signal }: WorkerDeath): string {
+export function reasonOfEnd({ gpuFailure, stalled, signal }: UnexpectedExit): string {
   return gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
 }

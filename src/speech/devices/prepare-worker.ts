@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
-import { cpuShares, type WorkerDeath, type WorkerStart } from "../../engine/index.ts";
+import { cpuShares, type UnexpectedExit, type WorkerStart } from "../../engine/index.ts";
 import { ownCommand, type ProgramFiles, renewal } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -37,7 +37,7 @@ export interface PrepareWorkerOptions {
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
-): (death: WorkerDeath | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
+): (death: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };

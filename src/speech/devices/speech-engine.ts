@@ -7,8 +7,8 @@ import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.t
 
 export interface SpeechEngineOptions extends PrepareWorkerOptions {
   readonly lackOfSpace: EncodersOptions["lackOfSpace"];
-  readonly onWork?: EngineOptions["onWork"];
-  readonly onWorkerDeath?: EngineOptions["onWorkerDeath"];
+  readonly onWork?: EngineOptions["onCompletion"];
+  readonly onWorkerDeath?: EngineOptions["onUnexpectedExit"];
   readonly idleMilliseconds?: EngineOptions["idleMilliseconds"];
 }
 
@@ -42,8 +42,8 @@ export class SpeechEngine {
         return starts;
       },
       log,
-      ...(onWork === undefined ? {} : { onWork }),
-      ...(onWorkerDeath === undefined ? {} : { onWorkerDeath }),
+      ...(onWork === undefined ? {} : { onCompletion: onWork }),
+      ...(onWorkerDeath === undefined ? {} : { onUnexpectedExit: onWorkerDeath }),
       ...(idleMilliseconds === undefined ? {} : { idleMilliseconds }),
     });
   }

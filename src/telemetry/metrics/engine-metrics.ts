@@ -46,7 +46,7 @@ const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", 
 export class EngineMetrics {
   readonly #stepSeconds: Counter<"step" | "device" | "gpu">;
   readonly #stepAudioSeconds: Counter<"step" | "device" | "gpu">;
-  readonly #deaths: Counter<"signal">;
+  readonly #unexpectedExits: Counter<"signal">;
 
   constructor(registry: Registry, source: EngineSource) {
     const registers = [registry];
@@ -63,7 +63,7 @@ export class EngineMetrics {
       labelNames,
       registers,
     });
-    this.#deaths = closedCounter(
+    this.#unexpectedExits = closedCounter(
       registry,
       {
         name: "transcribe_engine_worker_deaths_total",
@@ -146,7 +146,7 @@ export class EngineMetrics {
    * signal.
    */
   async deaths(): Promise<Counted[]> {
-    return countsOf(await this.#deaths.get(), "signal");
+    return countsOf(await this.#unexpectedExits.get(), "signal");
   }
 
   stepDone({ step, device, gpu = "", seconds, audioSeconds }: StepWork): void {
@@ -155,7 +155,7 @@ export class EngineMetrics {
   }
 
   /** Counts an unexpected exit of the worker. @param signal null if the worker exited by itself */
-  workerDied(signal: string | null): void {
-    this.#deaths.inc({ signal: signal === null ? "none" : signals.includes(signal) ? signal : "other" });
+  unexpectedExit(signal: string | null): void {
+    this.#unexpectedExits.inc({ signal: signal === null ? "none" : signals.includes(signal) ? signal : "other" });
   }
 }

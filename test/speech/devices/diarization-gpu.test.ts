@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SpeakerPart, WorkerDeath } from "../../../src/engine/index.ts";
+import type { SpeakerPart, UnexpectedExit } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { DiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -33,12 +33,12 @@ test("what a GPU computes best is found out once", async () => {
   expect(asked.times).toBe(1);
 });
 
-const theirs: [string, WorkerDeath][] = [
+const theirs: [string, UnexpectedExit][] = [
   ["they failed there", { ...killed, gpuFailure: { ...lost, part: "speakers" } }],
   ["the GPU was short of memory, which they took some of", { ...killed, gpuFailure: { ...lost, outOfMemory: true } }],
-  ["a worker crashed that was at them", { ...crashed, at: { speech: [1], others: [2] } }],
+  ["a worker crashed that was at them", { ...crashed, running: { speech: [1], others: [2] } }],
   ["a worker crashed before it was given anything", crashed],
-  ["a worker came to no end with them", { ...killed, stalled: true, at: { speech: [], others: [1] } }],
+  ["a worker came to no end with them", { ...killed, stalled: true, running: { speech: [], others: [1] } }],
 ];
 test.each(theirs)("where %s, the CPU computes them from then on", async (_, death) => {
   const { speakers } = machine(both);
@@ -49,12 +49,12 @@ test.each(theirs)("where %s, the CPU computes them from then on", async (_, deat
   expect(speakers.after(death)).toBe(false);
 });
 
-const ofOthers: [string, WorkerDeath][] = [
+const ofOthers: [string, UnexpectedExit][] = [
   ["whisper failed there", { ...killed, gpuFailure: lost }],
-  ["a worker crashed that was at whisper's work alone", { ...crashed, at: { speech: [1], others: [] } }],
-  ["a worker came to no end with whisper's work", { ...killed, stalled: true, at: { speech: [1], others: [] } }],
-  ["somebody killed a worker", { ...killed, at: { speech: [], others: [1] } }],
-  ["a worker met an illegal instruction", { exitCode: null, signal: "SIGILL", at: { speech: [], others: [1] } }],
+  ["a worker crashed that was at whisper's work alone", { ...crashed, running: { speech: [1], others: [] } }],
+  ["a worker came to no end with whisper's work", { ...killed, stalled: true, running: { speech: [1], others: [] } }],
+  ["somebody killed a worker", { ...killed, running: { speech: [], others: [1] } }],
+  ["a worker met an illegal instruction", { exitCode: null, signal: "SIGILL", running: { speech: [], others: [1] } }],
 ];
 test.each(ofOthers)("where %s, the GPU goes on with them", async (_, death) => {
   const { speakers } = machine(both);

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import type { WorkerDeath } from "../../../src/engine/index.ts";
+import type { UnexpectedExit } from "../../../src/engine/index.ts";
 import { GpuFallback } from "../../../src/speech/devices/gpu-fallback.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 
 const killed = { exitCode: null, signal: "SIGKILL" };
-const shortOfMemory: WorkerDeath = { ...killed, gpuFailure: { message: "out of memory", outOfMemory: true } };
-const lost: WorkerDeath = { ...killed, gpuFailure: { message: "device lost", outOfMemory: false } };
-const stalled: WorkerDeath = { ...killed, stalled: true };
-const crashed: WorkerDeath = { exitCode: null, signal: "SIGABRT" };
+const shortOfMemory: UnexpectedExit = { ...killed, gpuFailure: { message: "out of memory", outOfMemory: true } };
+const lost: UnexpectedExit = { ...killed, gpuFailure: { message: "device lost", outOfMemory: false } };
+const stalled: UnexpectedExit = { ...killed, stalled: true };
+const crashed: UnexpectedExit = { exitCode: null, signal: "SIGABRT" };
 
 /** What is used of these GPUs. */
 function used(fallback: GpuFallback, ...gpus: string[]): string[] {
@@ -15,7 +15,7 @@ function used(fallback: GpuFallback, ...gpus: string[]): string[] {
 }
 
 /** What the first in question is used for after each of the deaths of its worker, on a machine with one GPU and both backends. */
-function after(...deaths: WorkerDeath[]): (string | null)[] {
+function after(...deaths: UnexpectedExit[]): (string | null)[] {
   const fallback = new GpuFallback(createLogger("silent"));
   const next = () => used(fallback, "CUDA0", "Vulkan0")[0] ?? null;
   return [
@@ -28,7 +28,7 @@ function after(...deaths: WorkerDeath[]): (string | null)[] {
   ];
 }
 
-test.each<[string, WorkerDeath[], (string | null)[]]>([
+test.each<[string, UnexpectedExit[], (string | null)[]]>([
   [
     "memory that is short has less done at once, once, and then the next one do it",
     [shortOfMemory, shortOfMemory],
@@ -63,42 +63,43 @@ test("what one of several GPUs fails at takes nothing from the others", () => {
   expect(used(fallback, ...all)).toEqual(["CUDA1 2", "CUDA2 5"]);
 });
 
-test.each<[string, WorkerDeath]>([
+test.each<[string, UnexpectedExit]>([
   ["crashes", crashed],
   ["comes to no end", stalled],
 ])("what the GPU has no part in and %s says nothing of it", (_, death) => {
   const fallback = new GpuFallback(createLogger("silent"));
   for (let times = 0; times < 3; times++)
-    fallback.after({ ...death, gpu: "CUDA0", at: { speech: [], others: [7, 8] } });
+    fallback.after({ ...death, gpu: "CUDA0", running: { speech: [], others: [7, 8] } });
   expect(used(fallback, "CUDA0")).toEqual(["CUDA0 5"]);
 });
 
 test("a GPU that was left out is used again when something else turns out to have been it each time", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1"];
-  fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [1], others: [7] } });
-  fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [2, 3], others: [7, 9] } });
-  fallback.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [7] } });
-  fallback.after({ ...crashed, gpu: "CUDA1", at: { speech: [3], others: [9] } });
+  fallback.after({ ...crashed, gpu: "CUDA0", running: { speech: [1], others: [7] } });
+  fallback.after({ ...crashed, gpu: "CUDA0", running: { speech: [2, 3], others: [7, 9] } });
+  fallback.after({ ...crashed, gpu: "CUDA1", running: { speech: [3], others: [7] } });
+  fallback.after({ ...crashed, gpu: "CUDA1", running: { speech: [3], others: [9] } });
   expect(used(fallback, ...all)).toEqual([]);
   // Two at once leave it open which.
-  fallback.after({ ...crashed, at: { speech: [], others: [7, 9] } });
+  fallback.after({ ...crashed, running: { speech: [], others: [7, 9] } });
   expect(used(fallback, ...all)).toEqual([]);
-  fallback.after({ ...crashed, at: { speech: [], others: [7] } });
+  fallback.after({ ...crashed, running: { speech: [], others: [7] } });
   expect(used(fallback, ...all)).toEqual(["CUDA0 5"]);
 });
 
 test("a GPU that failed by its own word is not used again for what else died beside it", () => {
   const fallback = new GpuFallback(createLogger("silent"));
-  fallback.after({ ...lost, gpu: "CUDA0", at: { speech: [1], others: [7] } });
-  fallback.after({ ...crashed, at: { speech: [], others: [7] } });
+  fallback.after({ ...lost, gpu: "CUDA0", running: { speech: [1], others: [7] } });
+  fallback.after({ ...crashed, running: { speech: [], others: [7] } });
   expect(used(fallback, "CUDA0")).toEqual([]);
 });
 
 test("a GPU that was left out for a piece of speech that the CPU crashes at, too, is used again", () => {
   const fallback = new GpuFallback(createLogger("silent"));
-  for (const beside of [1, 2]) fallback.after({ ...crashed, gpu: "CUDA0", at: { speech: [beside, 7], others: [] } });
+  for (const beside of [1, 2])
+    fallback.after({ ...crashed, gpu: "CUDA0", running: { speech: [beside, 7], others: [] } });
   expect(used(fallback, "CUDA0")).toEqual([]);
-  fallback.after({ ...crashed, at: { speech: [7], others: [] } });
+  fallback.after({ ...crashed, running: { speech: [7], others: [] } });
   expect(used(fallback, "CUDA0")).toEqual(["CUDA0 5"]);
 });

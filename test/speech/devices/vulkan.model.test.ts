@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { Engine, type WorkerDeath, type WorkerStart } from "../../../src/engine/index.ts";
+import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { chooseCpuLibrary, GpuTester, type GpuTestOptions, listGpus } from "../../../src/speech/devices/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -77,7 +77,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
     test.skipIf(!canBe)(
       `where the device ${name}, the CPU does what was begun, and nothing is lost`,
       async () => {
-        const deaths: (WorkerDeath | null)[] = [];
+        const deaths: (UnexpectedExit | null)[] = [];
         const devices: string[] = [];
         const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
         const start: WorkerStart = {
@@ -90,7 +90,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
             deaths.push(death);
             return [death === null ? { ...start, gpu: device } : start];
           },
-          onWork: ({ device }) => devices.push(device),
+          onCompletion: ({ device }) => devices.push(device),
           log: createLogger("silent"),
         });
         try {
@@ -155,12 +155,16 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           model: basePath,
         };
         const told: string[] = [];
-        const tries = { deaths: 0, begins: () => told.push("begins"), died: (how: string) => told.push(how) };
+        const tries = {
+          crashes: 0,
+          onStart: () => told.push("begins"),
+          onInterrupted: (how: string) => told.push(how),
+        };
         // It would take a CPU that plays the GPU a minute to hear them.
         const enough = new AbortController();
         const both = [1, 2].map(() => engine.run("detectLanguage", params, enough.signal, tries).catch(() => "enough"));
         while (told.length < 4) await Bun.sleep(20);
-        expect(told).toEqual(["begins", "begins", "of the GPU", "begins"]);
+        expect(told).toEqual(["begins", "begins", "gpu failed", "begins"]);
         enough.abort();
         expect(await Promise.all(both)).toEqual(["enough", "enough"]);
         while (engine.status().workers.length > 1) await Bun.sleep(20);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { Engine, type WorkerDeath, type WorkerStart } from "../../../src/engine/index.ts";
+import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { type SpeakerPart, speakerParts } from "../../../src/engine/protocol.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { chooseCpuLibrary, trySpeakerGpu } from "../../../src/speech/devices/index.ts";
@@ -66,7 +66,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
       ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
       ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
     };
-    const deaths: WorkerDeath[] = [];
+    const deaths: UnexpectedExit[] = [];
     const done: string[] = [];
     const engine = new Engine({
       command: command("__worker", environment),
@@ -74,7 +74,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
         if (death !== null) deaths.push(death);
         return [death === null ? { ...start, speakersOnGpu: [...onGpu] } : start];
       },
-      onWork: ({ step, device }) => done.push(`${step} ${device}`),
+      onCompletion: ({ step, device }) => done.push(`${step} ${device}`),
       log: createLogger("silent"),
     });
     try {
@@ -109,7 +109,7 @@ test.skipIf(!canRun)(
   async () => {
     using directory = temporaryDirectory();
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
-    const deaths: WorkerDeath[] = [];
+    const deaths: UnexpectedExit[] = [];
     const engine = new Engine({
       command: [
         "env",

@@ -2,7 +2,7 @@ import { BLOCK_SECONDS, blockCount, heardSeconds, SAMPLE_RATE, type WorkArea } f
 import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
-export interface WorkDone {
+export interface CompletedOperation {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
   /** `cpu`, the GPU backend that the recognizer computes on, or `webgpu` where ONNX Runtime computes on a GPU. */
   readonly device: string;
@@ -15,10 +15,10 @@ export interface WorkDone {
 }
 
 /** All operations except self-tests, which are not counted. */
-export type CountedOperation = Exclude<OperationName, "tryOut">;
+export type CountedOperation = Exclude<OperationName, "selfTest">;
 
 interface Kind<N extends CountedOperation> {
-  readonly step: WorkDone["step"];
+  readonly step: CompletedOperation["step"];
   /** The model that computes it; `cpu` is code without a model. */
   readonly by: "recognizer" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
@@ -51,8 +51,8 @@ export interface WorkerDevices {
 }
 
 /** Returns the device on which a worker with these devices runs an operation. */
-export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<WorkDone, "device" | "gpu"> {
-  const by = operation === "tryOut" ? "cpu" : kinds[operation].by;
+export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<CompletedOperation, "device" | "gpu"> {
+  const by = operation === "selfTest" ? "cpu" : kinds[operation].by;
   if (by === "recognizer") return { device: worker.speechDevice, gpu: worker.gpu };
   // ONNX Runtime does not report which GPU it uses.
   if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
@@ -60,11 +60,11 @@ export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<
 }
 
 /** Returns the metrics of an operation, without its duration. */
-export function workOf<N extends CountedOperation>(
+export function describeWork<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
   worker: WorkerDevices,
-): Omit<WorkDone, "seconds"> {
+): Omit<CompletedOperation, "seconds"> {
   const { step, audioSeconds } = kinds[operation];
   return { step, ...deviceOf(operation, worker), audioSeconds: audioSeconds(params) };
 }

@@ -1,7 +1,7 @@
 import { messageOf } from "../text/index.ts";
 import type { Engine } from "./engine.ts";
 
-export interface TrialOptions {
+export interface HealthCheckOptions {
   readonly engine: Pick<Engine, "run" | "status">;
   /** Path of the speech model in use. */
   readonly model: () => string;
@@ -23,8 +23,8 @@ const never = new AbortController().signal;
  * operations. An idle one runs silence through its models. The small segmentation model is tested every few seconds,
  * the recognizer so rarely that nobody notices.
  */
-export class Trial {
-  readonly #options: TrialOptions;
+export class HealthCheck {
+  readonly #options: HealthCheckOptions;
   #running: Promise<void> | null = null;
   #trouble: string | null = null;
   #endedAt = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class Trial {
   #speechBeganAt = Number.NEGATIVE_INFINITY;
   #speechTook = 0;
 
-  constructor(options: TrialOptions) {
+  constructor(options: HealthCheckOptions) {
     this.#options = options;
   }
 
@@ -85,7 +85,7 @@ export class Trial {
 
   async #run(): Promise<void> {
     try {
-      await this.#options.engine.run("tryOut", {}, never);
+      await this.#options.engine.run("selfTest", {}, never);
       this.#trouble = null;
       this.#trySpeechWhenDue();
     } catch (error) {
@@ -109,7 +109,7 @@ export class Trial {
     this.#speechRuns = true;
     this.#speechBeganAt = now();
     try {
-      await engine.run("tryOut", { model: model() }, never);
+      await engine.run("selfTest", { model: model() }, never);
       this.#speechTrouble = null;
     } catch (error) {
       this.#speechTrouble = messageOf(error);

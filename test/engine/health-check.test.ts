@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Engine, Trial } from "../../src/engine/index.ts";
+import { type Engine, HealthCheck } from "../../src/engine/index.ts";
 
 type Status = ReturnType<Engine["status"]>;
 
@@ -10,7 +10,7 @@ describe("whether the worker can work", () => {
   /** How the next trials end. */
   let ends: Record<string, () => Promise<void>>;
   let clock: number;
-  let trial: Trial;
+  let trial: HealthCheck;
 
   beforeEach(() => {
     status = { state: "ready", trouble: null, busy: false, restarts: 0, workers: [] };
@@ -24,7 +24,7 @@ describe("whether the worker can work", () => {
       return {};
     };
     const engine = { run: run as unknown as Engine["run"], status: () => status };
-    trial = new Trial({ engine, model: () => "base", now: () => clock, patienceMilliseconds: 20 });
+    trial = new HealthCheck({ engine, model: () => "base", now: () => clock, patienceMilliseconds: 20 });
   });
 
   const whisperTakes = (milliseconds: number) => {

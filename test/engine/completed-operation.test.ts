@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { describeWork } from "../../src/engine/completed-operation.ts";
 import type { SpeakerPart } from "../../src/engine/protocol.ts";
-import { workOf } from "../../src/engine/work-done.ts";
 import { blockCount } from "../../src/timeline/index.ts";
 
 const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
@@ -11,7 +11,7 @@ describe("work is counted", () => {
     const area = areaOf(seconds);
     const blocks = Array.from({ length: blockCount(area.pcm.sampleCount) }, (_, block) => block);
     for (const operation of ["detectBlock", "embedBlock"] as const) {
-      const parts = blocks.map((block) => workOf(operation, { area, block }, onCuda).audioSeconds);
+      const parts = blocks.map((block) => describeWork(operation, { area, block }, onCuda).audioSeconds);
       expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(seconds, 6);
       expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
     }
@@ -21,7 +21,7 @@ describe("work is counted", () => {
     const area = areaOf(10);
     const span = { startSeconds: 2, endSeconds: 7.5 };
     expect(
-      workOf("transcribe", { area, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, onCuda),
+      describeWork("transcribe", { area, chunk: { ...span, speech: [span] }, language: "en", model: "/" }, onCuda),
     ).toEqual({
       step: "transcribe",
       device: "cuda",
@@ -29,7 +29,7 @@ describe("work is counted", () => {
       audioSeconds: 5.5,
     });
     expect(
-      workOf(
+      describeWork(
         "detectLanguage",
         { area, chunk: { ...span, speech: [span] }, model: "/" },
         { ...onCuda, speechDevice: "vulkan", gpu: "Vulkan0" },
@@ -40,7 +40,7 @@ describe("work is counted", () => {
       gpu: "Vulkan0",
       audioSeconds: 5.5,
     });
-    expect(workOf("clusterSpeakers", { area }, onCuda)).toEqual({
+    expect(describeWork("clusterSpeakers", { area }, onCuda)).toEqual({
       step: "diarize",
       device: "cpu",
       gpu: "",
@@ -51,9 +51,9 @@ describe("work is counted", () => {
   test("by WebGPU where a GPU computes the model that tells speakers apart", () => {
     const of = { area: areaOf(10), block: 0 };
     const on = (...speakersOnGpu: SpeakerPart[]) => ({ ...onCuda, speakersOnGpu });
-    expect(workOf("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });
-    expect(workOf("embedBlock", of, on("segmentation")).device).toBe("cpu");
-    expect(workOf("embedBlock", of, on("segmentation", "embedding")).device).toBe("webgpu");
-    expect(workOf("clusterSpeakers", of, on("segmentation", "embedding")).device).toBe("cpu");
+    expect(describeWork("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });
+    expect(describeWork("embedBlock", of, on("segmentation")).device).toBe("cpu");
+    expect(describeWork("embedBlock", of, on("segmentation", "embedding")).device).toBe("webgpu");
+    expect(describeWork("clusterSpeakers", of, on("segmentation", "embedding")).device).toBe("cpu");
   });
 });

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { getAccount, LastUse, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
-import { Trial } from "../engine/index.ts";
+import { HealthCheck } from "../engine/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { ListeningCopies } from "../media/index.ts";
 import { fetchLink, processRecording, takeOverWork } from "../pipeline/index.ts";
@@ -10,24 +10,24 @@ import { programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DiskRoom, DiskUsage } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { Announcement } from "./announcement.ts";
 import { Chores } from "./chores.ts";
 import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { hourlyChores } from "./hourly-chores.ts";
 import { pipelineServices } from "./pipeline-services.ts";
-import { originOf, withdrawServer } from "./running-server.ts";
+import { originOf, removeServerState } from "./running-server.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { serverCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
+import { ServerStateFile } from "./server-state-file.ts";
 import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
 import { withSpeechSample } from "./speech-sample.ts";
 import { takeData } from "./take-data.ts";
 import { WorkerModels } from "./worker-models.ts";
 
 /** The status of a running server. */
-export interface Standing {
+export interface ServerStatus {
   /** The reason why it accepts no work, in plain words; null if it accepts work. */
   readonly trouble: string | null;
   readonly queued: number;
@@ -35,14 +35,14 @@ export interface Standing {
 }
 
 /** A running server with all its components. */
-export interface Appliance {
+export interface TranscribeServer {
   /** e.g. `http://127.0.0.1:8787` */
   readonly origin: string;
   /**
    * Returns the server's status.
    * @throws if the database cannot be read
    */
-  standing(): Standing;
+  status(): ServerStatus;
   /**
    * Applies other settings. Some can change at run time and take effect at once; requests and recordings in progress
    * use them the next time they read them. Settings that need a restart stay unchanged, and the log reports them.
@@ -64,7 +64,7 @@ const sayAgainMilliseconds = 10_000;
  * @throws {SettingsError} for an invalid list of hosts
  * @throws {StartError} for a model that cannot be read, or an address that is in use
  */
-export async function startAppliance(settings: Settings, log: Logger): Promise<Appliance> {
+export async function startTranscribeServer(settings: Settings, log: Logger): Promise<TranscribeServer> {
   const now = Date.now;
   // Errors in the settings are reported before any resource is acquired.
   const running = new RunningSettings(settings);
@@ -73,7 +73,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   await using taken = new AsyncDisposableStack();
   const data = await takeData(settings, taken, log);
   const { dataDirectory, files, store } = data;
-  taken.defer(() => withdrawServer(dataDirectory));
+  taken.defer(() => removeServerState(dataDirectory));
   const chores = new Chores(log);
   const lastUse = new LastUse(store);
   const flushLastUse = () => lastUse.flush();
@@ -94,7 +94,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
   const models = new WorkerModels({
     onWork: (work) => metrics.engine.stepDone(work),
-    onWorkerDeath: ({ signal }) => metrics.engine.workerDied(signal),
+    onWorkerDeath: ({ signal }) => metrics.engine.unexpectedExit(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * minute,
     ...{ files, speech, recordings, log },
     lackOfSpace: (bytes) => room.lack(bytes, "work"),
@@ -131,8 +131,8 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   await takeOverWork(services);
   const recovered = queue.recover();
 
-  const trial = new Trial({ engine, model: () => speech.current().path, now: () => performance.now() });
-  const readiness = new ServerReadiness({ room, queue, trial });
+  const trial = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
+  const readiness = new ServerReadiness({ room, queue, health: trial });
   const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
   const creator = transcriptionCreator(creating);
   const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
@@ -184,9 +184,9 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   taken.defer(() => console.close());
 
   const origin = originOf({ ...settings.server, port: server.port });
-  const announcement = new Announcement(dataDirectory, log);
+  const announcement = new ServerStateFile(dataDirectory, log);
   const announce = () =>
-    announcement.say({
+    announcement.write({
       pid: process.pid,
       version: programVersion,
       origin,
@@ -203,7 +203,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   taken.defer(() => clearInterval(renewing));
   taken.defer(() => chores.stop());
   chores.every(minute, "last use of keys", flushLastUse);
-  chores.every(sayAgainMilliseconds, "announcement", () => announcement.sayAgain());
+  chores.every(sayAgainMilliseconds, "announcement", () => announcement.retry());
   for (const [name, chore] of Object.entries(hourlyChores({ recordings, dataDirectory, running, now }))) {
     chores.every(60 * minute, name, chore);
     chores.run(name, chore);
@@ -215,7 +215,7 @@ export async function startAppliance(settings: Settings, log: Logger): Promise<A
   const held = taken.move();
   return {
     origin,
-    standing: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
+    status: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
     reload(next) {
       if (readiness.isStopping) return;
       const { settings, changed, needRestart } = running.reload(next);

@@ -20,7 +20,7 @@ import { userCache } from "./user-cache.ts";
 import { WorkerModels } from "./worker-models.ts";
 
 /** The pipeline and its worker without a server; disposing removes its temporary data. */
-export interface Workshop extends AsyncDisposable {
+export interface LocalPipeline extends AsyncDisposable {
   /**
    * Transcribes a recording.
    * @throws {StartError} for a file that is not a recording, or a worker that cannot start
@@ -30,11 +30,11 @@ export interface Workshop extends AsyncDisposable {
 }
 
 /**
- * Opens a workshop in the system's directory for temporary files.
+ * Opens a pipeline in the system's directory for temporary files.
  * @throws {SettingsError}
  * @throws {StartError} for a model that cannot be read
  */
-export async function openWorkshop(settings: Settings, log: Logger): Promise<Workshop> {
+export async function openLocalPipeline(settings: Settings, log: Logger): Promise<LocalPipeline> {
   const now = Date.now;
   // No quota: users process their own recordings on their own machine and take no capacity from others.
   const unmetered = { ...settings.limits, audio_minutes_per_day: Number.MAX_SAFE_INTEGER };

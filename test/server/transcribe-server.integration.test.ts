@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { createAccount } from "../../src/accounts/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
-import { startAppliance } from "../../src/server/appliance.ts";
 import { StartError } from "../../src/server/start-error.ts";
+import { startTranscribeServer } from "../../src/server/transcribe-server.ts";
 import { backupDirectory, DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("an appliance that can't start gives back what it had taken, so that the next one can", async () => {
+test("an server that can't start gives back what it had taken, so that the next one can", async () => {
   using directory = temporaryDirectory();
   using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const settings = (environment: Record<string, string>) =>
     loadSettings({ file: undefined, environment: { TRANSCRIBE_DATA_DIR: directory.path, ...environment }, flags: {} });
   const refused = [{ TRANSCRIBE_PORT: String(other.port) }, { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }];
   for (const environment of refused) {
-    await expect(startAppliance(settings(environment), createLogger("silent"))).rejects.toThrow(StartError);
+    await expect(startTranscribeServer(settings(environment), createLogger("silent"))).rejects.toThrow(StartError);
     expect(new DataDirectory(directory.path).lock()).not.toThrow();
   }
 }, 60_000);
@@ -40,11 +40,11 @@ test("audio that was kept long enough is removed though an old backup can't be",
 
   const environment = { TRANSCRIBE_DATA_DIR: directory.path, TRANSCRIBE_PORT: "0" };
   const settings = loadSettings({ file: undefined, environment, flags: {} });
-  const appliance = await startAppliance(settings, createLogger("silent"));
+  const server = await startTranscribeServer(settings, createLogger("silent"));
   try {
     while (existsSync(data.filesOf(old.id).upload)) await Bun.sleep(10);
     expect([existsSync(stuck), existsSync(data.filesOf(old.id).upload)]).toEqual([true, false]);
   } finally {
-    await appliance.stop();
+    await server.stop();
   }
 }, 60_000);

@@ -1,10 +1,10 @@
 import { type DataPaths, machineTrouble } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { announceServer, type RunningServer } from "./running-server.ts";
+import { type RunningServer, writeServerState } from "./running-server.ts";
 
 /** The server state file in the data directory. A write that failed is repeated until it succeeds. */
-export class Announcement {
+export class ServerStateFile {
   readonly #directory: DataPaths;
   readonly #log: Logger;
   /** The state that could not be written; null if the file is current. */
@@ -19,9 +19,9 @@ export class Announcement {
    * Writes the state file. If the disk is full, commands on this machine do not find the server, or its new
    * certificate, until a retry succeeds.
    */
-  say(server: RunningServer): void {
+  write(server: RunningServer): void {
     try {
-      announceServer(this.#directory, server);
+      writeServerState(this.#directory, server);
       this.#unsaid = null;
     } catch (error) {
       if (machineTrouble(error) === null) throw error;
@@ -31,7 +31,7 @@ export class Announcement {
   }
 
   /** Retries the last write if it failed. */
-  sayAgain(): void {
-    if (this.#unsaid !== null) this.say(this.#unsaid);
+  retry(): void {
+    if (this.#unsaid !== null) this.write(this.#unsaid);
   }
 }
