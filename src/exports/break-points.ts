@@ -27,12 +27,12 @@ function breakPoints(text: string): number[] {
 }
 
 /** Splits a text at its break points. The fragments joined are the text. */
-export function breakablePieces(text: string): string[] {
+export function breakableFragments(text: string): string[] {
   let from = 0;
   return breakPoints(text).map((to) => {
-    const piece = text.slice(from, to);
+    const fragment = text.slice(from, to);
     from = to;
-    return piece;
+    return fragment;
   });
 }
 

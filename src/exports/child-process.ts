@@ -1,25 +1,33 @@
 import { open, rm } from "node:fs/promises";
 import { ownCommand } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
+import { residentBytes } from "../telemetry/index.ts";
 import type { ExportDocument, ExportHead } from "./document.ts";
-import { ExportError, ExportTooLargeError } from "./export-error.ts";
 import type { ExportOptions } from "./export-transcript.ts";
 import type { ExportFormat } from "./formats.ts";
-import { watchMemory } from "./watch-memory.ts";
+
+/** The error of a failed export, for the log, never for a client. */
+export class ExportError extends Error {
+  override readonly name = "ExportError";
+}
+
+/** The error of an export that exceeded its limit of time or memory, because the transcript is too long. */
+export class ExportTooLargeError extends ExportError {}
 
 /**
  * Limits of the child process, which permit a transcript of some 60 h as a PDF. A PDF of an 18 h transcript with 20,000
  * segments takes 2 to 5 s of CPU time and 220 to 270 MB. A PDF of 36 h takes 350 MB and one of 72 h 570 MB. The
  * transcripts were synthetic, and each word occurred once or twice.
  */
-const timeoutMilliseconds = 60_000;
-const usualMostBytes = 512 * 1024 * 1024;
+const MAX_CHILD_MILLISECONDS = 60_000;
+const MAX_CHILD_BYTES = 512 * 1024 * 1024;
 
-const linesPerWrite = 500;
+const MEMORY_CHECK_MILLISECONDS = 250;
+const LINES_PER_WRITE = 500;
 
 /**
  * Writes a PDF or DOCX in a child process of this program.
- * @param path path of the file; the child's input is next to it until the child ends
+ * @param path path of the file; the child's input is next to it until the child exits
  * @throws {ExportError} when the child fails
  * @throws {ExportTooLargeError} when the child exceeds its time or memory limit
  * @throws the signal's reason after an abort
@@ -28,21 +36,18 @@ export async function runExportChild(
   format: ExportFormat,
   document: ExportDocument,
   path: string,
-  { signal, mostChildBytes = usualMostBytes }: ExportOptions,
+  { signal, maxChildBytes = MAX_CHILD_BYTES }: ExportOptions,
 ): Promise<void> {
   const input = `${path}.jsonl`;
   try {
     await writeInput(input, document, signal);
-    await runToEnd([format, input, path], mostChildBytes, signal);
+    await runChild([format, input, path], maxChildBytes, signal);
   } finally {
     await rm(input, { force: true });
   }
 }
 
-/**
- * Writes the child's input: one JSON line for the head and one for each segment. The words are omitted, because PDF and
- * DOCX do not need their times.
- */
+/** Writes the child's input: one JSON line for the head and one for each segment. */
 async function writeInput(path: string, { segments, ...head }: ExportDocument, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   const file = await open(path, "wx", 0o600);
@@ -54,8 +59,9 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
       lines = [];
     };
     for await (const segment of segments) {
+      // PDF and DOCX do not need the times of the words.
       lines.push(JSON.stringify({ ...segment, words: [] }));
-      if (lines.length < linesPerWrite) continue;
+      if (lines.length < LINES_PER_WRITE) continue;
       await flush();
       signal?.throwIfAborted();
     }
@@ -65,8 +71,11 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
   }
 }
 
-async function runToEnd(args: readonly string[], mostBytes: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
+async function runChild(args: readonly string[], maxBytes: number, signal: AbortSignal | undefined): Promise<void> {
+  const limits = new AbortController();
+  const stop = (why: string) => limits.abort(new ExportTooLargeError(`the export was stopped: ${why}`));
+  const stopped = AbortSignal.any(signal === undefined ? [limits.signal] : [signal, limits.signal]);
+  stopped.throwIfAborted();
   const child = Bun.spawn(ownCommand("__export", ...args), {
     stdin: "ignore",
     stdout: "ignore",
@@ -75,27 +84,26 @@ async function runToEnd(args: readonly string[], mostBytes: number, signal: Abor
     // settings.
     env: {},
     cwd: "/",
+    signal: stopped,
+    killSignal: "SIGKILL",
   });
-  let stopped = "";
-  const stop = (why: string) => {
-    stopped ||= why;
-    child.kill("SIGKILL");
-  };
-  const abort = () => stop("it was no longer wanted");
-  signal?.addEventListener("abort", abort, { once: true });
-  const timer = setTimeout(() => stop(`it took longer than ${timeoutMilliseconds / 1000} s`), timeoutMilliseconds);
-  const unwatch = watchMemory(child.pid, mostBytes, () => stop("it took too much memory"));
+  const timer = setTimeout(
+    () => stop(`it took longer than ${MAX_CHILD_MILLISECONDS / 1000} s`),
+    MAX_CHILD_MILLISECONDS,
+  );
+  // Limiting the address space is no alternative, because the runtime reserves far more of it than it uses.
+  const watch = setInterval(() => {
+    if ((residentBytes(child.pid) ?? 0) > maxBytes) stop("it took too much memory");
+  }, MEMORY_CHECK_MILLISECONDS);
   try {
     const [messages, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-    signal?.throwIfAborted();
-    if (stopped !== "") throw new ExportTooLargeError(`the export was stopped: ${stopped}`);
+    stopped.throwIfAborted();
     if (exitCode === 0) return;
     const code = /\b(?:ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE)\b/.exec(messages)?.[0];
     const cause = code === undefined ? undefined : new MachineError(code, "the export could not be written");
-    throw new ExportError(`the export ended with ${exitCode}: ${messages.slice(-2000).trim()}`, { cause });
+    throw new ExportError(`the export process exited with ${exitCode}: ${messages.slice(-2000).trim()}`, { cause });
   } finally {
     clearTimeout(timer);
-    unwatch();
-    signal?.removeEventListener("abort", abort);
+    clearInterval(watch);
   }
 }

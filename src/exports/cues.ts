@@ -1,5 +1,5 @@
 import { cleanText } from "./clean-text.ts";
-import { type CuePiece, cuePieces } from "./cue-pieces.ts";
+import { type CueFragment, cueFragments } from "./cue-fragments.ts";
 import type { ExportDocument, ExportSegment } from "./document.ts";
 import { cueLimits, splitCues } from "./split-cues.ts";
 
@@ -47,11 +47,11 @@ function lengthened(cue: Cue, nextStart: number): Cue {
 function cuesOf(segment: ExportSegment, language: string | null): Cue[] {
   const text = cleanText(segment.text);
   if (text === "") return [];
-  const pieces = cuePieces(segment, text, { language, maxWidth: cueLimits.columns });
-  return splitCues(pieces).map(({ from, to, lineBreak }): Cue => {
-    const start = pieces[from]?.startMilliseconds ?? segment.startMilliseconds;
-    const end = pieces[to - 1]?.endMilliseconds ?? segment.endMilliseconds;
-    const lines = [lineOf(pieces, from, lineBreak), lineOf(pieces, lineBreak, to)].filter((line) => line !== "");
+  const fragments = cueFragments(segment, text, { language, maxWidth: cueLimits.columns });
+  return splitCues(fragments).map(({ from, to, lineBreak }): Cue => {
+    const start = fragments[from]?.startMilliseconds ?? segment.startMilliseconds;
+    const end = fragments[to - 1]?.endMilliseconds ?? segment.endMilliseconds;
+    const lines = [lineOf(fragments, from, lineBreak), lineOf(fragments, lineBreak, to)].filter((line) => line !== "");
     return {
       startMilliseconds: Math.round(start),
       endMilliseconds: Math.round(Math.min(end, start + cueLimits.milliseconds)),
@@ -61,10 +61,10 @@ function cuesOf(segment: ExportSegment, language: string | null): Cue[] {
   });
 }
 
-function lineOf(pieces: readonly CuePiece[], from: number, to: number): string {
-  return pieces
+function lineOf(fragments: readonly CueFragment[], from: number, to: number): string {
+  return fragments
     .slice(from, to)
-    .map((piece) => piece.text)
+    .map((fragment) => fragment.text)
     .join("")
     .trim();
 }

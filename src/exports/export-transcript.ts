@@ -3,9 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { runExportChild } from "./child-process.ts";
 import type { ExportDocument, ExportSegment } from "./document.ts";
 import type { ExportFormat } from "./formats.ts";
-import { writeSrt } from "./srt.ts";
-import { writeTxt } from "./txt.ts";
-import { writeVtt } from "./vtt.ts";
+import { writeSrt, writeTxt, writeVtt } from "./text-formats.ts";
 
 const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
 
@@ -25,7 +23,7 @@ export interface ExportOptions {
   /** Called before the first file is written. Reserves disk space until the export is complete, or throws. */
   readonly reserve?: () => Disposable;
   /** Limit on the child process's resident memory. */
-  readonly mostChildBytes?: number;
+  readonly maxChildBytes?: number;
 }
 
 /** A completed export. A long one is in a file, which is removed on disposal. */

@@ -1,5 +1,5 @@
+export { ExportError, ExportTooLargeError } from "./child-process.ts";
 export type { ExportDocument, ExportSegment } from "./document.ts";
-export { ExportError, ExportTooLargeError } from "./export-error.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportOptions, exportTranscript, type MadeExport } from "./export-transcript.ts";
 export { type ExportFormat, exportFormatSchema, exportFormats } from "./formats.ts";

@@ -1,5 +1,5 @@
 import { type Boundary, boundaryBetween } from "../text/index.ts";
-import type { CuePiece } from "./cue-pieces.ts";
+import type { CueFragment } from "./cue-fragments.ts";
 
 /** Limits of a subtitle cue, as used by broadcasters: two lines of 42 columns, seven seconds. */
 export const cueLimits = { lines: 2, columns: 42, milliseconds: 7_000 } as const;
@@ -23,26 +23,26 @@ export interface CueRange {
  * clause ends, then pauses; a break after an article or similar word costs most. Few cues, no tiny cues and lines of
  * even length also lower the cost. Only a single fragment that is too long exceeds the limits.
  */
-export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
-  const places = new Places(pieces);
-  const whole = places.fit(0, pieces.length);
+export function splitCues(fragments: readonly CueFragment[]): CueRange[] {
+  const costs = new BreakCosts(fragments);
+  const whole = costs.fit(0, fragments.length);
   // One cue always has the lowest cost.
   if (whole !== undefined) return [whole];
   const best: { cost: number; range: CueRange }[] = [];
-  for (let to = 1; to <= pieces.length; to++) {
+  for (let to = 1; to <= fragments.length; to++) {
     let cheapest: { cost: number; range: CueRange } | undefined;
     for (let from = to - 1; from >= 0; from--) {
-      const fitting = places.fit(from, to);
+      const fitting = costs.fit(from, to);
       if (fitting === undefined && from < to - 1) break;
       const range = fitting ?? { from, to, lineBreak: to };
       const before = from === 0 ? 0 : (best[from - 1]?.cost ?? 0);
-      const cost = before + places.breakCost(to) + places.shapeCost(range);
+      const cost = before + costs.breakCost(to) + costs.shapeCost(range);
       if (cheapest === undefined || cost < cheapest.cost) cheapest = { cost, range };
     }
     if (cheapest !== undefined) best.push(cheapest);
   }
   const ranges: CueRange[] = [];
-  for (let to = pieces.length; to > 0; ) {
+  for (let to = fragments.length; to > 0; ) {
     const range = best[to - 1]?.range;
     if (range === undefined) break;
     ranges.unshift(range);
@@ -52,20 +52,20 @@ export function splitCues(pieces: readonly CuePiece[]): CueRange[] {
 }
 
 /** The possible breaks between the fragments of a text, and their costs. */
-class Places {
-  readonly #pieces: readonly CuePiece[];
+class BreakCosts {
+  readonly #fragments: readonly CueFragment[];
   /** Columns before each break, spaces included. */
   readonly #columns: number[] = [0];
   readonly #breakCosts: number[];
 
-  constructor(pieces: readonly CuePiece[]) {
-    this.#pieces = pieces;
+  constructor(fragments: readonly CueFragment[]) {
+    this.#fragments = fragments;
     let columns = 0;
-    for (const piece of pieces) {
-      columns += piece.width + piece.spaceWidth;
+    for (const fragment of fragments) {
+      columns += fragment.width + fragment.spaceWidth;
       this.#columns.push(columns);
     }
-    this.#breakCosts = pieces.map((piece, index) => costOfBreak(piece, pieces[index + 1]));
+    this.#breakCosts = fragments.map((fragment, index) => costOfBreak(fragment, fragments[index + 1]));
   }
 
   breakCost(at: number): number {
@@ -77,7 +77,7 @@ class Places {
    * length.
    */
   shapeCost({ from, to, lineBreak }: CueRange): number {
-    const wholeText = from === 0 && to === this.#pieces.length;
+    const wholeText = from === 0 && to === this.#fragments.length;
     const tiny = this.#width(from, to) < shortColumns || this.#duration(from, to) < shortMilliseconds;
     const uneven = lineBreak === to ? 0 : this.#lineCost(from, lineBreak, to);
     return 1 + (tiny && !wholeText ? 0.7 : 0) + 0.3 * uneven;
@@ -111,11 +111,11 @@ class Places {
 
   /** Returns the columns of a line of these fragments, without the space after the last one. */
   #width(from: number, to: number): number {
-    return (this.#columns[to] ?? 0) - (this.#columns[from] ?? 0) - (this.#pieces[to - 1]?.spaceWidth ?? 0);
+    return (this.#columns[to] ?? 0) - (this.#columns[from] ?? 0) - (this.#fragments[to - 1]?.spaceWidth ?? 0);
   }
 
   #duration(from: number, to: number): number {
-    return (this.#pieces[to - 1]?.endMilliseconds ?? 0) - (this.#pieces[from]?.startMilliseconds ?? 0);
+    return (this.#fragments[to - 1]?.endMilliseconds ?? 0) - (this.#fragments[from]?.startMilliseconds ?? 0);
   }
 }
 
@@ -125,16 +125,16 @@ class Places {
  * another line end with such a word, instead of 99. The number of cues stays the same, and their lines are half a
  * column less even.
  */
-const partingCosts: Record<Boundary, number> = { sentence: 0, perhaps: 1, clause: 0.3, open: 1, bound: 2 };
+const BOUNDARY_COSTS: Record<Boundary, number> = { sentence: 0, perhaps: 1, clause: 0.3, open: 1, bound: 2 };
 /** Factor for the cost of a break at a pause. */
-const pausePart = 0.4;
+const PAUSE_FACTOR = 0.4;
 /** A hyphen, after which a line may end although the word continues. */
 const hyphen = /[\p{L}\p{N}]-$/u;
 
 /** Returns the cost of a break between two fragments; the end of the text costs nothing. */
-function costOfBreak(before: CuePiece, after: CuePiece | undefined): number {
+function costOfBreak(before: CueFragment, after: CueFragment | undefined): number {
   if (after === undefined) return 0;
   const written = hyphen.test(before.text) ? "open" : boundaryBetween(before.text, after.text);
-  const cost = partingCosts[written === "open" && before.leadsOn ? "bound" : written];
-  return after.startMilliseconds - before.endMilliseconds >= pauseMilliseconds ? pausePart * cost : cost;
+  const cost = BOUNDARY_COSTS[written === "open" && before.bindsToNext ? "bound" : written];
+  return after.startMilliseconds - before.endMilliseconds >= pauseMilliseconds ? PAUSE_FACTOR * cost : cost;
 }

@@ -26,12 +26,12 @@ export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable
   for await (const segment of segments) {
     const added = cleanText(segment.text);
     if (added === "") continue;
-    const goesOn =
+    const continues =
       text !== "" &&
       segment.speaker === speaker &&
       segment.startMilliseconds - endMilliseconds < pauseMilliseconds &&
       segment.startMilliseconds - startMilliseconds < longMilliseconds;
-    if (goesOn) {
+    if (continues) {
       text = joinSentences(text, added);
       endMilliseconds = Math.max(endMilliseconds, segment.endMilliseconds);
       continue;

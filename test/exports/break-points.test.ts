@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { breakablePieces } from "../../src/exports/break-points.ts";
+import { breakableFragments } from "../../src/exports/break-points.ts";
 import { samples } from "./transcripts.ts";
 
 const cases: [string, string, string[]][] = [
@@ -10,10 +10,10 @@ const cases: [string, string, string[]][] = [
   ["between Thai words", "วันนี้อากาศดี", ["วัน", "นี้", "อากาศ", "ดี"]],
   ["between Khmer words", "ខ្ញុំស្រឡាញ់ប្រទេស", ["ខ្ញុំ", "ស្រឡាញ់", "ប្រទេស"]],
 ];
-test.each(cases)("a line ends %s", (_name, text, pieces) => {
-  expect(breakablePieces(text)).toEqual(pieces);
+test.each(cases)("a line ends %s", (_name, text, fragments) => {
+  expect(breakableFragments(text)).toEqual(fragments);
 });
 
-test("the pieces are the text, in every script", () => {
-  for (const text of Object.values(samples).flat()) expect(breakablePieces(text).join("")).toBe(text);
+test("the fragments are the text, in every script", () => {
+  for (const text of Object.values(samples).flat()) expect(breakableFragments(text).join("")).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { bindsToNext } from "../../src/exports/cue-fragments.ts";
 import { type Cue, toCues } from "../../src/exports/cues.ts";
 import type { ExportSegment } from "../../src/exports/index.ts";
-import { leadsOn } from "../../src/exports/leading-words.ts";
 import { hostileTexts, samples, segment } from "./transcripts.ts";
 
 const long =
@@ -147,7 +147,7 @@ const ends: [string, string | null, boolean][] = [
   ["的", "zh", false],
 ];
 test.each(ends)("%j in %p belongs with what follows: %p", (word, language, expected) => {
-  expect(leadsOn(word, language)).toBe(expected);
+  expect(bindsToNext(word, language)).toBe(expected);
 });
 
 test("a short cue stays readable where nothing follows, and ends where something does", async () => {

@@ -98,7 +98,7 @@ test("others get their turn while a long transcript is written", async () => {
 
 test("one that takes more memory than it may is too large, and nothing of it is left", async () => {
   using directory = temporaryDirectory();
-  const options = { path: join(directory.path, "export"), mostChildBytes: 1024 * 1024 };
+  const options = { path: join(directory.path, "export"), maxChildBytes: 1024 * 1024 };
   const failure = exportTranscript("pdf", sentences(20_000), options);
   await expect(failure).rejects.toBeInstanceOf(ExportTooLargeError);
   await expect(failure).rejects.toThrow("too much memory");
@@ -110,7 +110,7 @@ test("a child that fails says why, and leaves nothing behind", async () => {
   const broken = transcript([], { segments: [{ ...segment("x", 0, 1), speaker: -1 }] });
   const failure = exportTranscript("pdf", broken, { path: join(directory.path, "export") });
   await expect(failure).rejects.toBeInstanceOf(ExportError);
-  await expect(failure).rejects.toThrow("ended with 1");
+  await expect(failure).rejects.toThrow("exited with 1");
   expect(readdirSync(directory.path)).toEqual([]);
 });
 

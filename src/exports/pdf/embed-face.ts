@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { type PDFContext, PDFRawStream, type PDFRef, PDFString } from "@cantoo/pdf-lib";
 import type { EncodedGlyph, Face } from "./face.ts";
-import { numeral, utf16Hex } from "./numerals.ts";
+import { numeral, utf16Hex } from "./show-text.ts";
 import { subsetFont } from "./subset.ts";
 
 /** Maximum number of mappings in one block of a CMap (Adobe technical note 5014). */

@@ -1,6 +1,5 @@
 import { graphemesOf } from "../break-points.ts";
-import { type FaceName, facesByScript } from "../font-files.ts";
-import { Face } from "./face.ts";
+import { Face, type FaceName } from "./face.ts";
 
 export type Weight = "regular" | "bold";
 
@@ -9,6 +8,34 @@ export interface FaceRun {
   readonly text: string;
   readonly face: Face;
 }
+
+/**
+ * Faces of the scripts that always use the same ones. The face for Han and the other East Asian scripts depends on the
+ * language. Symbols use any face that covers them.
+ */
+const facesByScript: readonly (readonly [RegExp, readonly FaceName[]])[] = [
+  [/[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]/u, ["latin"]],
+  [/\p{scx=Arabic}/u, ["arabic", "arabicRest"]],
+  [/\p{scx=Hebrew}/u, ["hebrew"]],
+  [/\p{scx=Armenian}/u, ["armenian"]],
+  [/\p{scx=Georgian}/u, ["georgian"]],
+  [/\p{scx=Ethiopic}/u, ["ethiopic"]],
+  [/\p{scx=Devanagari}/u, ["devanagari"]],
+  [/\p{scx=Bengali}/u, ["bengali"]],
+  [/\p{scx=Gurmukhi}/u, ["gurmukhi"]],
+  [/\p{scx=Gujarati}/u, ["gujarati"]],
+  [/\p{scx=Oriya}/u, ["oriya"]],
+  [/\p{scx=Tamil}/u, ["tamil"]],
+  [/\p{scx=Telugu}/u, ["telugu"]],
+  [/\p{scx=Kannada}/u, ["kannada"]],
+  [/\p{scx=Malayalam}/u, ["malayalam"]],
+  [/\p{scx=Sinhala}/u, ["sinhala"]],
+  [/\p{scx=Thai}/u, ["thai"]],
+  [/\p{scx=Lao}/u, ["lao"]],
+  [/\p{scx=Khmer}/u, ["khmer"]],
+  [/\p{scx=Myanmar}/u, ["myanmar"]],
+  [/\p{scx=Tibetan}/u, ["tibetan"]],
+];
 
 const hangul = /\p{Script=Hangul}/u;
 const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;

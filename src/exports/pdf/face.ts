@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import * as hb from "harfbuzzjs";
-import { type FaceName, facePaths } from "../font-files.ts";
+import * as fontFiles from "./font-files.ts";
+
+export type FaceName = keyof typeof fontFiles;
 
 /**
  * A glyph with the text that it represents. The same outline may represent several texts, and copying from the PDF must
@@ -36,7 +38,7 @@ export class Face {
 
   constructor(name: FaceName) {
     this.name = name;
-    this.bytes = readFileSync(facePaths[name]);
+    this.bytes = readFileSync(fontFiles[name]);
     const face = new hb.Face(new hb.Blob(this.bytes));
     this.font = new hb.Font(face);
     this.scale = 1000 / face.upem;

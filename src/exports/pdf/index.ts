@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { PDFDocument, PDFHexString, PDFName, PDFRawStream, type PDFRef } from "@cantoo/pdf-lib";
-import { programVersion } from "../../program/index.ts";
-import { documentTitle, type ExportDocument } from "../document.ts";
+import type { ExportDocument } from "../document.ts";
 import { toTurns } from "../turns.ts";
-import { addStream, embedFace } from "./embed-face.ts";
+import { writeCatalog, writeOutline } from "./catalog.ts";
+import { embedFace } from "./embed-face.ts";
 import type { Face } from "./face.ts";
 import { FaceChoice } from "./face-choice.ts";
-import { metadataPacket } from "./metadata.ts";
-import { writeOutline } from "./outline.ts";
 import { Pages, pageSize } from "./pages.ts";
 import { Shaper } from "./shaper.ts";
 import { Structure } from "./structure.ts";
@@ -63,29 +61,11 @@ export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
 
   const id = PDFHexString.of(hash.digest("hex").slice(0, 32));
   context.trailerInfo.ID = context.obj([id, id]);
-  describe(pdf, document, structure.rootRef, writeOutline(context, drawing.outline, pages));
+  writeCatalog(pdf, document, structure.rootRef, writeOutline(context, drawing.outline, pages));
   return pdf.save({
     useObjectStreams: false,
     addDefaultPage: false,
     updateFieldAppearances: false,
     objectsPerTick: Number.POSITIVE_INFINITY,
   });
-}
-
-function describe(pdf: PDFDocument, document: ExportDocument, structure: PDFRef, outline: PDFRef): void {
-  const { context, catalog } = pdf;
-  const title = documentTitle(document);
-  const created = new Date(document.createdAt);
-  const producer = `Transcribe ${programVersion}`;
-  const language = document.language ?? "und";
-  pdf.setTitle(title, { showInWindowTitleBar: true });
-  pdf.setProducer(producer);
-  pdf.setCreationDate(created);
-  pdf.setModificationDate(created);
-  pdf.setLanguage(language);
-  const packet = metadataPacket({ title, producer, created, language });
-  catalog.set(PDFName.of("StructTreeRoot"), structure);
-  catalog.set(PDFName.of("MarkInfo"), context.obj({ Marked: true }));
-  catalog.set(PDFName.of("Metadata"), addStream(context, packet, { Type: "Metadata", Subtype: "XML" }));
-  catalog.set(PDFName.of("Outlines"), outline);
 }

@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import type { Face } from "./face.ts";
-import { numeral } from "./numerals.ts";
 import type { Line, Paragraph } from "./paragraph.ts";
+import { numeral } from "./show-text.ts";
 import type { Structure, StructureElement } from "./structure.ts";
 
 /** Page size in points: A4, portrait. */

@@ -1,5 +1,5 @@
 import bidiFactory from "bidi-js";
-import { breakablePieces, graphemesOf } from "../break-points.ts";
+import { breakableFragments, graphemesOf } from "../break-points.ts";
 import { type Direction, hasRightToLeft } from "../direction.ts";
 import type { Weight } from "./face-choice.ts";
 import type { ShapedRun, Shaper } from "./shaper.ts";
@@ -63,17 +63,17 @@ export function layOut(spans: readonly Span[], width: number, shaper: Shaper, di
     lineWidth = 0;
   };
   const items = new Itemizer(spans, levels.of, shaper);
-  for (const piece of breakablePieces(text)) {
-    const pieceItems = items.next(piece.length);
-    const pieceWidth = widthWithoutEnd(pieceItems);
-    if (lineWidth + pieceWidth > width) endLine();
-    if (pieceWidth <= width) {
-      line.push(...pieceItems);
-      lineWidth += widthOf(pieceItems);
+  for (const fragment of breakableFragments(text)) {
+    const fragmentItems = items.next(fragment.length);
+    const fragmentWidth = widthWithoutEnd(fragmentItems);
+    if (lineWidth + fragmentWidth > width) endLine();
+    if (fragmentWidth <= width) {
+      line.push(...fragmentItems);
+      lineWidth += widthOf(fragmentItems);
       continue;
     }
-    items.back(piece.length);
-    for (const grapheme of graphemesOf(piece)) {
+    items.back(fragment.length);
+    for (const grapheme of graphemesOf(fragment)) {
       const graphemeItems = items.next(grapheme.length);
       if (lineWidth + widthWithoutEnd(graphemeItems) > width) endLine();
       line.push(...graphemeItems);

@@ -1,6 +1,8 @@
 import type { Direction } from "../direction.ts";
 import { type Face, maxTextUnits } from "./face.ts";
-import { nothing, ShowLine } from "./show-line.ts";
+
+/** Text for a glyph that represents none (a zero-width space), because every code must map to some text. */
+const nothing = "\u200B";
 
 /** Glyphs that together represent some characters, usually one glyph for one text. */
 export interface Cluster {
@@ -10,7 +12,7 @@ export interface Cluster {
 }
 
 /** A glyph with its advance and offset, in thousandths of the font's size. */
-export interface PlacedGlyph {
+interface PlacedGlyph {
   readonly glyphId: number;
   readonly advance: number;
   readonly offsetX: number;
@@ -41,11 +43,11 @@ function showTogether(line: ShowLine, characters: readonly string[], glyphs: rea
   line.openSpan(together);
   // PDF readers with support for spans derive a span's position from its first and last glyph. A combining mark there
   // would give a wrong position.
-  if (isMoved(glyphs[0])) line.spaceFrom(0);
+  if (isMoved(glyphs[0])) line.space("left", 0);
   glyphs.forEach((glyph, index) => {
     line.show(glyph, texts[index] ?? nothing);
   });
-  if (isMoved(glyphs.at(-1))) line.spaceUpTo(0);
+  if (isMoved(glyphs.at(-1))) line.space("right", 0);
   line.closeSpan();
 }
 
@@ -67,9 +69,9 @@ function showTurned(line: ShowLine, characters: readonly string[], glyphs: reado
     const last = index === spans - 1;
     line.openSpan(markTexts[index] ?? "");
     const place = (letter?.offsetX ?? 0) - (spans - index) * markDistance;
-    line.spaceFrom(place);
+    line.space("left", place);
     for (const mark of marks.slice(index, last ? undefined : index + 1)) line.show(mark, markTexts[index] ?? nothing);
-    line.spaceUpTo(place);
+    line.space("right", place);
     line.closeSpan();
   }
   if (letter !== undefined) line.show(letter, characters[0] ?? nothing);
@@ -77,4 +79,94 @@ function showTurned(line: ShowLine, characters: readonly string[], glyphs: reado
 
 function isMoved(glyph: PlacedGlyph | undefined): boolean {
   return glyph !== undefined && (glyph.advance === 0 || glyph.offsetX !== 0 || glyph.offsetY !== 0);
+}
+
+/**
+ * Collects the operators of one run of text, and tracks the position that the next glyph would have without an
+ * adjustment.
+ */
+class ShowLine {
+  readonly #face: Face;
+  readonly #done: string[] = [];
+  #array: string[] = [];
+  #codes = "";
+  /** Distance of the next glyph to the right of its natural position. */
+  #shift = 0;
+  #rise = 0;
+
+  constructor(face: Face) {
+    this.#face = face;
+  }
+
+  show({ glyphId, advance, offsetX, offsetY }: PlacedGlyph, text: string): void {
+    const code = this.#face.encode(glyphId, text);
+    if (offsetY !== this.#rise) this.#setRise(offsetY);
+    this.#moveBy(this.#shift + offsetX);
+    this.#codes += code.toString(16).padStart(4, "0");
+    this.#shift = advance - offsetX - this.#face.widthOf(code);
+  }
+
+  /** Adds an invisible glyph with one edge at this distance right of the current point, and does not move that point. */
+  space(edge: "left" | "right", distance: number): void {
+    const glyphId = this.#face.font.nominalGlyph(0x20);
+    if (glyphId === undefined) return;
+    const width = this.#face.widthOf(this.#face.encode(glyphId, nothing));
+    this.show({ glyphId, advance: 0, offsetX: edge === "left" ? distance : distance - width, offsetY: 0 }, nothing);
+  }
+
+  /** Starts a span. The glyphs up to its end represent this text. */
+  openSpan(text: string): void {
+    this.#flush();
+    this.#done.push(`/Span<</ActualText<${utf16Hex(`\uFEFF${text}`)}>>>BDC `);
+  }
+
+  closeSpan(): void {
+    this.#flush();
+    this.#done.push("EMC ");
+  }
+
+  /**
+   * Ends the run and returns its operators. They are joined from an array, because concatenation with + would keep
+   * every part in memory. For the words of 18 hours, these parts took 100 MB.
+   */
+  end(): string {
+    this.#moveBy(this.#shift);
+    this.#shift = 0;
+    if (this.#rise !== 0) this.#setRise(0);
+    this.#flush();
+    return this.#done.join("");
+  }
+
+  #moveBy(distance: number): void {
+    if (Math.abs(distance) < 0.5) return;
+    this.#closeCodes();
+    this.#array.push(String(-Math.round(distance)));
+  }
+
+  #setRise(rise: number): void {
+    this.#flush();
+    this.#done.push(`${numeral(rise / 1000)} Ts `);
+    this.#rise = rise;
+  }
+
+  #closeCodes(): void {
+    if (this.#codes !== "") this.#array.push("<", this.#codes, ">");
+    this.#codes = "";
+  }
+
+  #flush(): void {
+    this.#closeCodes();
+    if (this.#array.length > 0) this.#done.push("[", ...this.#array, "]TJ ");
+    this.#array = [];
+  }
+}
+
+/** Formats a number for PDF: no exponent, no unnecessary digits. */
+export function numeral(value: number): string {
+  return String(Math.round(value * 10_000) / 10_000);
+}
+
+/** Encodes text as big-endian UTF-16 in hexadecimal digits. */
+export function utf16Hex(text: string): string {
+  return Buffer.from(text, "utf16le").swap16().toString("hex");
 }

@@ -1,5 +1,4 @@
-import { type PDFContext, PDFHexString, type PDFRef } from "@cantoo/pdf-lib";
-import { WrittenObject } from "./written-object.ts";
+import { type PDFContext, PDFHexString, PDFInvalidObject, type PDFRef } from "@cantoo/pdf-lib";
 
 /** Standard structure types (ISO 32000-1, 14.8.4) that are used for a transcript. */
 export type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
@@ -82,7 +81,9 @@ export class Structure {
       firstPage === undefined ? "" : `/Pg ${pages[firstPage]}`,
       element.language === undefined ? "" : `/Lang ${PDFHexString.fromText(element.language)}`,
     ];
-    this.#context.assign(element.ref, new WrittenObject(`<<${entries.join("")}>>`));
+    // The library writes the bytes of an "invalid" object as they are. For tens of thousands of elements, a dictionary of
+    // separate parts would take ten times as much memory.
+    this.#context.assign(element.ref, PDFInvalidObject.of(Buffer.from(`<<${entries.join("")}>>`)));
     for (const child of element.children) this.#write(child, pages);
   }
 }

@@ -1,4 +1,12 @@
-import { subsetterPath } from "../font-files.ts";
+import shaper from "harfbuzzjs/dist/harfbuzz.wasm" with { type: "file" };
+import subsetter from "harfbuzzjs/dist/harfbuzz-subset.wasm" with { type: "file" };
+
+/**
+ * Paths of HarfBuzz's WebAssembly modules. The package loads the shaper itself, from the folder of the bundled code. A
+ * compiled binary contains the file there because it is imported here. This requires that embedded files keep their
+ * names (Bun.build's `naming: { asset: "[name].[ext]" }`). The subsetter has no imports, so it is loaded here.
+ */
+export const harfbuzzPaths = { shaper, subsetter } as const;
 
 /** The used part of the subsetter's exports. Pointers and sizes are plain numbers. */
 interface Subsetter {
@@ -47,7 +55,7 @@ const unneededTables = [
 let loaded: Promise<Subsetter> | undefined;
 
 async function loadSubsetter(): Promise<Subsetter> {
-  const module = await WebAssembly.compile(await Bun.file(subsetterPath).arrayBuffer());
+  const module = await WebAssembly.compile(await Bun.file(harfbuzzPaths.subsetter).arrayBuffer());
   const { exports } = await WebAssembly.instantiate(module, {});
   const subsetter = exports as unknown as Subsetter;
   subsetter._initialize();

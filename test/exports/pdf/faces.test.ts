@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { facePaths, shaperPath, subsetterPath } from "../../../src/exports/font-files.ts";
 import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
+import * as fontFiles from "../../../src/exports/pdf/font-files.ts";
 import { Shaper } from "../../../src/exports/pdf/shaper.ts";
+import { harfbuzzPaths } from "../../../src/exports/pdf/subset.ts";
 import { hostileTexts, samples } from "../transcripts.ts";
 
-test("every file an export needs is there", () => {
-  const missing = [...Object.values(facePaths), shaperPath, subsetterPath].filter((path) => !existsSync(path));
+test("every font and WebAssembly module of an export exists", () => {
+  const missing = [...Object.values(fontFiles), ...Object.values(harfbuzzPaths)].filter((path) => !existsSync(path));
   expect(missing).toEqual([]);
 });
 

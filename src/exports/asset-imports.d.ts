@@ -1,8 +1,0 @@
-declare module "*.ttf" {
-  const path: string;
-  export default path;
-}
-declare module "*.wasm" {
-  const path: string;
-  export default path;
-}

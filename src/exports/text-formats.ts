@@ -1,0 +1,51 @@
+import { xmlText } from "./clean-text.ts";
+import { type Cue, toCues } from "./cues.ts";
+import { clockTime, documentDetails, documentTitle, type ExportDocument, speakerName } from "./document.ts";
+import { toTurns } from "./turns.ts";
+
+/** Writes plain text: title and details, then every turn under its time and speaker. */
+export async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
+  yield `${documentTitle(document)}\n\n`;
+  for (const { label, value } of documentDetails(document)) yield `${`${label}:`.padEnd(10)} ${value}\n`;
+  for await (const turn of toTurns(document.segments)) {
+    yield `\n[${clockTime(turn.startMilliseconds)}] ${speakerName(document, turn.speaker)}\n${turn.text}\n`;
+  }
+}
+
+/** Writes SubRip: numbered cues, times with a comma. The format has no field for speakers. */
+export async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
+  let number = 0;
+  for await (const cue of toCues(document)) {
+    yield `${++number}\n${timesOf(cue, ",")}\n${cue.lines.map(withoutMarkup).join("\n")}\n\n`;
+  }
+}
+
+/** An invisible character. A tag, entity or arrow that contains it is no longer recognized by players. */
+const wordJoiner = "\u2060";
+
+/**
+ * Inserts a word joiner into sequences that players would read as markup: `<b>`, `{\an8}`, `\N`, `&lt;` and arrows.
+ * SubRip has no escapes.
+ */
+function withoutMarkup(line: string): string {
+  return line.replace(/<(?=\S)|\{(?=\\)|\\(?=[a-zA-Z])|&(?=[#\w])|--(?=>)/g, (opening) => opening + wordJoiner);
+}
+
+/** Writes WebVTT (W3C), with the speaker of every cue as its voice. */
+export async function* writeVtt(document: ExportDocument): AsyncGenerator<string> {
+  yield "WEBVTT\n\n";
+  for await (const cue of toCues(document)) {
+    const voice = xmlText(speakerName(document, cue.speaker));
+    // Escaping `>` too keeps `-->` out of the text. A voice span that extends to the end of its cue needs no end tag.
+    yield `${timesOf(cue, ".")}\n<v ${voice}>${cue.lines.map(xmlText).join("\n")}\n\n`;
+  }
+}
+
+function timesOf({ startMilliseconds, endMilliseconds }: Cue, sign: "," | "."): string {
+  return `${timestamp(startMilliseconds, sign)} --> ${timestamp(endMilliseconds, sign)}`;
+}
+
+/** Formats a time as `HH:MM:SS.mmm`, with the separator before the milliseconds that the format requires. */
+function timestamp(milliseconds: number, sign: "," | "."): string {
+  return `${clockTime(milliseconds)}${sign}${String(milliseconds % 1000).padStart(3, "0")}`;
+}
