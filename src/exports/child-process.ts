@@ -2,7 +2,7 @@ import { open, rm } from "node:fs/promises";
 import { ownCommand } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
-import type { ExportDocument, ExportHead } from "./document.ts";
+import type { ExportDocument, ExportHead, ExportSegment } from "./document.ts";
 import type { ExportOptions } from "./export-transcript.ts";
 import type { ExportFormat } from "./formats.ts";
 
@@ -52,7 +52,7 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
   signal?.throwIfAborted();
   const file = await open(path, "wx", 0o600);
   try {
-    let lines = [JSON.stringify(head satisfies ExportHead)];
+    let lines = [jsonLine(head)];
     const flush = async () => {
       // Unlike write, appendFile continues after a partial write on a nearly full disk.
       await file.appendFile(`${lines.join("\n")}\n`);
@@ -60,7 +60,7 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
     };
     for await (const segment of segments) {
       // PDF and DOCX do not need the times of the words.
-      lines.push(JSON.stringify({ ...segment, words: [] }));
+      lines.push(jsonLine({ ...segment, words: [] }));
       if (lines.length < LINES_PER_WRITE) continue;
       await flush();
       signal?.throwIfAborted();
@@ -69,6 +69,11 @@ async function writeInput(path: string, { segments, ...head }: ExportDocument, s
   } finally {
     await file.close();
   }
+}
+
+/** Returns JSON without line separators, which JSON permits in strings but at which the child's reader ends a line. */
+function jsonLine(value: ExportHead | ExportSegment): string {
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
 async function runChild(args: readonly string[], maxBytes: number, signal: AbortSignal | undefined): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from "../../src/exports/index.ts";
 import { MachineError } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { exportedBytes, samples, segment, transcript } from "./transcripts.ts";
+import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
 
 const formats = Object.keys(exportFormats) as ExportFormat[];
 const signatures: Record<ExportFormat, string> = {
@@ -49,6 +49,12 @@ test.each([
     expect(file.content.size).toBeGreaterThan(1000);
   }
   expect(readdirSync(directory.path)).toEqual([]);
+});
+
+test.each(["pdf", "docx"] as const)("%s: hostile texts, names and titles are exported", async (format) => {
+  const texts = Object.values(hostileTexts);
+  const hostile = transcript(texts, { title: texts.join(""), name: texts.join(""), speakers: texts });
+  expect((await exportedBytes(format, hostile)).length).toBeGreaterThan(1000);
 });
 
 test("a text in a file is the same, to the byte, as its parts in memory", async () => {
