@@ -29,7 +29,6 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   engine: 30,
   http: 38,
   install: 28,
-  models: 35,
   recordings: 46,
   storage: 52,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.

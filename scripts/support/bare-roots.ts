@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { makeCacheEntry, runCommand } from "../../src/models/index.ts";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { runCommand } from "./run-command.ts";
 
 /** Debian 12 and 13. */
 const suites = ["bookworm", "trixie"];

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
-import { makeCacheEntry } from "../../src/models/index.ts";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { messageOf } from "../../src/text/index.ts";
 
 /** A browser without a screen, and the fonts that transcripts are written in. */

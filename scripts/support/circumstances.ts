@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
-import { CommandError, runCommand } from "../../src/models/index.ts";
 import { root } from "./checkout.ts";
+import { CommandError, runCommand } from "./run-command.ts";
 
 /** When, of what and on what figures were had. */
 export interface Circumstances {

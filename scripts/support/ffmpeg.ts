@@ -1,16 +1,11 @@
 import { chmod, readdir, realpath, rename } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  dropCacheEntry,
-  makeCacheEntry,
-  runCommand,
-  unpackWheel,
-  type Wheel,
-  withTemporaryFolder,
-} from "../../src/models/index.ts";
+import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
+import { runCommand } from "./run-command.ts";
+import { unpackWheel, type Wheel } from "./wheel.ts";
 
 /**
  * SHA-256 of the ffmpeg in a compiled program, by Node's name of the architecture: BtbN's static builds from the wheels

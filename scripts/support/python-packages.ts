@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makeCacheEntry, runCommand } from "../../src/models/index.ts";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { runCommand } from "./run-command.ts";
 
 /** What a script needs of Python, and what it is brought with. */
 export interface PythonPackages {

@@ -1,14 +1,9 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  dropCacheEntry,
-  makeCacheEntry,
-  unpackWheel,
-  type Wheel,
-  withTemporaryFolder,
-} from "../../src/models/index.ts";
+import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "./checkout.ts";
+import { unpackWheel, type Wheel } from "./wheel.ts";
 
 /** MIT; carries a real telephone talk of two women with its turns and its transcript. */
 const PYANNOTE: Wheel = {

@@ -1,11 +1,11 @@
 // The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path, and `here`
 // to compile only what the devices of this machine need.
-import { sweepTemporaryFolders } from "../../src/models/index.ts";
+import { sweepTemporaryFolders } from "../../src/models/cache-entry.ts";
 import { isGpuWithinReach } from "../../src/speech/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, type SetupContext } from "./checkout.ts";
 import { setUpFfmpeg } from "./ffmpeg.ts";
-import { setUpModels } from "./models.ts";
+import { setUpModels } from "./models/index.ts";
 import { setUpSamples } from "./samples.ts";
 
 const [cacheRoot, devices] = process.argv.slice(2);

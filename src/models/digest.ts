@@ -1,6 +1,4 @@
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { digestFile } from "../program/index.ts";
 import { type ModelEntry, sizeFits } from "./catalogue.ts";
 
 /** A published digest, in lower-case hexadecimal. */
@@ -60,13 +58,4 @@ export function isPublished(entry: ModelEntry, digests: FileDigests): boolean {
     sizeFits(entry, digests.sizeBytes) &&
     publishedDigests(entry).some(({ algorithm, hex }) => digests[algorithm] === hex)
   );
-}
-
-/** Returns the published digest that the file matches; `undefined` if it matches none, or has a different size. */
-export async function matchingDigest(entry: ModelEntry, path: string): Promise<Digest | undefined> {
-  if (!sizeFits(entry, (await stat(path)).size)) return undefined;
-  for (const digest of publishedDigests(entry)) {
-    if ((await digestFile(path, digest.algorithm)) === digest.hex) return digest;
-  }
-  return undefined;
 }

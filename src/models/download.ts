@@ -6,8 +6,6 @@ import { messageOf } from "../text/index.ts";
 import { requireSpace } from "./disk-space.ts";
 import { LibraryError } from "./library-error.ts";
 
-/** Maximum time until a server's first response; after that, the caller tries its next source. */
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Maximum time without received data during a download. */
 const STALL_TIMEOUT_MS = 30_000;
 /** Number of consecutive failures after which a download fails: while no data is stored, and after that. */
@@ -25,18 +23,6 @@ export interface DownloadOptions {
   readonly onProgress?: (received: number, total: number | null) => void;
   /** Waits before a retry; the delay depends on the number of consecutive failures. */
   readonly pause?: (failures: number) => Promise<void>;
-}
-
-/**
- * Checks that a server is reachable. Any response counts, including redirects.
- * @throws {Error} when the server does not answer a HEAD request within five seconds
- */
-export async function requireAnswer(url: string): Promise<void> {
-  try {
-    await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
-  } catch (error) {
-    throw new Error(`${new URL(url).hostname} can't be reached (${messageOf(error)})`);
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { messageOf } from "../text/index.ts";
 import { builtInSpeechModel } from "./built-in.ts";
-import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
+import { findModel, type ModelEntry } from "./catalogue.ts";
 import { type FileDigests, isPublished, publishedDigests } from "./digest.ts";
 import type { InstalledModel, ModelLibrary } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
@@ -66,7 +66,7 @@ export async function takeIn(
 
 /** Refuses an id of the catalogue for an unknown file: a damaged or different file must not pass as the published. */
 function refuseCataloguedName(name: string, catalogue: readonly ModelEntry[]): void {
-  const claimed = findModelOrNull(catalogue, name);
+  const claimed = findModel(catalogue, name);
   if (claimed === null) return;
   const [digest] = publishedDigests(claimed);
   throw new LibraryError(

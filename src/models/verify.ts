@@ -1,4 +1,4 @@
-import { findModelOrNull, type ModelEntry } from "./catalogue.ts";
+import { findModel, type ModelEntry } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digest.ts";
 import type { InstalledModel } from "./library.ts";
 
@@ -14,7 +14,7 @@ export async function verifyInstalled(
   const digests = await digestsOf(model.path, (done) => onProgress(done, model.sizeBytes));
   if (digests.sizeBytes !== model.sizeBytes) return `it has ${digests.sizeBytes} bytes, not ${model.sizeBytes}`;
   if (digests.sha256 !== model.sha256) return `its SHA-256 is ${digests.sha256}, not ${model.sha256}`;
-  const entry = findModelOrNull(catalogue, model.id);
+  const entry = findModel(catalogue, model.id);
   if (entry !== null && !isPublished(entry, digests)) return "it has none of the digests that were published for it";
   return null;
 }

@@ -1,6 +1,6 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import { makeCacheEntry } from "../../../src/models/index.ts";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import { digestFile } from "../../../src/program/index.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { runCommand } from "../../../src/models/index.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -10,6 +9,7 @@ import {
   programVersion,
 } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
+import { runCommand } from "../run-command.ts";
 import { ffmpegNotice } from "./ffmpeg-notice.ts";
 import { askFfmpeg, type FfmpegReport } from "./ffmpeg-report.ts";
 import { packageNotices } from "./package-notices.ts";

@@ -1,4 +1,4 @@
-import { runCommand } from "../../../src/models/index.ts";
+import { runCommand } from "../run-command.ts";
 
 /** An ffmpeg's own report about itself; null when it is not available. */
 export interface FfmpegReport {

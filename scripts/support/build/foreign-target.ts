@@ -2,10 +2,10 @@ import { basename, dirname, join } from "node:path";
 import { targetMachine } from "../../../native/build.ts";
 import { buildConfine } from "../../../native/build-confine.ts";
 import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
-import { runCommand } from "../../../src/models/index.ts";
 import { type ProgramFiles, programFiles } from "../../../src/program/index.ts";
 import { root, type SetupContext } from "../checkout.ts";
 import { fetchedFfmpeg } from "../ffmpeg.ts";
+import { runCommand } from "../run-command.ts";
 import { type FfmpegReport, readFfmpeg } from "./ffmpeg-report.ts";
 
 /** What the program is made of where it is built for another kind of machine than this one. */

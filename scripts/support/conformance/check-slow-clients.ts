@@ -1,7 +1,7 @@
 import { createLink } from "../../../src/console/index.ts";
-import { CommandError, runCommand } from "../../../src/models/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
 import { TestServer } from "../../../test/support/server.ts";
+import { CommandError, runCommand } from "../run-command.ts";
 import type { ConformanceOutcome } from "./check-conformance.ts";
 
 /** Connections of each slowhttptest; those of one mode run at the same time. */

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { CommandError } from "../../../src/models/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { softwareGpu } from "../../../test/support/software-gpu.ts";
 import { circumstances } from "../circumstances.ts";
+import { CommandError } from "../run-command.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { type Difference, differenceOf, type HeardTwice, shareOfEqual } from "./compare-devices.ts";
 import { readCorpus } from "./corpus.ts";

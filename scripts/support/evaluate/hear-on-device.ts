@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CommandError } from "../../../src/models/index.ts";
+import { CommandError } from "../run-command.ts";
 import type { Reference } from "./corpus.ts";
 import { Appliance, textOf } from "./hypotheses.ts";
 import { warmUp } from "./warm-up.ts";

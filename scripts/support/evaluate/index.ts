@@ -1,6 +1,6 @@
-import { CommandError } from "../../../src/models/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { circumstances } from "../circumstances.ts";
+import { CommandError } from "../run-command.ts";
 import { type Aspect, aspects, choose, collect } from "./collect.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { CommandError } from "../../../src/models/index.ts";
+import { CommandError } from "../run-command.ts";
 
 const textsSchema = Type.Object({
   /** Commit, and what computes beside the CPU. */

@@ -1,5 +1,5 @@
-import { runCommand } from "../../../src/models/index.ts";
 import { ffmpegPath } from "../../../test/support/checkout.ts";
+import { runCommand } from "../run-command.ts";
 
 /** A sound that ffmpeg makes: its description and its length. */
 export interface Sound {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { runCommand } from "../../../src/models/index.ts";
 import { installPythonPackages } from "../python-packages.ts";
+import { runCommand } from "../run-command.ts";
 
 /**
  * Runs a script that writes an ONNX graph, with what it needs of Python and graph.py beside its own modules.

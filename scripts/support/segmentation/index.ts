@@ -2,9 +2,9 @@
 // bun scripts/support/segmentation/index.ts PUBLISHED-MODEL
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { runCommand } from "../../../src/models/index.ts";
 import { root } from "../checkout.ts";
 import { runGraphScript } from "../onnx/index.ts";
+import { runCommand } from "../run-command.ts";
 
 /** SHA-256 of the export in float32. */
 const publishedDigest = "dc2bc49ca41f26ea1f1be92f95f4dc7dd9736ffc00494c2e4af1f95b973a2582";

@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { makeCacheEntry, runCommand } from "../../../src/models/index.ts";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import { root } from "../checkout.ts";
+import { runCommand } from "../run-command.ts";
 
 const suites = ["bookworm", "trixie"];
 const timeoutMs = 10 * 60_000;

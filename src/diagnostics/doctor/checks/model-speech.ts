@@ -1,11 +1,5 @@
 import { existsSync } from "node:fs";
-import {
-  findModelOrNull,
-  ModelLibrary,
-  productCatalogue,
-  verifyBuiltIn,
-  verifyInstalled,
-} from "../../../models/index.ts";
+import { findModel, ModelLibrary, productCatalogue, verifyBuiltIn, verifyInstalled } from "../../../models/index.ts";
 import { readModelLanguages, validateModelFile } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
@@ -47,6 +41,6 @@ async function damageOf({ paths }: CheckContext, id: string, path: string): Prom
   const catalogue = productCatalogue();
   const installed = new ModelLibrary(paths.models).find(id);
   if (installed?.path === path) return await verifyInstalled(installed, catalogue, () => {});
-  const entry = findModelOrNull(catalogue, id);
+  const entry = findModel(catalogue, id);
   return entry === null ? undefined : await verifyBuiltIn(entry, path, () => {});
 }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { assembleOnnx, ConversionError } from "../../../src/models/index.ts";
+import { assembleOnnx } from "../../../scripts/support/models/assemble-onnx.ts";
+import { ConversionError } from "../../../src/models/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** y = x · w, whose w [300] is not in it. By onnx.proto. */
+/** Encodes the ONNX model y = x · w without the weights w [300], by onnx.proto. */
 function graphWithoutWeights(): Uint8Array {
   const dimension = (value: number) => field(1, field(1, varint(value), 0));
   const tensorNamed = (name: string) =>
@@ -40,7 +41,7 @@ const weights = Float32Array.from({ length: 300 }, (_, place) => Math.fround(0.1
 
 beforeAll(async () => {
   await Bun.write(at("graph.onnx"), graphWithoutWeights());
-  // Seven bytes first: weights lie anywhere.
+  // Seven bytes come first, because weights need no alignment.
   await Bun.write(at("weights.bin"), Buffer.concat([Buffer.alloc(7, 1), new Uint8Array(weights.buffer)]));
 });
 afterAll(() => directory[Symbol.dispose]());
@@ -52,8 +53,8 @@ async function assemble(tensors: unknown, output: string): Promise<string> {
   return at(output);
 }
 
-describe("a graph and its weights, put together", () => {
-  test("are a model that computes with the very weights", async () => {
+describe("a graph and its weights, assembled", () => {
+  test("are a model that computes with exactly these weights", async () => {
     const path = await assemble([{ name: "w", offset: 7, dims: [300] }], "whole.onnx");
     const { InferenceSession, Tensor } = await import("onnxruntime-node");
     const session = await InferenceSession.create(path);
@@ -62,12 +63,12 @@ describe("a graph and its weights, put together", () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ["a tensor that reaches past the weights' end", [{ name: "w", offset: 8, dims: [300] }], /ends too early/],
-    ["a tensor that begins behind them", [{ name: "w", offset: 1e9, dims: [1] }], /ends too early/],
+    ["a tensor that reaches past the end of the weights", [{ name: "w", offset: 8, dims: [300] }], /ends too early/],
+    ["a tensor that begins after their end", [{ name: "w", offset: 1e9, dims: [1] }], /ends too early/],
     ["a tensor without dimensions", [{ name: "w", offset: 0, dims: [] }], /no list of tensors/],
     ["dimensions below one", [{ name: "w", offset: 0, dims: [-1] }], /no list of tensors/],
     ["no tensor", [], /no list of tensors/],
-    ["something else than a list", { name: "w" }, /no list of tensors/],
+    ["an object instead of a list", { name: "w" }, /no list of tensors/],
   ])("are refused with %s", async (_, tensors, reason) => {
     const attempt = assemble(tensors, "refused.onnx");
     await expect(attempt).rejects.toThrow(ConversionError);
@@ -77,7 +78,7 @@ describe("a graph and its weights, put together", () => {
       .catch(() => {});
   });
 
-  test("never replace a file that is there", async () => {
+  test("never replace an existing file", async () => {
     await Bun.write(at("there.onnx"), "mine");
     await expect(assemble([{ name: "w", offset: 7, dims: [300] }], "there.onnx")).rejects.toThrow(/EEXIST/);
     expect(existsSync(at("there.onnx"))).toBe(true);

