@@ -11,22 +11,22 @@ export {
 export { type Auditor, audit, readAudit } from "./audit.ts";
 export { deleteAccount } from "./delete-account.ts";
 export { AccountsError } from "./errors.ts";
+export { KeyUsage } from "./key-usage.ts";
 export {
   type ApiKey,
+  activeKey,
   authenticate,
   createKey,
-  keyInForce,
   listKeys,
   type NewKey,
   requireKey,
   revokeKey,
   rotateKey,
 } from "./keys.ts";
-export { LastUse } from "./last-use.ts";
 export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
 export { parseScopes, type Scope, scopes } from "./scopes.ts";
 export { createWindows, Usage, type WindowState } from "./usage.ts";
-export { setVocabulary, tidyVocabulary } from "./vocabulary.ts";
+export { normalizeVocabulary, setVocabulary } from "./vocabulary.ts";
 export {
   createWorkspace,
   deleteWorkspace,

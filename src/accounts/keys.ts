@@ -104,7 +104,7 @@ export function rotateKey(
 ): { key: ApiKey; secret: string; old: ApiKey } {
   const rotate = () => {
     const old = requireKey(store, id);
-    if (!isInForce(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
+    if (!isActive(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
     if (old.replacedBy !== null) throw new AccountsError(`key ${id} was rotated already; rotate ${old.replacedBy}`);
     const secret = formatKey(randomBytes(32));
     const row = store
@@ -137,17 +137,17 @@ export function authenticate(store: Store, secret: string, now: number): ApiKey 
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.hash, hash)).get();
   if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return null;
   const key = toKey(row);
-  return isInForce(key, now) ? key : null;
+  return isActive(key, now) ? key : null;
 }
 
 /** Returns the key with the given id; null when it is revoked, expired or deleted. */
-export function keyInForce(store: Store, id: string, now: number): ApiKey | null {
+export function activeKey(store: Store, id: string, now: number): ApiKey | null {
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
   const key = row === undefined ? null : toKey(row);
-  return key !== null && isInForce(key, now) ? key : null;
+  return key !== null && isActive(key, now) ? key : null;
 }
 
-function isInForce({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
+function isActive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 

@@ -18,7 +18,7 @@ const refused = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\
  * with a separator.
  * @throws {AccountsError} when the text has no letters or digits, has control characters, or is too long
  */
-export function tidyVocabulary(text: string): string {
+export function normalizeVocabulary(text: string): string {
   if (refused.test(text)) {
     throw new AccountsError("a vocabulary is plain text; this one has control characters in it, or what is no text");
   }

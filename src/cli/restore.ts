@@ -6,7 +6,7 @@ import {
   DataDirectoryInUseError,
   DataPaths,
   databaseFacts,
-  inTheWayOfRestore,
+  entryBlockingRestore,
   restoreBackup,
 } from "../storage/index.ts";
 import { count } from "../text/index.ts";
@@ -45,7 +45,7 @@ export function restoreCommand(): Command {
 }
 
 function requireEmpty(paths: DataPaths): void {
-  const found = inTheWayOfRestore(paths);
+  const found = entryBlockingRestore(paths);
   if (found === null) return;
   throw new CommandError(
     `${paths.root} is not empty: it holds ${printable(found)}; name an empty one with --data-dir, or say --replace to put the backup in its place`,

@@ -1,8 +1,8 @@
-import { speakerLabel, type WholeSegment } from "../recordings/index.ts";
+import { type SegmentWithWords, speakerLabel } from "../recordings/index.ts";
 import type { Segment, Word } from "./contract/transcript.ts";
 
 /** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
-export function showSegment({ words, text, ...segment }: WholeSegment): Segment {
+export function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
   let reached = 0;
   return {
     index: segment.index,

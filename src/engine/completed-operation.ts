@@ -1,4 +1,4 @@
-import { BLOCK_SECONDS, blockCount, heardSeconds, SAMPLE_RATE, type WorkArea } from "../timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, chunkAudioSeconds, SAMPLE_RATE, type WorkArea } from "../timeline/index.ts";
 import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
@@ -28,11 +28,11 @@ const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
   detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   planChunks: { step: "detect", by: "cpu", audioSeconds: none },
-  detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => heardSeconds(chunk) },
+  detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
   transcribe: {
     step: "transcribe",
     by: "recognizer",
-    audioSeconds: ({ chunk }) => heardSeconds(chunk),
+    audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk),
   },
   embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   clusterSpeakers: { step: "diarize", by: "cpu", audioSeconds: none },

@@ -1,4 +1,4 @@
-import { type Recording, readWholeSegments, speakerLabel, speakersOf } from "../recordings/index.ts";
+import { allSegmentsWithWords, type Recording, speakerLabel, speakersOf } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
 import type { ExportDocument } from "./document.ts";
 
@@ -18,6 +18,6 @@ export function recordingDocument(
     durationSeconds: recording.durationSeconds ?? 0,
     language: recording.language,
     speakers: speakersOf(store, recording.id).map((speaker) => names.get(speaker) ?? speakerLabel(speaker)),
-    segments: readWholeSegments(store, recording.id),
+    segments: allSegmentsWithWords(store, recording.id),
   };
 }

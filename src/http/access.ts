@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import {
   type Account,
+  activeKey,
   authenticate,
   getAccount,
-  keyInForce,
-  type LastUse,
+  type KeyUsage,
   parseAccountLimits,
   type Scope,
 } from "../accounts/index.ts";
@@ -21,7 +21,7 @@ export const basePath = "/api/public/v1";
 
 export interface AccessOptions {
   readonly store: Store;
-  readonly lastUse: LastUse;
+  readonly lastUse: KeyUsage;
   readonly limits: () => Settings["limits"];
   readonly now: () => number;
 }
@@ -70,7 +70,7 @@ export function access(options: AccessOptions) {
     const context = contextOf(request);
     const caller = authenticated(request.headers.get("authorization"), context);
     context.caller = caller;
-    options.lastUse.note(caller.key.id, options.now());
+    options.lastUse.record(caller.key.id, options.now());
     checkStanding(caller.account, options.now(), context.origin);
     checkRate(caller, context);
   });
@@ -81,7 +81,7 @@ export function access(options: AccessOptions) {
  * @throws 401 when the key was revoked or has expired since, 403 when its account may no longer use the API
  */
 export function requireAccess(store: Store, keyId: string, now: number, origin: string): void {
-  const key = keyInForce(store, keyId, now);
+  const key = activeKey(store, keyId, now);
   const account = key === null ? null : getAccount(store, key.accountId);
   if (account === null) throw invalidKey();
   checkStanding(account, now, origin);

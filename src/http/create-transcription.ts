@@ -3,14 +3,14 @@ import { type Account, type AccountLimits, createWindows, parseAccountLimits, ty
 import type { Settings } from "../config/index.ts";
 import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
 import {
-  type KeptAnswers,
   newRecordingId,
   type Recording,
   type RecordingQueue,
   type Recordings,
+  type StoredAnswers,
 } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import { type DataDirectory, type DiskRoom, type Store, syncDirectoryNow } from "../storage/index.ts";
+import { type DataDirectory, type DiskSpace, type Store, syncDirectoryNow } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { basePath, requireAccess } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
@@ -34,11 +34,11 @@ import { type UploadPlace, UploadPlaces } from "./upload-places.ts";
 export interface CreateServices {
   readonly store: Store;
   readonly recordings: Recordings;
-  readonly answers: KeptAnswers;
+  readonly answers: StoredAnswers;
   readonly usage: Usage;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
-  readonly room: DiskRoom;
+  readonly diskSpace: DiskSpace;
   /** Returns the speech model in use and its languages. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
   /** Probes a stored file; see probeRecording. */
@@ -97,7 +97,7 @@ export class TranscriptionCreator {
   constructor(services: CreateServices) {
     this.#services = services;
     this.#places = new UploadPlaces(services.recordings);
-    this.#space = new UploadSpace(services.room);
+    this.#space = new UploadSpace(services.diskSpace);
     this.#idempotency = new Idempotency(services.answers, services.now);
   }
 
@@ -289,7 +289,7 @@ export class TranscriptionCreator {
     { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
     accountId: string,
   ): Promise<void> {
-    const { probe, room } = this.#services;
+    const { probe, diskSpace } = this.#services;
     const limits = this.#services.limits();
     const probed = await this.#looks
       .take(accountId, () => probe(path))
@@ -306,10 +306,10 @@ export class TranscriptionCreator {
     }
     const soundBytes = roomToDecode(probed, sizeBytes, limits.recording_seconds);
     const workBytes = soundBytes + roomForResults(soundBytes);
-    if (sizeBytes + workBytes > room.mostBytes("work")) {
+    if (sizeBytes + workBytes > diskSpace.capacityBytes("work")) {
       throw new ApiError("file_too_large", "The recording takes more room to work on than this server's disk has.");
     }
-    if (room.lack(workBytes, "intake") !== null) {
+    if (diskSpace.shortage(workBytes, "intake") !== null) {
       throw noRoom("There is no room to work on this recording now.");
     }
   }

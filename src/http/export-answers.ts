@@ -9,7 +9,7 @@ import {
   recordingDocument,
 } from "../exports/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
-import type { DataDirectory, DiskRoom, Store } from "../storage/index.ts";
+import type { DataDirectory, DiskSpace, Store } from "../storage/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
@@ -19,7 +19,7 @@ export interface ExportServices {
   readonly store: Store;
   readonly recordings: Pick<Recordings, "get">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
-  readonly room: Pick<DiskRoom, "claim">;
+  readonly diskSpace: Pick<DiskSpace, "reserve">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -115,12 +115,12 @@ export class ExportAnswers {
   }
 
   #make({ owner, recording, format, speakerNames }: ExportRequest, signal: AbortSignal): Promise<MadeExport> {
-    const { store, dataDirectory, room } = this.#services;
+    const { store, dataDirectory, diskSpace } = this.#services;
     const queue = format === "pdf" || format === "docx" ? this.#documents : this.#texts;
     const make = () =>
       exportTranscript(format, recordingDocument(store, recording, speakerNames), {
         path: join(dataDirectory.incoming, `export-${randomUUID()}`),
-        reserve: () => room.claim(RESERVED_BYTES, "work"),
+        reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
         signal,
       });
     return queue.run(owner, make, signal);

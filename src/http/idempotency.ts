@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AnswerScope, KeptAnswer, KeptAnswers } from "../recordings/index.ts";
+import type { IdempotencyScope, StoredAnswer, StoredAnswers } from "../recordings/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
 
 /** Allowed form of an Idempotency-Key: visible ASCII. */
@@ -8,8 +8,8 @@ export const idempotencyKeyShape = /^[!-~]{1,255}$/;
 /** The Idempotency-Key of a create, from its first byte to its answer. Without a key, nothing is stored or compared. */
 export interface IdempotentCreate extends Disposable {
   /** The previous answer, if there was one within the last 24 hours. */
-  readonly known: KeptAnswer | null;
-  readonly scope: AnswerScope | null;
+  readonly known: StoredAnswer | null;
+  readonly scope: IdempotencyScope | null;
 }
 
 /** A create whose answer is not stored: it has no Idempotency-Key, or the operator sends it. */
@@ -23,12 +23,12 @@ interface Creating {
 
 /** Ensures that a create with an Idempotency-Key is executed once, however often it is sent. */
 export class Idempotency {
-  readonly #answers: KeptAnswers;
+  readonly #answers: StoredAnswers;
   readonly #now: () => number;
   /** Keys whose first request is still unanswered. Held in memory: a crash before the answer releases the key. */
   readonly #inProgress = new Set<string>();
 
-  constructor(answers: KeptAnswers, now: () => number) {
+  constructor(answers: StoredAnswers, now: () => number) {
     this.#answers = answers;
     this.#now = now;
   }
@@ -67,7 +67,7 @@ export class Idempotency {
  * Returns the first answer again, byte for byte.
  * @throws 409 when the body differs, 404 when the recording was deleted since
  */
-export function replay(known: KeptAnswer, fingerprint: string, location: (recordingId: string) => string): Response {
+export function replay(known: StoredAnswer, fingerprint: string, location: (recordingId: string) => string): Response {
   if (known.fingerprint !== fingerprint) {
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another body before; use a new one.");
   }

@@ -41,7 +41,7 @@ export class Supervisor {
   /** Reports that the server stops; watchdog messages continue until it has stopped. */
   stopping(): void {
     this.#stopping = true;
-    this.#send(["STOPPING=1", "STATUS=Stopping; what runs is parked at its next checkpoint."]);
+    this.#send(["STOPPING=1", "STATUS=Stopping; what runs is suspended at its next checkpoint."]);
   }
 
   #tell(read: ReadStanding): void {

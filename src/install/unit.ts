@@ -33,7 +33,7 @@ User=${user}
 ${deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join("")}${stateLines(dataDirectory)}
 UMask=0077
 
-# Starting may migrate a large database; stopping parks what runs.
+# Starting may migrate a large database; stopping suspends what runs.
 TimeoutStartSec=600
 TimeoutStopSec=30
 # Silent for so long, the server hangs; a core or a native stack would tell nothing about why.

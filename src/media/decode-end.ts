@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { MachineError, writeTrial } from "../storage/index.ts";
+import { MachineError, probeWriting } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { EXIT_OUT_OF_MEMORY } from "./ffmpeg-input.ts";
 import { MediaError } from "./media-error.ts";
@@ -29,7 +29,7 @@ export async function checkEnd(end: FfmpegEnd, sampleCount: number, outputPath: 
     ({ errno, words }) => end.exitCode === 256 - errno || end.messages.includes(`: ${words}\n`),
   );
   if (blamed !== undefined) {
-    const trouble = await writeTrial(dirname(outputPath));
+    const trouble = await probeWriting(dirname(outputPath));
     if (trouble === null) return blamed.words;
     const code = "code" in trouble && typeof trouble.code === "string" ? trouble.code : "";
     const cause = new MachineError(code, messageOf(trouble));

@@ -1,4 +1,4 @@
-import type { RoomClaim } from "../storage/index.ts";
+import type { Reservation } from "../storage/index.ts";
 import { size } from "../text/index.ts";
 import { type DecodePlan, decodeRun, lineReader } from "./decode-plan.ts";
 import { MediaError } from "./media-error.ts";
@@ -17,7 +17,7 @@ export interface DecodeRoom {
    * Reserves disk space before anything is written.
    * @throws {MachineError} when there is not enough free space now
    */
-  claim(bytes: number): Pick<RoomClaim, "written">;
+  claim(bytes: number): Pick<Reservation, "written">;
 }
 
 /** The disk space that a decode needs: the estimate from the header, or the measured size when it is known. */
@@ -38,7 +38,7 @@ export class NeededRoom {
    * @throws {MachineError} when there is not enough free space now
    * @throws {MediaError} `disk_full` when there can never be enough space
    */
-  async claim(): Promise<Pick<RoomClaim, "written">> {
+  async claim(): Promise<Pick<Reservation, "written">> {
     if (!this.#room.couldHold(this.#bytes) && this.#room.measured === null) await this.#measure(0);
     if (!this.#room.couldHold(this.#bytes)) {
       throw new MediaError("disk_full", `its sound takes ${size(this.#bytes)}, more than the whole disk could hold`);

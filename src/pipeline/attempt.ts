@@ -15,7 +15,7 @@ import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
 
 /**
- * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is parked because the
+ * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is suspended because the
  * signal was aborted while it is open, or waits because the machine cannot work now.
  * @param work the attempt; resolves with null when a command has ended the recording
  * @throws errors that neither the recording nor the machine caused
@@ -63,8 +63,8 @@ async function run(
     const left = recordings.get(id);
     const milliseconds = now() - startedAt;
     if (signal.aborted && left !== null && isOpen(left.status)) {
-      log.info({ event: "recording.parked", recordingId: id, milliseconds });
-      metrics.recordings.parked(milliseconds / 1000);
+      log.info({ event: "recording.suspended", recordingId: id, milliseconds });
+      metrics.recordings.suspended(milliseconds / 1000);
       return { waitsFor: "slot" };
     }
     const trouble = services.waitsForMachine ? machineTrouble(error) : null;
@@ -114,9 +114,9 @@ function eventOf({ recordings, now }: PipelineServices, id: string, startedAt: n
  * Deleting a recording removes its files, but not files written after the deletion; this function removes them.
  */
 async function cleanUp(services: PipelineServices, id: string): Promise<void> {
-  const { recordings, dataDirectory, workRoom, dropsAudio } = services;
+  const { recordings, dataDirectory, workReservations, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();
-  workRoom.ended(id);
+  workReservations.ended(id);
   if (dropsAudio() || recordings.get(id) === null) await dataDirectory.filesOf(id).removeAll();
   await removeWork(recordings, id);
 }

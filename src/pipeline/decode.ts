@@ -11,7 +11,7 @@ import {
   soundDigest,
 } from "../media/index.ts";
 import type { Checkpoints } from "../recordings/index.ts";
-import type { WorkRoom } from "../storage/index.ts";
+import type { WorkReservations } from "../storage/index.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
@@ -36,7 +36,7 @@ const minSeconds = 0.5;
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
-  readonly room: WorkRoom;
+  readonly room: WorkReservations;
   /** Called with the container's length before decoding starts; an error that it throws ends the step. */
   readonly onProbed: (declaredSeconds: number | null) => void;
 }
@@ -70,7 +70,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     onProgress: context.progress,
     signal: context.signal,
   }).catch((error: unknown) => {
-    options.room.giveBack(context.recording.id);
+    options.room.release(context.recording.id);
     throw error instanceof MediaError ? failureOf(error) : error;
   });
   if (damaged) {
@@ -94,15 +94,15 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   return tracksOf(paths, sampleCount);
 }
 
-function roomOf({ recording, files, checkpoints }: StepContext, room: WorkRoom): DecodeRoom {
+function roomOf({ recording, files, checkpoints }: StepContext, room: WorkReservations): DecodeRoom {
   // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
   const uploadBytes = lstatSync(files.upload, { throwIfNoEntry: false })?.size ?? 0;
   return {
     measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
     keepMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),
-    couldHold: (bytes) => room.couldHold(uploadBytes + bytes + roomForResults(bytes)),
+    couldHold: (bytes) => room.couldFit(uploadBytes + bytes + roomForResults(bytes)),
     claim(bytes) {
-      room.promise(recording.id, bytes + roomForResults(bytes));
+      room.reserve(recording.id, bytes + roomForResults(bytes));
       return { written: (count) => room.written(recording.id, count) };
     },
   };
@@ -113,7 +113,7 @@ function roomOf({ recording, files, checkpoints }: StepContext, room: WorkRoom):
  * for space.
  * @returns false if the recording is not decoded yet
  */
-export function keepRoomOfDecoded(checkpoints: Checkpoints, recordingId: string, room: WorkRoom): boolean {
+export function reserveForDecoded(checkpoints: Checkpoints, recordingId: string, room: WorkReservations): boolean {
   const finished = checkpoints.read("decode", 0, decodedSchema);
   if (finished === null) return false;
   keepRoom(recordingId, room, finished);
@@ -121,9 +121,9 @@ export function keepRoomOfDecoded(checkpoints: Checkpoints, recordingId: string,
 }
 
 /** Reserves disk space for the results of a recording whose decoded audio is already stored. */
-function keepRoom(recordingId: string, room: WorkRoom, { sampleCount, tracks = 1 }: Decoded): void {
+function keepRoom(recordingId: string, room: WorkReservations, { sampleCount, tracks = 1 }: Decoded): void {
   const soundBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
-  room.grant(recordingId, roomForResults(soundBytes), soundBytes);
+  room.reserveAnyway(recordingId, roomForResults(soundBytes), soundBytes);
 }
 
 /** Maps a file without decodable audio to `no_speech`, and every other fault to an internal failure. */

@@ -1,6 +1,6 @@
 import { type AllowList, FetchError, fetchRecording } from "../media/index.ts";
 import { isOpen, type Outcome } from "../recordings/index.ts";
-import type { RoomClaim } from "../storage/index.ts";
+import type { Reservation } from "../storage/index.ts";
 import { attempt } from "./attempt.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure } from "./step.ts";
@@ -18,7 +18,7 @@ export interface FetchOptions {
    * arrive.
    * @throws {MachineError} if there is not enough disk space
    */
-  readonly claimRoom: (announcedBytes: number) => RoomClaim;
+  readonly reserveSpace: (announcedBytes: number) => Reservation;
 }
 
 /**

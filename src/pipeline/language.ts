@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
-import { type Chunk, heardPieces, heardSeconds, partOfChunk } from "../timeline/index.ts";
+import { type Chunk, chunkAudioSeconds, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
@@ -76,13 +76,13 @@ export async function partsByLanguage(
 ): Promise<SpeechPart[]> {
   if (!isMixed) return [{ chunk, language }];
   const parts: { -readonly [K in keyof SpeechPart]: SpeechPart[K] }[] = [];
-  for (const piece of heardPieces(chunk)) {
-    const part = partOfChunk(chunk, piece);
-    const isLong = heardSeconds(part) >= sureSeconds;
+  for (const piece of transcribedSpans(chunk)) {
+    const part = clipChunk(chunk, piece);
+    const isLong = chunkAudioSeconds(part) >= sureSeconds;
     const code = isLong ? anotherIn(part, await ask(context, { area, chunk: part }, model), language) : null;
     const spoken = model.languages.find(({ modelCode }) => modelCode === code) ?? language;
     const last = parts.at(-1);
-    if (last?.language === spoken) last.chunk = partOfChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
+    if (last?.language === spoken) last.chunk = clipChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
     else parts.push({ chunk: part, language: spoken });
   }
   return parts;
@@ -118,5 +118,5 @@ async function ask(
  * language.
  */
 function anotherIn(chunk: Chunk, probabilities: Probabilities, { modelCode }: Language): string | null {
-  return heardSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, modelCode);
+  return chunkAudioSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, modelCode);
 }

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Checkpoints } from "../recordings/index.ts";
-import { type MachineTrouble, writeTrial } from "../storage/index.ts";
+import { type MachineTrouble, probeWriting } from "../storage/index.ts";
 import type { PipelineServices } from "./services.ts";
 
 /** Number of unexplained failures without progress in between; `parts` is the number of finished parts at that time. */
@@ -18,8 +18,9 @@ const mostDoubts = 8;
  * fails unless it makes progress.
  */
 export async function mayWait(services: PipelineServices, id: string, trouble: MachineTrouble): Promise<boolean> {
-  const { store, dataDirectory, workRoom } = services;
-  if (trouble.isSure || workRoom.isShort() || (await writeTrial(dataDirectory.work)) !== null) return true;
+  const { store, dataDirectory, workReservations } = services;
+  if (trouble.isConfirmed || workReservations.isDiskFull() || (await probeWriting(dataDirectory.work)) !== null)
+    return true;
   const checkpoints = new Checkpoints(store, id);
   const parts = checkpoints.countExcept(["doubts", "tries"]);
   const before = checkpoints.read("doubts", 0, doubtsSchema);

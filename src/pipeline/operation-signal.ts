@@ -1,6 +1,6 @@
-import { ParkingError } from "../recordings/index.ts";
+import { SuspendError } from "../recordings/index.ts";
 
-/** The abort signal of one operation. When the recording is parked, it is aborted only after the grace time. */
+/** The abort signal of one operation. When the recording is suspended, it is aborted only after the grace time. */
 export interface OperationSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Notifies that the worker has started the operation; before that, no work can be lost. */
@@ -19,9 +19,9 @@ export function operationSignal(recordingSignal: AbortSignal): OperationSignal {
   const end = () => controller.abort(recordingSignal.reason);
   const abort = () => {
     const reason: unknown = recordingSignal.reason;
-    if (!hasBegun || !(reason instanceof ParkingError) || reason.graceMilliseconds === 0) return end();
+    if (!hasBegun || !(reason instanceof SuspendError) || reason.graceMilliseconds === 0) return end();
     timer = setTimeout(end, reason.graceMilliseconds);
-    hurry = reason.hurry;
+    hurry = reason.graceEnded;
     if (hurry.aborted) end();
     else hurry.addEventListener("abort", end, { once: true });
   };

@@ -10,7 +10,7 @@ import { transcript } from "./transcript.ts";
 
 /**
  * Processes a recording whose file is stored, from its last checkpoint: decode → detect → transcribe → diarize →
- * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is parked. If the
+ * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is suspended. If the
  * disk is full, or the machine cannot work for another reason, it waits and is retried.
  * @throws errors that neither the recording nor the machine caused
  */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as passed } from "node:timers/promises";
 import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
-import { type Checkpoints, ParkingError } from "../recordings/index.ts";
+import { type Checkpoints, SuspendError } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { TriesOfRecording } from "./kept-tries.ts";
 import { operationSignal } from "./operation-signal.ts";
@@ -31,7 +31,7 @@ export interface RememberOptions {
 /**
  * Wraps the engine for one recording and stores how often an operation crashed the worker or stopped the server. An
  * operation that does this repeatedly therefore fails, even across restarts. The engine applies its limit to worker
- * crashes, starting from the count stored here; interruptions are counted here. When the recording is parked, an
+ * crashes, starting from the count stored here; interruptions are counted here. When the recording is suspended, an
  * operation that the worker has started may finish.
  */
 export function rememberTries(engine: StepEngine, options: RememberOptions): StepEngine {
@@ -75,9 +75,9 @@ export function rememberTries(engine: StepEngine, options: RememberOptions): Ste
           tries.done();
           return result;
         } catch (error) {
-          // An interruption by parking is intended and does not count. For a recording that a command has ended,
+          // An interruption by suspension is intended and does not count. For a recording that a command has ended,
           // nothing is stored.
-          if (isTried && signal.reason instanceof ParkingError) tries.add({ interruptions: -1 });
+          if (isTried && signal.reason instanceof SuspendError) tries.add({ interruptions: -1 });
           if (!(error instanceof EngineKilledError)) throw error;
           signal.throwIfAborted();
         }

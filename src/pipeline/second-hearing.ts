@@ -1,6 +1,6 @@
 import { heardLength } from "../speech/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import { Reaching, type Span, secondsOf, type Turn } from "../timeline/index.ts";
+import { OverlapFinder, type Span, secondsOf, type Turn } from "../timeline/index.ts";
 import type { SpokenWord } from "./assign-speakers.ts";
 import { runsBySpeaker } from "./runs-by-speaker.ts";
 
@@ -48,14 +48,14 @@ export function piecesToHear(said: readonly Piece[]): Piece[] {
  * @param speakers the speaker whose voice each fragment has
  */
 export function turnsHeardAgain(turns: readonly Turn[], pieces: readonly Piece[], speakers: readonly number[]): Turn[] {
-  const reaching = new Reaching(turns);
+  const reaching = new OverlapFinder(turns);
   const corrected: Turn[] = [];
   let next = 0;
   // Turns that later fragments may still overlap.
   let open: Turn[] = [];
   for (const [index, piece] of pieces.entries()) {
     const speaker = speakers[index] ?? piece.speaker;
-    if (speaker === piece.speaker || othersSpeak(reaching.into(piece), piece)) continue;
+    if (speaker === piece.speaker || othersSpeak(reaching.overlapping(piece), piece)) continue;
     for (; (turns[next]?.startSeconds ?? Number.POSITIVE_INFINITY) < piece.endSeconds; next++) {
       open.push(turns[next] as Turn);
     }

@@ -1,6 +1,6 @@
 import type { Usage } from "../accounts/index.ts";
 import type { RecordingEvents, Recordings } from "../recordings/index.ts";
-import type { DataDirectory, Store, WorkRoom } from "../storage/index.ts";
+import type { DataDirectory, Store, WorkReservations } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
 import type { DecodeOptions } from "./decode.ts";
@@ -18,7 +18,7 @@ export interface PipelineServices {
   readonly fetchOptions: () => FetchOptions;
   readonly decodeOptions: () => Omit<DecodeOptions, "room" | "onProbed">;
   /** Disk space reservations for the work files of recordings. */
-  readonly workRoom: WorkRoom;
+  readonly workReservations: WorkReservations;
   readonly usage: Usage;
   /** Returns the seconds of audio that an account may have processed in a UTC day. */
   readonly audioAllowanceSeconds: (accountId: string) => number;

@@ -1,4 +1,4 @@
-import { type Chunk, type EngineWord, Reaching, type Turn } from "../timeline/index.ts";
+import { type Chunk, type EngineWord, OverlapFinder, type Turn } from "../timeline/index.ts";
 import { assignSpeakers, type SpokenWord } from "./assign-speakers.ts";
 import { keepToTurns } from "./keep-to-turns.ts";
 import { othersTurn } from "./others-turn.ts";
@@ -34,11 +34,14 @@ export async function* spokenWords(
  * other.
  */
 function turnsNear(turns: readonly Turn[]): (words: readonly EngineWord[]) => readonly Turn[] {
-  const reaching = new Reaching(turns);
+  const reaching = new OverlapFinder(turns);
   return (words) => {
     const startSeconds = words[0]?.startSeconds ?? 0;
     const endSeconds = words.at(-1)?.endSeconds ?? 0;
-    const near = reaching.into({ startSeconds: startSeconds - nearSeconds, endSeconds: endSeconds + nearSeconds });
+    const near = reaching.overlapping({
+      startSeconds: startSeconds - nearSeconds,
+      endSeconds: endSeconds + nearSeconds,
+    });
     if (near.length > 0) return near;
     const farness = (turn: Turn) => Math.max(startSeconds - turn.endSeconds, turn.startSeconds - endSeconds);
     const [first, ...others] = turns;

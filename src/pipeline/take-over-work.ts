@@ -1,6 +1,6 @@
 import { Checkpoints } from "../recordings/index.ts";
 import { machineTrouble } from "../storage/index.ts";
-import { keepRoomOfDecoded } from "./decode.ts";
+import { reserveForDecoded } from "./decode.ts";
 import type { PipelineServices } from "./services.ts";
 
 /**
@@ -12,11 +12,11 @@ export async function takeOverWork({
   store,
   recordings,
   dataDirectory,
-  workRoom,
-}: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workRoom">): Promise<void> {
+  workReservations,
+}: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workReservations">): Promise<void> {
   const { processing, queued } = recordings.open.list();
   const cutOff = [...processing, ...queued].filter(
-    ({ id }) => !keepRoomOfDecoded(new Checkpoints(store, id), id, workRoom),
+    ({ id }) => !reserveForDecoded(new Checkpoints(store, id), id, workReservations),
   );
   try {
     for (const { id } of cutOff) await dataDirectory.filesOf(id).removeWork();

@@ -1,6 +1,6 @@
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
-import { heardSeconds, type Turn } from "../timeline/index.ts";
+import { chunkAudioSeconds, type Turn } from "../timeline/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
 import { decode } from "./decode.ts";
@@ -100,7 +100,7 @@ async function decodeAndCount(services: PipelineServices, context: StepContext):
   const { metrics, recordings, now } = services;
   const { recording } = context;
   const since = now();
-  const options = { ...services.decodeOptions(), room: services.workRoom };
+  const options = { ...services.decodeOptions(), room: services.workReservations };
   // If the recording was decoded before a restart, its actual length was counted and charged then.
   const isFirst = recording.durationSeconds === null;
   const onProbed = (declaredSeconds: number | null) => {
@@ -175,7 +175,7 @@ async function segmentsOf(
 }
 
 function speechSeconds({ chunks }: Detected): number {
-  return chunks.reduce((sum, chunk) => sum + heardSeconds(chunk), 0);
+  return chunks.reduce((sum, chunk) => sum + chunkAudioSeconds(chunk), 0);
 }
 
 function percentOf(step: keyof typeof shares, fraction: number | null): number | null {

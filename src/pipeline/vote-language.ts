@@ -1,5 +1,5 @@
 import { type Probabilities, sureProbability } from "../speech/index.ts";
-import { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "../timeline/index.ts";
+import { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import { forEachAtOnce } from "./for-each-at-once.ts";
 import type { Speech } from "./speech.ts";
 
@@ -42,10 +42,10 @@ export async function voteLanguage(
   const heard: { speech: Speech; probabilities: Probabilities }[] = [];
   const count = ({ chunk }: Speech, probabilities: Probabilities) => {
     for (const [code, probability] of Object.entries(probabilities)) {
-      scores.set(code, (scores.get(code) ?? 0) + probability * heardSeconds(chunk));
+      scores.set(code, (scores.get(code) ?? 0) + probability * chunkAudioSeconds(chunk));
     }
   };
-  const isLong = ({ chunk }: Speech) => heardSeconds(chunk) >= shortestSeconds;
+  const isLong = ({ chunk }: Speech) => chunkAudioSeconds(chunk) >= shortestSeconds;
   const short = inOrder.filter((chunk) => !isLong(chunk));
   const later = inOrder.flatMap(laterPieces).filter(isLong);
   const asked = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
@@ -79,17 +79,17 @@ function spread(speech: readonly Speech[]): Speech[] {
  * begins in.
  */
 function laterPieces({ area, chunk }: Speech): Speech[] {
-  const [, ...later] = heardPieces(chunk);
-  return later.map((piece) => ({ area, chunk: partOfChunk(chunk, piece) }));
+  const [, ...later] = transcribedSpans(chunk);
+  return later.map((piece) => ({ area, chunk: clipChunk(chunk, piece) }));
 }
 
 function halves(speech: Speech): Speech[] {
   const { chunk } = speech;
-  if (heardSeconds(chunk) < 2 * shortestSeconds) return [];
-  const middle = middleOfChunk(chunk);
+  if (chunkAudioSeconds(chunk) < 2 * shortestSeconds) return [];
+  const middle = chunkMidpoint(chunk);
   return [
-    { ...speech, chunk: partOfChunk(chunk, { ...chunk, endSeconds: middle }) },
-    { ...speech, chunk: partOfChunk(chunk, { ...chunk, startSeconds: middle }) },
+    { ...speech, chunk: clipChunk(chunk, { ...chunk, endSeconds: middle }) },
+    { ...speech, chunk: clipChunk(chunk, { ...chunk, startSeconds: middle }) },
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
-import { type Store, tables, writeSoon } from "../storage/index.ts";
+import { deferSync, type Store, tables } from "../storage/index.ts";
 
 /**
  * The finished results of the steps of one recording. A step skips its finished parts, so it can run again at any time
@@ -79,7 +79,7 @@ export class Checkpoints {
         target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
         set: { payload: sql`excluded.payload` },
       });
-    writeSoon(this.#store, () => insert.run());
+    deferSync(this.#store, () => insert.run());
   }
 
   /** Discards the results of a step on all tracks, so that it runs again from the beginning. */
@@ -92,7 +92,7 @@ export class Checkpoints {
           or(eq(tables.checkpoints.step, step), like(tables.checkpoints.step, `${step}.%`)),
         ),
       );
-    writeSoon(this.#store, () => remove.run());
+    deferSync(this.#store, () => remove.run());
   }
 
   #where(step: string, part: number) {

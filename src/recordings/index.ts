@@ -1,9 +1,8 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
 export { type RecordingEnded, RecordingEvents } from "./events.ts";
-export { type AnswerScope, type KeptAnswer, KeptAnswers } from "./kept-answers.ts";
 export { type Outline, readOutline } from "./outline.ts";
-export { type Outcome, ParkingError } from "./queue/outcome.ts";
+export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
 export type { Recording } from "./recording.ts";
 export { isRecordingId, newRecordingId } from "./recording-ids.ts";
@@ -11,18 +10,18 @@ export { Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
 export {
+  allSegmentsWithWords,
   type PackedSegment,
   packSegment,
   readSegments,
-  readSomeWholeSegments,
-  readWholeSegments,
+  readSegmentsWithWords,
   type Segment,
   type SegmentSpan,
+  type SegmentWithWords,
   type StoredSegment,
   speakerIndex,
   speakerLabel,
   speakersOf,
-  type WholeSegment,
 } from "./segments.ts";
 export { readSpeakerNames, renameSpeakers } from "./speaker-names.ts";
 export {
@@ -37,3 +36,4 @@ export {
   statusSchema,
   stepSchema,
 } from "./states.ts";
+export { type IdempotencyScope, type StoredAnswer, StoredAnswers } from "./stored-answers.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import { cutLog, type Store, tables, writeSoon } from "../storage/index.ts";
+import { deferSync, type Store, tables, truncateLog } from "../storage/index.ts";
 import { removeSearchable } from "./search/index.ts";
 import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
 
@@ -79,7 +79,7 @@ export class RecordingRows {
       do await othersTurn();
       while (this.#removeSomeOfDeleted(id));
     }
-    if (ids.length > 0) await cutLog(this.#store);
+    if (ids.length > 0) await truncateLog(this.#store);
   }
 
   /** Does the same for all recordings whose removal was interrupted. */
@@ -97,7 +97,7 @@ export class RecordingRows {
   #written(write: (transaction: Writer) => boolean): boolean {
     // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
     // it fail.
-    return writeSoon(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
+    return deferSync(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
   }
 
   #removeSomeOfDeleted(id: string): boolean {

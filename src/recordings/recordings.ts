@@ -1,13 +1,13 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
-import { type Store, tables, writeSoon } from "../storage/index.ts";
+import { deferSync, type Store, tables } from "../storage/index.ts";
 import { countWork } from "./daily-work.ts";
-import { forgetAnswer } from "./kept-answers.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import type { Recording } from "./recording.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import type { Failure, Step } from "./states.ts";
+import { forgetAnswer } from "./stored-answers.ts";
 
 export interface NewRecording {
   readonly id: string;
@@ -188,7 +188,7 @@ export class Recordings {
       .update(tables.recordings)
       .set({ step, percent: reached, updatedAt: this.#now() })
       .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)));
-    writeSoon(this.#store, () => update.run());
+    deferSync(this.#store, () => update.run());
   }
 
   /**
@@ -228,7 +228,7 @@ export class Recordings {
         .where(isIt)
         .run();
     };
-    writeSoon(this.#store, () => this.#store.transaction(describe));
+    deferSync(this.#store, () => this.#store.transaction(describe));
   }
 
   /**

@@ -114,7 +114,7 @@ export function readSegments(store: Store, recordingId: string, fromIndex: numbe
 }
 
 /** A segment with its words, in the form that exports use. */
-export interface WholeSegment extends StoredSegment {
+export interface SegmentWithWords extends StoredSegment {
   /** Text, start and end in milliseconds, probability. */
   readonly words: [string, number, number, number][];
 }
@@ -122,12 +122,12 @@ export interface WholeSegment extends StoredSegment {
 const wholeRowsPerRead = 500;
 
 /** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
-export function readSomeWholeSegments(
+export function readSegmentsWithWords(
   store: Store,
   recordingId: string,
   fromIndex: number,
   limit: number,
-): WholeSegment[] {
+): SegmentWithWords[] {
   return store
     .select()
     .from(tables.segments)
@@ -135,13 +135,13 @@ export function readSomeWholeSegments(
     .orderBy(asc(tables.segments.index))
     .limit(limit)
     .all()
-    .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as WholeSegment["words"] }));
+    .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as SegmentWithWords["words"] }));
 }
 
 /** Yields all segments of a recording with their words, in order; reads them on demand. */
-export function* readWholeSegments(store: Store, recordingId: string): Generator<WholeSegment> {
+export function* allSegmentsWithWords(store: Store, recordingId: string): Generator<SegmentWithWords> {
   for (let fromIndex = 0; ; fromIndex += wholeRowsPerRead) {
-    const segments = readSomeWholeSegments(store, recordingId, fromIndex, wholeRowsPerRead);
+    const segments = readSegmentsWithWords(store, recordingId, fromIndex, wholeRowsPerRead);
     yield* segments;
     if (segments.length < wholeRowsPerRead) return;
   }

@@ -6,7 +6,7 @@ import type { SpeechModel } from "../models/index.ts";
 import { isAdministrator, pathSteps, programFiles, untrustedWriter } from "../program/index.ts";
 import { RecordingEvents, Recordings } from "../recordings/index.ts";
 import { readModelLanguages, validateModelFile } from "../speech/index.ts";
-import { DataPaths, DiskRoom, DiskUsage, openDatabase } from "../storage/index.ts";
+import { DataPaths, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
@@ -62,7 +62,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   });
   const models = new WorkerModels({
     ...{ files, speech, recordings, log },
-    lackOfSpace: (bytes) => new DiskRoom(cache, () => 0).lack(bytes, "work"),
+    lackOfSpace: (bytes) => new DiskSpace(cache, () => 0).shortage(bytes, "work"),
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
@@ -76,7 +76,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
     events: new RecordingEvents(log),
     // A user who waits at a terminal gets an error at once instead of a retry.
-    ...{ room: new DiskRoom(dataDirectory.root, () => 0), waitsForMachine: false },
+    ...{ diskSpace: new DiskSpace(dataDirectory.root, () => 0), waitsForMachine: false },
   });
   const account = createAccount(store, "run", { actor: "run", now: now() });
   const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };

@@ -1,7 +1,7 @@
 import { getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
-import { type DiskRoom, WorkRoom } from "../storage/index.ts";
+import { type DiskSpace, WorkReservations } from "../storage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 type Parts = Pick<
@@ -11,12 +11,12 @@ type Parts = Pick<
   readonly running: RunningSettings;
   readonly files: ProgramFiles;
   readonly usage: Usage;
-  readonly room: DiskRoom;
+  readonly diskSpace: DiskSpace;
   readonly waitsForMachine: boolean;
 };
 
 /** Returns the services that process recordings; settings are read when they are used. */
-export function pipelineServices({ running, files, room, ...parts }: Parts): PipelineServices {
+export function pipelineServices({ running, files, diskSpace, ...parts }: Parts): PipelineServices {
   const limits = () => running.values.limits;
   return {
     ...parts,
@@ -27,18 +27,18 @@ export function pipelineServices({ running, files, room, ...parts }: Parts): Pip
       timeoutSeconds: running.values.fetch.timeout_seconds,
       stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
-      claimRoom(announcedBytes) {
+      reserveSpace(announcedBytes) {
         // Checks that the announced size fits, but reserves nothing until bytes arrive, so that other recordings can
         // use the space.
-        room.claim(announcedBytes, "intake")[Symbol.dispose]();
-        return room.claim(0, "intake");
+        diskSpace.reserve(announcedBytes, "intake")[Symbol.dispose]();
+        return diskSpace.reserve(0, "intake");
       },
     }),
     decodeOptions: () => ({
       ffmpegPath: files.ffmpeg,
       maxSeconds: limits().recording_seconds,
     }),
-    workRoom: new WorkRoom(room),
+    workReservations: new WorkReservations(diskSpace),
     audioAllowanceSeconds: (accountId) => {
       const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");
       return 60 * (own.audio_minutes_per_day ?? limits().audio_minutes_per_day);

@@ -1,4 +1,4 @@
-import { getWorkspace, type LastUse, type Usage } from "../accounts/index.ts";
+import { getWorkspace, type KeyUsage, type Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import {
   type Beside,
@@ -10,9 +10,9 @@ import {
   transcriptionMapper,
 } from "../http/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
-import { KeptAnswers, type RecordingQueue, type Recordings } from "../recordings/index.ts";
+import { type RecordingQueue, type Recordings, StoredAnswers } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import type { DiskRoom } from "../storage/index.ts";
+import type { DiskSpace } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
@@ -26,7 +26,7 @@ interface CreatingParts extends TakenData {
   readonly recordings: Recordings;
   readonly queue: RecordingQueue;
   readonly usage: Usage;
-  readonly room: DiskRoom;
+  readonly diskSpace: DiskSpace;
   readonly readiness: ServerReadiness;
   /** Returns the speech model that new recordings get, and the languages that it supports. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
@@ -42,19 +42,19 @@ export interface ServedParts extends CreatingParts {
   readonly exports: ExportAnswers;
   /** Handler for the paths outside the API. */
   readonly beside: Beside;
-  readonly lastUse: LastUse;
+  readonly lastUse: KeyUsage;
   readonly log: Logger;
 }
 
 /** Returns the creator of transcriptions, for both the API and the console. */
 export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator {
-  const { store, dataDirectory, recordings, queue, usage, room, metrics, running, readiness, now } = parts;
+  const { store, dataDirectory, recordings, queue, usage, diskSpace, metrics, running, readiness, now } = parts;
   return new TranscriptionCreator({
-    ...{ store, recordings, dataDirectory, usage, queue, room, metrics, now },
+    ...{ store, recordings, dataDirectory, usage, queue, diskSpace, metrics, now },
     limits: () => running.values.limits,
     toTranscription: toTranscriptionOf(parts),
     speechModel: parts.modelInUse,
-    answers: new KeptAnswers(store),
+    answers: new StoredAnswers(store),
     probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, running.allow),

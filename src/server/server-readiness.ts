@@ -1,10 +1,10 @@
 import type { HealthCheck } from "../engine/index.ts";
 import type { RecordingQueue } from "../recordings/index.ts";
-import { type DiskRoom, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
+import { type DiskSpace, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { count } from "../text/index.ts";
 
 export interface ReadinessParts {
-  readonly room: Pick<DiskRoom, "lack">;
+  readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
 }
@@ -39,7 +39,7 @@ export class ServerReadiness {
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    return this.#parts.room.lack(0, "intake") ?? stallOf(this.#parts.queue.stalled()) ?? ofWorker();
+    return this.#parts.diskSpace.shortage(0, "intake") ?? stallOf(this.#parts.queue.stalled()) ?? ofWorker();
   }
 }
 

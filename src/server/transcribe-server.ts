@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { getAccount, LastUse, Usage } from "../accounts/index.ts";
+import { getAccount, KeyUsage, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
@@ -8,7 +8,7 @@ import { ListeningCopies } from "../media/index.ts";
 import { fetchLink, processRecording, takeOverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
-import { DiskRoom, DiskUsage } from "../storage/index.ts";
+import { DiskSpace, DiskUsage } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Chores } from "./chores.ts";
 import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
@@ -49,7 +49,7 @@ export interface TranscribeServer {
    * @throws {SettingsError} and changes nothing
    */
   reload(settings: Settings): void;
-  /** Accepts no more work, parks recordings in progress at their next checkpoint, and releases all resources. */
+  /** Accepts no more work, suspends recordings in progress at their next checkpoint, and releases all resources. */
   stop(): Promise<void>;
 }
 
@@ -75,13 +75,13 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const { dataDirectory, files, store } = data;
   taken.defer(() => removeServerState(dataDirectory));
   const chores = new Chores(log);
-  const lastUse = new LastUse(store);
+  const lastUse = new KeyUsage(store);
   const flushLastUse = () => lastUse.flush();
   taken.defer(() => chores.run("last use of keys", flushLastUse));
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = usableSpeechModel(settings, speech);
-  dataDirectory.sweep((ids) => recordings.open.areOpen(ids));
+  dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
 
   const disk = new DiskUsage(dataDirectory, () => performance.now());
   const metrics = createMetrics({
@@ -91,13 +91,13 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
   });
-  const room = new DiskRoom(dataDirectory.root, () => running.values.storage.reserve_bytes);
+  const diskSpace = new DiskSpace(dataDirectory.root, () => running.values.storage.reserve_bytes);
   const models = new WorkerModels({
     onWork: (work) => metrics.engine.stepDone(work),
     onWorkerDeath: ({ signal }) => metrics.engine.unexpectedExit(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * minute,
     ...{ files, speech, recordings, log },
-    lackOfSpace: (bytes) => room.lack(bytes, "work"),
+    lackOfSpace: (bytes) => diskSpace.shortage(bytes, "work"),
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
@@ -112,7 +112,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   events.onEnded("models", () => models.freeUnneeded());
   const services = pipelineServices({
     ...{ store, recordings, events, dataDirectory, engine, models, usage, metrics, log, now, running, files },
-    ...{ room, waitsForMachine: true },
+    ...{ diskSpace, waitsForMachine: true },
   });
   const queue = new RecordingQueue({
     recordings,
@@ -132,10 +132,10 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const recovered = queue.recover();
 
   const trial = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
-  const readiness = new ServerReadiness({ room, queue, health: trial });
-  const creating = { ...data, running, recordings, queue, usage, room, readiness, modelInUse, metrics, now };
+  const readiness = new ServerReadiness({ diskSpace, queue, health: trial });
+  const creating = { ...data, running, recordings, queue, usage, diskSpace, readiness, modelInUse, metrics, now };
   const creator = transcriptionCreator(creating);
-  const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
+  const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
   taken.defer(() => exports.close());
   const console = new ConsoleSwitch(
     () => running.values.console.enabled,
@@ -161,7 +161,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
         trouble: () => readiness.known(),
         secure: certificate !== null,
         listening: new ListeningCopies({
-          ...{ recordings, dataDirectory, room, log, now, ffmpegPath: files.ffmpeg },
+          ...{ recordings, dataDirectory, diskSpace, log, now, ffmpegPath: files.ffmpeg },
           maxSeconds: () => running.values.limits.recording_seconds,
           isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
         }),

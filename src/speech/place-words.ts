@@ -31,7 +31,7 @@ function inPieces<W extends Span>(
     endSeconds: clock.at(endSeconds),
   }));
   const heard = { startSeconds: 0, endSeconds: clock.totalSeconds, speech };
-  return keepToSpeech(words, heard, samples).map((word) => ({ ...word, ...clock.when(word) }));
+  return keepToSpeech(words, heard, samples).map((word) => ({ ...word, ...clock.recordingSpan(word) }));
 }
 
 /**
@@ -61,7 +61,7 @@ export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, 
     const startSeconds = Math.min(Math.max(reached, clock.at(word.startSeconds)), latest - shortest);
     const endSeconds = Math.max(startSeconds + shortest, Math.min(clock.at(word.endSeconds), latest));
     reached = endSeconds;
-    return { ...word, ...clock.when({ startSeconds, endSeconds }) };
+    return { ...word, ...clock.recordingSpan({ startSeconds, endSeconds }) };
   });
 }
 

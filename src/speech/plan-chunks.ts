@@ -1,4 +1,4 @@
-import { type Chunk, heardPieces, Reaching, type Span, SpeechClock, secondsOf } from "../timeline/index.ts";
+import { type Chunk, OverlapFinder, type Span, SpeechClock, secondsOf, transcribedSpans } from "../timeline/index.ts";
 
 /**
  * Packs a recording's speech into chunks for the recognizer.
@@ -8,21 +8,21 @@ import { type Chunk, heardPieces, Reaching, type Span, SpeechClock, secondsOf } 
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {
   const chunks = joinsTurns ? packJoined(regions, totalSeconds) : packChunks(regions, totalSeconds);
-  const reaching = new Reaching(regions);
-  return chunks.map((chunk) => ({ ...chunk, speech: reaching.into(chunk) }));
+  const reaching = new OverlapFinder(regions);
+  return chunks.map((chunk) => ({ ...chunk, speech: reaching.overlapping(chunk) }));
 }
 
 /** Packs by a clock that stands still in the middle of long silences. */
 function packJoined(regions: readonly Span[], totalSeconds: number): Span[] {
   const whole = { startSeconds: 0, endSeconds: totalSeconds };
-  const clock = new SpeechClock(heardPieces({ ...whole, speech: [...regions] }), whole);
+  const clock = new SpeechClock(transcribedSpans({ ...whole, speech: [...regions] }), whole);
   const heard = regions.map(({ startSeconds, endSeconds }) => ({
     startSeconds: clock.at(startSeconds),
     endSeconds: clock.at(endSeconds),
   }));
   return packChunks(heard, clock.totalSeconds, { maxGapSeconds: Number.POSITIVE_INFINITY }).map((chunk) => ({
-    startSeconds: clock.moment(chunk.startSeconds),
-    endSeconds: clock.moment(chunk.endSeconds),
+    startSeconds: clock.recordingTime(chunk.startSeconds),
+    endSeconds: clock.recordingTime(chunk.endSeconds),
   }));
 }
 

@@ -1,5 +1,12 @@
 import type { GpuMemory, OperationName, Params, Result, Start, WorkerDevices } from "../engine/index.ts";
-import { heardPieces, type PcmFile, SAMPLE_RATE, type Span, secondsOf, WINDOW_SAMPLES } from "../timeline/index.ts";
+import {
+  type PcmFile,
+  SAMPLE_RATE,
+  type Span,
+  secondsOf,
+  transcribedSpans,
+  WINDOW_SAMPLES,
+} from "../timeline/index.ts";
 import {
   cluster,
   type DiarizationModels,
@@ -102,7 +109,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
     },
     async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
-      const samples = await readPieces(area.pcm, heardPieces(chunk));
+      const samples = await readPieces(area.pcm, transcribedSpans(chunk));
       const probabilities = await speech.use(
         model,
         signal,
@@ -112,7 +119,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       return { probabilities };
     },
     async transcribe({ area, chunk, model, encoder, ...params }, signal) {
-      const pieces = heardPieces(chunk);
+      const pieces = transcribedSpans(chunk);
       const samples = await readPieces(area.pcm, pieces);
       const { language, mayChangeLanguage = false, vocabulary = "" } = params;
       const recognized = await speech.use(

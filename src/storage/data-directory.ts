@@ -58,7 +58,7 @@ export class DataDirectory extends DataPaths {
    * Removes files that a crash left behind. Call it with the lock held, before the server accepts uploads.
    * @param areOpen returns, for each id that has a record, whether that recording is queued or processing
    */
-  sweep(areOpen: (ids: readonly string[]) => ReadonlyMap<string, boolean>): void {
+  cleanUp(areOpen: (ids: readonly string[]) => ReadonlyMap<string, boolean>): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
     const worked = readdirSync(this.work);
     const open = areOpen(worked);

@@ -10,7 +10,7 @@ const emptyFolders = new Set(["uploads", "work", "listening"]);
  * Returns the first entry of a data directory that a restore would have to replace or that is not ours; null when there
  * is none.
  */
-export function inTheWayOfRestore(paths: DataPaths): string | null {
+export function entryBlockingRestore(paths: DataPaths): string | null {
   if (!existsSync(paths.root)) return null;
   for (const name of readdirSync(paths.root)) {
     if (harmless.has(name)) continue;

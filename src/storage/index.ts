@@ -10,16 +10,16 @@ export { BackupFile } from "./backup-file.ts";
 export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
 export { becomeOwner, becomeOwnerWith } from "./become-owner.ts";
 export { BackupError, copyDatabase } from "./copy-database.ts";
-export { cutLog } from "./cut-log.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
 export { DataPaths } from "./data-paths.ts";
 export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
 export { databaseFacts } from "./database-facts.ts";
 export { databaseTrouble } from "./database-trouble.ts";
+export { deferSync } from "./defer-sync.ts";
 export { isDiskFull } from "./disk-full.ts";
-export { DiskRoom, type RoomClaim } from "./disk-room.ts";
+export { DiskSpace, type Reservation } from "./disk-space.ts";
 export { DiskUsage } from "./disk-usage.ts";
-export { inTheWayOfRestore } from "./in-the-way.ts";
+export { entryBlockingRestore } from "./in-the-way.ts";
 export { lockFile } from "./lock-file.ts";
 export {
   MachineError,
@@ -30,6 +30,7 @@ export {
 } from "./machine-trouble.ts";
 export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { NewFile } from "./new-file.ts";
+export { probeWriting } from "./probe-writing.ts";
 export { readDatabase } from "./read-database.ts";
 export { type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export { restoreBackup } from "./restore-backup.ts";
@@ -37,6 +38,5 @@ export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { removeSearchableRows } from "./searchable-rows.ts";
 export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";
-export { WorkRoom } from "./work-room.ts";
-export { writeSoon } from "./write-soon.ts";
-export { writeTrial } from "./write-trial.ts";
+export { truncateLog } from "./truncate-log.ts";
+export { WorkReservations } from "./work-reservations.ts";

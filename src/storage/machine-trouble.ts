@@ -17,7 +17,7 @@ export interface MachineTrouble {
    * True for a MachineError, whose thrower checked the cause, and for an SQLite error. Otherwise another component
    * reported the problem, or it may concern only one file.
    */
-  readonly isSure: boolean;
+  readonly isConfirmed: boolean;
 }
 
 const kinds: readonly [RegExp, MachineTroubleKind][] = [
@@ -49,7 +49,7 @@ export function machineTrouble(error: unknown): MachineTrouble | null {
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     const kind = kinds.find(([pattern]) => pattern.test(code))?.[1];
     if (kind === undefined) continue;
-    return { kind, detail: cause.message, isSure: cause instanceof MachineError || code.startsWith("SQLITE_") };
+    return { kind, detail: cause.message, isConfirmed: cause instanceof MachineError || code.startsWith("SQLITE_") };
   }
   return null;
 }

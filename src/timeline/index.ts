@@ -1,3 +1,4 @@
+export { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "./chunk-audio.ts";
 export {
   BLOCK_SECONDS,
   blockCount,
@@ -11,8 +12,7 @@ export {
   WINDOW_SAMPLES,
   windowSample,
 } from "./grid.ts";
-export { heardPieces, heardSeconds, middleOfChunk, partOfChunk } from "./heard-pieces.ts";
-export { Reaching } from "./reaching.ts";
+export { OverlapFinder } from "./overlap-finder.ts";
 export { SAMPLE_RATE } from "./sample-rate.ts";
 export { secondsOf } from "./seconds-of.ts";
 export { shifted } from "./shifted.ts";

@@ -18,7 +18,7 @@ export type PcmFile = Static<typeof pcmFileSchema>;
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
 
-/** A part of a recording with at most 30 s of speech, see heardPieces. It is transcribed in one operation. */
+/** A part of a recording with at most 30 s of speech, see transcribedSpans. It is transcribed in one operation. */
 export const chunkSchema = Type.Object({
   startSeconds: seconds,
   endSeconds: seconds,

@@ -35,7 +35,7 @@ export class SpeechClock {
   }
 
   /** Returns the first moment at which the clock has the value `seconds`. */
-  moment(seconds: number): number {
+  recordingTime(seconds: number): number {
     const after = countWhile(this.speech, ({ atSeconds }) => atSeconds < seconds);
     const stretch = this.speech[Math.max(0, after - 1)];
     if (stretch === undefined) return 0;
@@ -45,7 +45,7 @@ export class SpeechClock {
   /**
    * Maps a non-empty span of clock time to the recording. When it lies in two speech spans, returns the longer part.
    */
-  when(span: Span): Span {
+  recordingSpan(span: Span): Span {
     let best = { startSeconds: 0, endSeconds: 0 };
     for (const { startSeconds, endSeconds, atSeconds } of this.speech) {
       const shift = startSeconds - atSeconds;

@@ -7,7 +7,7 @@ import {
   createKey,
   createWorkspace,
   deleteWorkspace,
-  LastUse,
+  KeyUsage,
   listKeys,
   listWorkspaces,
   readAudit,
@@ -88,8 +88,8 @@ describe("last use", () => {
     const store = openDatabase(":memory:");
     const account = createAccount(store, "acme", at(1));
     const { key } = createKey(store, account, { name: "ci" }, at(1));
-    const lastUse = new LastUse(store);
-    for (let now = 10; now < 1000; now++) lastUse.note(key.id, now);
+    const lastUse = new KeyUsage(store);
+    for (let now = 10; now < 1000; now++) lastUse.record(key.id, now);
     expect(requireKey(store, key.id).lastUsedAt).toBeNull();
     lastUse.flush();
     lastUse.flush();
@@ -98,8 +98,8 @@ describe("last use", () => {
 
   test("of a key that is gone meanwhile is forgotten", () => {
     const store = openDatabase(":memory:");
-    const lastUse = new LastUse(store);
-    lastUse.note("gone", 1);
+    const lastUse = new KeyUsage(store);
+    lastUse.record("gone", 1);
     lastUse.flush();
     expect(listKeys(store, null)).toEqual([]);
   });

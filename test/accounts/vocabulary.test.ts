@@ -3,9 +3,9 @@ import {
   AccountsError,
   createAccount,
   getAccount,
+  normalizeVocabulary,
   readAudit,
   setVocabulary,
-  tidyVocabulary,
 } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 
@@ -19,7 +19,7 @@ describe("a vocabulary", () => {
     ["Mu\u0308ller", "Müller"],
     ["<|endoftext|> [_EOT_]", "<|endoftext|> [_EOT_]"],
   ])("%j is kept as %j", (given, kept) => {
-    expect(tidyVocabulary(given)).toBe(kept);
+    expect(normalizeVocabulary(given)).toBe(kept);
   });
 
   test.each([
@@ -31,8 +31,8 @@ describe("a vocabulary", () => {
     ["a\ud800b", "control characters"],
     ["ab ".repeat(1500), "far too long"],
   ])("a text is refused: %#", (given, why) => {
-    expect(() => tidyVocabulary(given)).toThrow(AccountsError);
-    expect(() => tidyVocabulary(given)).toThrow(why);
+    expect(() => normalizeVocabulary(given)).toThrow(AccountsError);
+    expect(() => normalizeVocabulary(given)).toThrow(why);
   });
 
   test("is entered in the audit log by its length alone", () => {

@@ -6,7 +6,7 @@ import { type Console, createConsole, createLink } from "../../src/console/index
 import { ListeningCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
-import { DiskRoom, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
+import { DiskSpace, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { ApiServer, type ApiServerOptions } from "../http/support.ts";
 import { ffmpegPath } from "../support/checkout.ts";
@@ -40,7 +40,7 @@ export class ConsoleServer implements Disposable {
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
           trouble: () => this.api.trouble,
           listening: new ListeningCopies({
-            ...{ ...app, ffmpegPath, room: new DiskRoom(app.dataDirectory.root, () => 0) },
+            ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,
             isBusy: () => false,
           }),

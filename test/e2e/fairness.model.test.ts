@@ -92,7 +92,7 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
   );
 
   test(
-    "long recordings that hold all slots leave one to another account's, and the parked one loses no chunk",
+    "long recordings that hold all slots leave one to another account's, and the suspended one loses no chunk",
     server.showing(async () => {
       const many = server.client("many");
       const [first, second] = [
@@ -107,13 +107,13 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
       const { id } = await few.create(jfk, { language: "en" });
       expect((await few.waitUntilEnded(id)).status).toBe("completed");
       expect(spokenText(await few.segments(id))).toContain("ask not what your country can do for you");
-      const parked = server.log.findIndex(({ event }) => event === "recording.parked");
+      const suspended = server.log.findIndex(({ event }) => event === "recording.suspended");
       const started = server.log.findIndex(
         ({ event, recordingId }) => event === "recording.started" && recordingId === id,
       );
-      expect(parked).toBeGreaterThan(0);
-      expect(started).toBeGreaterThan(parked);
-      expect(server.log[parked]?.recordingId).toBe(second.id);
+      expect(suspended).toBeGreaterThan(0);
+      expect(started).toBeGreaterThan(suspended);
+      expect(server.log[suspended]?.recordingId).toBe(second.id);
       const ended = [await many.waitUntilEnded(first.id), await many.waitUntilEnded(second.id)];
       expect(ended.map(({ status }) => status)).toEqual(["completed", "completed"]);
       expect(await many.segments(second.id)).toEqual(await many.segments(first.id));
@@ -122,7 +122,7 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
           event === "recording.part_finished" && recordingId === second.id && step === "transcribe",
       );
       expect(parts.map(({ part }) => part).toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
-      expect(eventsOf(first.id)).not.toContain("recording.parked");
+      expect(eventsOf(first.id)).not.toContain("recording.suspended");
     }),
     300_000,
   );

@@ -77,7 +77,7 @@ describe("DELETE /transcriptions/{id}", () => {
     server.recordings.delete(id);
     await server.restart();
     expect(await refusalOf(await client.fetch(`/transcriptions/${id}`))).toBe("404 not_found");
-    server.dataDirectory.sweep((ids) => server.recordings.open.areOpen(ids));
+    server.dataDirectory.cleanUp((ids) => server.recordings.open.areOpen(ids));
     await server.recordings.rows.removeAllDeleted();
     expect(server.filesHolding(marker)).toEqual([]);
   });

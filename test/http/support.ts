@@ -7,7 +7,7 @@ import {
   createKey,
   createWorkspace,
   getWorkspace,
-  LastUse,
+  KeyUsage,
   type NewKey,
   requireAccount,
   Usage,
@@ -27,8 +27,8 @@ import {
   transcriptionMapper,
 } from "../../src/http/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import { KeptAnswers, newRecordingId, Recordings, type Segment } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { newRecordingId, Recordings, type Segment, StoredAnswers } from "../../src/recordings/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
@@ -257,14 +257,14 @@ export class ApiServer implements Disposable {
     const usage = new Usage(store);
     const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
-    const room = new DiskRoom(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
-    const exports = new ExportAnswers({ store, recordings, dataDirectory, room, now });
+    const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
+    const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
-      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now, room },
+      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       speechModel: () => this.speechModel,
       metrics,
-      answers: new KeptAnswers(store),
+      answers: new StoredAnswers(store),
       queue: {
         add: ({ id }) => {
           this.onQueued();
@@ -280,8 +280,8 @@ export class ApiServer implements Disposable {
       ...{ store, recordings, dataDirectory, creator, exports, toTranscription, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
       metricsRemote: () => false,
-      lastUse: new LastUse(store),
-      readiness: () => this.trouble ?? room.lack(0, "intake"),
+      lastUse: new KeyUsage(store),
+      readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),
       secure: false,
     };
     const app = createApp(this.appOptions);

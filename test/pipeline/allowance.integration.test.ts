@@ -6,7 +6,7 @@ import { EngineOperationError } from "../../src/engine/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
@@ -34,7 +34,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     [allowanceSeconds, maxSeconds] = [1200, 3600];
     // Whatever it answers, nobody speaks: planChunks finds no chunk.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects());
-    const room = new DiskRoom(parent.path, () => 0);
+    const room = new DiskSpace(parent.path, () => 0);
     const dataDirectory = new DataDirectory(parent.path);
     const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
     services = {
@@ -109,9 +109,9 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
 
   test("is charged when processing begins, and corrected by the decoded length", async () => {
     const seen: number[] = [];
-    const { workRoom } = services;
-    const promise = workRoom.promise.bind(workRoom);
-    workRoom.promise = (id, bytes) => {
+    const { workReservations } = services;
+    const promise = workReservations.reserve.bind(workReservations);
+    workReservations.reserve = (id, bytes) => {
       seen.push(charged());
       promise(id, bytes);
     };

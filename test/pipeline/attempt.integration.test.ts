@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { ParkingError, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { Recordings, SuspendError } from "../../src/recordings/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { waveHeader } from "../media/support.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
@@ -28,7 +28,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     milliseconds = 0;
     const dataDirectory = new DataDirectory(directory.path);
-    const room = new DiskRoom(directory.path, () => 0);
+    const room = new DiskSpace(directory.path, () => 0);
     const engine = (operation: string) => run(operation);
     const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run: engine, room });
     services = { ...quiet, now: () => milliseconds };
@@ -38,17 +38,17 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     directory[Symbol.dispose]();
   });
 
-  test("that is parked counts the time in its slot, as the last one does when the recording completes", async () => {
+  test("that is suspended counts the time in its slot, as the last one does when the recording completes", async () => {
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
     await Bun.write(services.dataDirectory.filesOf(id).upload, Buffer.concat([header, Buffer.alloc(64_000)]));
-    const parking = new AbortController();
+    const suspension = new AbortController();
     run = async () => {
       milliseconds += 40_000;
-      parking.abort(new ParkingError(0));
-      throw parking.signal.reason;
+      suspension.abort(new SuspendError(0));
+      throw suspension.signal.reason;
     };
-    expect(await processRecording(services, id, parking.signal)).toEqual({ waitsFor: "slot" });
+    expect(await processRecording(services, id, suspension.signal)).toEqual({ waitsFor: "slot" });
     expect(recordings.get(id)).toMatchObject({ status: "processing", failureReason: null });
     const text = await services.metrics.read();
     expect(text).toContain("transcribe_processing_seconds_total 40");

@@ -4,7 +4,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
 import { takeOverWork } from "../../src/pipeline/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -65,13 +65,13 @@ test.each(["cancelled", "cancelled and deleted"])("nothing is stored of one that
   expect(recordings.get(id)?.status).toBe(how === "cancelled" ? "failed" : undefined);
 });
 
-test("one that is parked meanwhile stays in work, and is stored whole at its next try", async () => {
+test("one that is suspended meanwhile stays in work, and is stored whole at its next try", async () => {
   const controller = new AbortController();
   let left = 5;
-  const parked = complete(recordings, id, segmentsOfHours, controller.signal);
-  const parking = meanwhile(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
-  expect(parking).rejects.toThrow("the server stops");
-  await parking.catch(() => {});
+  const suspended = complete(recordings, id, segmentsOfHours, controller.signal);
+  const suspension = meanwhile(suspended, () => --left === 0 && controller.abort(new Error("the server stops")));
+  expect(suspension).rejects.toThrow("the server stops");
+  await suspension.catch(() => {});
   expect(recordings.get(id)?.status).toBe("processing");
   await removeWorkOfEnded(recordings);
   expect(stored().length).toBeGreaterThan(0);
@@ -84,8 +84,13 @@ test("segments of one that failed, whose removal was cut off, are removed when t
   new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
   recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));
   recordings.fail(id, { reason: "internal", cause: "cancelled" });
-  const workRoom = new WorkRoom(new DiskRoom(directory.path, () => 0));
-  await takeOverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workRoom });
+  const workReservations = new WorkReservations(new DiskSpace(directory.path, () => 0));
+  await takeOverWork({
+    store,
+    recordings,
+    dataDirectory: new DataDirectory(directory.path),
+    workReservations: workReservations,
+  });
   await removeWorkOfEnded(recordings);
   expect(stored()).toEqual([]);
   expect(store.$client.query("SELECT * FROM checkpoints").values()).toEqual([]);

@@ -6,7 +6,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
 import type { StepContext } from "../../src/pipeline/step.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DataPaths, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DataPaths, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { lavfi, makeWithFfmpeg } from "../media/support.ts";
 import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
@@ -44,7 +44,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
     ffmpegPath: join(directory, "none"),
     maxSeconds: 60,
     onProbed: () => {},
-    room: new WorkRoom(new DiskRoom(directory, () => 0)),
+    room: new WorkReservations(new DiskSpace(directory, () => 0)),
   });
 }
 
@@ -128,7 +128,12 @@ describe.if(
         log: pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) }),
         progress: () => {},
       },
-      { ffmpegPath, maxSeconds: 60, onProbed: () => {}, room: new WorkRoom(new DiskRoom(directory.path, () => 0)) },
+      {
+        ffmpegPath,
+        maxSeconds: 60,
+        onProbed: () => {},
+        room: new WorkReservations(new DiskSpace(directory.path, () => 0)),
+      },
     );
     expect(track?.pcm.sampleCount).toBeGreaterThan(16_000);
     expect(lines.map((line) => JSON.parse(line))).toEqual(

@@ -3,7 +3,7 @@ import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, processRecording } from "../../src/pipeline/index.ts";
 import { type RecordingEnded, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, WorkRoom } from "../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { samplePath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
@@ -60,10 +60,10 @@ test("a recording that is cancelled and deleted while its link is being fetched 
       timeoutSeconds: 60,
       stallSeconds: 30,
       userAgent: "test",
-      claimRoom: noClaim,
+      reserveSpace: noClaim,
     }),
     decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60 }),
-    workRoom: new WorkRoom(new DiskRoom(directory.path, () => 0)),
+    workReservations: new WorkReservations(new DiskSpace(directory.path, () => 0)),
     audioAllowanceSeconds: () => 1000,
     dropsAudio: () => false,
     waitsForMachine: true,

@@ -5,7 +5,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
 import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase, type Store } from "../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -34,7 +34,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     recordings.create(newRecording(id, accountId));
     copyFileSync(jfk, dataDirectory.filesOf(id).upload);
     reserveBytes = 0;
-    const room = new DiskRoom(parent.path, () => reserveBytes);
+    const room = new DiskSpace(parent.path, () => reserveBytes);
     let tries = 0;
     // Whatever it answers, nobody speaks: planChunks finds no chunk.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));

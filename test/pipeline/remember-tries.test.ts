@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { rememberTries } from "../../src/pipeline/remember-tries.ts";
-import { Checkpoints, ParkingError, Recordings } from "../../src/recordings/index.ts";
+import { Checkpoints, Recordings, SuspendError } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -119,15 +119,15 @@ describe("how often an operation was tried", () => {
     expect(told).toEqual([0, 1, ...Array(9).fill(0)]);
   });
 
-  test("a server that is killed elsewhere, or that parks it, may do so as often as it likes", async () => {
+  test("a server that is killed elsewhere, or that suspends it, may do so as often as it likes", async () => {
     for (let count = 0; count < 12; count++) {
       const stopping = new AbortController();
-      const parked = server((tries, signal) => {
+      const suspended = server((tries, signal) => {
         tries.onStart();
-        stopping.abort(new ParkingError(0));
+        stopping.abort(new SuspendError(0));
         signal.throwIfAborted();
       });
-      await expect(parked.run("planChunks", plan("a"), stopping.signal)).rejects.toBeInstanceOf(ParkingError);
+      await expect(suspended.run("planChunks", plan("a"), stopping.signal)).rejects.toBeInstanceOf(SuspendError);
       // Given to no worker yet.
       await expect(
         runOn(() => {
@@ -138,12 +138,12 @@ describe("how often an operation was tried", () => {
     await runOn(done);
   });
 
-  test("a recording that is parked while it pauses is left at once", async () => {
+  test("a recording that is suspended while it pauses is left at once", async () => {
     for (let count = 0; count < 3; count++) await runOn(isKilled).catch(() => {});
     const stopping = new AbortController();
     const waiting = server(done).run("planChunks", plan("a"), stopping.signal);
-    stopping.abort(new ParkingError(10_000));
-    await expect(waiting).rejects.toBeInstanceOf(ParkingError);
+    stopping.abort(new SuspendError(10_000));
+    await expect(waiting).rejects.toBeInstanceOf(SuspendError);
   });
 });
 
@@ -171,7 +171,7 @@ describe("where the server stops", () => {
   test("a recording whose worker is killed meanwhile does not wait for its next try", async () => {
     const stopping = new AbortController();
     const run: Engine["run"] = async (_operation, _params, _signal, tries) => {
-      stopping.abort(new ParkingError(10_000));
+      stopping.abort(new SuspendError(10_000));
       for (let count = 0; count < 3; count++) {
         tries?.onStart();
         tries?.onInterrupted("killed");
@@ -179,13 +179,13 @@ describe("where the server stops", () => {
       throw new EngineKilledError("killed");
     };
     const running = rememberTries({ run, partsAtOnce: 1 }, parts()).run("planChunks", plan("a"), stopping.signal);
-    await expect(running).rejects.toBeInstanceOf(ParkingError);
+    await expect(running).rejects.toBeInstanceOf(SuspendError);
   });
 
   test.each([
-    ["what the worker is at is finished", true, 20, new ParkingError(10_000), true],
-    ["what only waits for the worker is left", false, 20, new ParkingError(10_000), false],
-    ["what takes longer than there is time is left", true, 10_000, new ParkingError(20), false],
+    ["what the worker is at is finished", true, 20, new SuspendError(10_000), true],
+    ["what only waits for the worker is left", false, 20, new SuspendError(10_000), false],
+    ["what takes longer than there is time is left", true, 10_000, new SuspendError(20), false],
     ["what a command ended is left at once", true, 10_000, new Error("ended by command"), false],
   ] as const)("%s", async (_name, begins, milliseconds, reason, finished) => {
     const stopping = new AbortController();

@@ -2,7 +2,7 @@ import { Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import type { PipelineServices } from "../../src/pipeline/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
-import { type DiskRoom, WorkRoom } from "../../src/storage/index.ts";
+import { type DiskSpace, WorkReservations } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
 
@@ -13,7 +13,7 @@ export function unused(): never {
 
 /** The services of a pipeline that has just started, in which nobody speaks: no model is asked for, no link is fetched. */
 export function quietServices(
-  given: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "log"> & { run: unknown; room: DiskRoom },
+  given: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "log"> & { run: unknown; room: DiskSpace },
 ): PipelineServices {
   const { run, room, ...stored } = given;
   const { store, recordings, dataDirectory } = stored;
@@ -35,10 +35,10 @@ export function quietServices(
     fetchOptions: () => ({
       enabled: true,
       ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
-      claimRoom: (bytes) => room.claim(bytes, "intake"),
+      reserveSpace: (bytes) => room.reserve(bytes, "intake"),
     }),
     decodeOptions: () => ({ ffmpegPath, maxSeconds: 3600 }),
-    workRoom: new WorkRoom(room),
+    workReservations: new WorkReservations(room),
     audioAllowanceSeconds: () => 1_000_000,
     dropsAudio: () => false,
     waitsForMachine: true,

@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { type PipelineServices, processRecording, takeOverWork } from "../../src/pipeline/index.ts";
 import { Checkpoints, RecordingQueue, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
@@ -54,7 +54,7 @@ class Workplace implements Disposable {
       await Bun.sleep(20);
       return {};
     };
-    const room = new DiskRoom(dataDirectory.root, () => 0);
+    const room = new DiskSpace(dataDirectory.root, () => 0);
     return quietServices({ store, recordings, dataDirectory, log, run, room });
   }
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import { Checkpoints, KeptAnswers, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
+import { Checkpoints, packSegment, Recordings, readSegments, StoredAnswers } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -67,7 +67,7 @@ describe("deleting a recording", () => {
   });
 
   test("empties the answer that was kept for it, and no other", () => {
-    const answers = new KeptAnswers(store);
+    const answers = new StoredAnswers(store);
     const ids = ["a", "b"].map((key) => {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
       const answer = { fingerprint: key, status: 201, body: `body of ${key}`, recordingId: id };
@@ -175,7 +175,7 @@ describe("a kept answer", () => {
   test("is found by account, workspace and key alone, for 24 hours, and can be kept anew after that", () => {
     const store = openDatabase(":memory:");
     const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
-    const answers = new KeptAnswers(store);
+    const answers = new StoredAnswers(store);
     const scope = { accountId, workspaceId: "w", key: "k" };
     const answer = { fingerprint: "f", status: 422, body: "b", recordingId: null };
     answers.keep(scope, answer, 0);

@@ -38,13 +38,13 @@ describe("a recording", () => {
     ]);
   });
 
-  test("that was parked waits since then, one that has not begun since it was created", () => {
-    const parked = create();
-    recordings.claim(parked.id);
-    recordings.describe(parked.id, { durationSeconds: 60 });
+  test("that was suspended waits since then, one that has not begun since it was created", () => {
+    const suspended = create();
+    recordings.claim(suspended.id);
+    recordings.describe(suspended.id, { durationSeconds: 60 });
     expect(recordings.open.longestQueuedSince()).toBeNull();
     const waiting = create();
-    const requeued = recordings.requeue(parked.id);
+    const requeued = recordings.requeue(suspended.id);
     expect(recordings.open.longestQueuedSince()).toBe(waiting.createdAt);
     recordings.fail(waiting.id, { reason: "internal", cause: "cancelled" });
     expect(recordings.open.longestQueuedSince()).toBe(requeued?.updatedAt ?? 0);

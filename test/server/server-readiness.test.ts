@@ -13,7 +13,7 @@ test.each<[MachineTroubleKind[], string | null]>([
   (stalled, said) => {
     const trial = { known: () => null, trouble: () => Promise.resolve(null) };
     const readiness = new ServerReadiness({
-      room: { lack: () => null },
+      diskSpace: { shortage: () => null },
       queue: { stalled: () => stalled },
       health: trial,
     });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { placeWords } from "../../src/speech/place-words.ts";
-import { heardPieces } from "../../src/timeline/heard-pieces.ts";
+import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
 
 const sampleRate = 16_000;
 /** Speech from 10 to 12 s and from 40 to 43 s, of one side of a call. */
@@ -11,7 +11,7 @@ const chunk = {
     { startSeconds: 40, endSeconds: 43 },
   ],
 };
-const pieces = heardPieces(chunk);
+const pieces = transcribedSpans(chunk);
 
 /** What is heard of the chunk: a tone where there is speech, and next to nothing else. */
 function heardSamples(): Float32Array {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { planChunks } from "../../src/speech/plan-chunks.ts";
-import { heardPieces } from "../../src/timeline/heard-pieces.ts";
+import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
 import type { Chunk, Span } from "../../src/timeline/spans.ts";
 
 const spans = (...all: readonly (readonly [number, number])[]): Span[] =>
@@ -19,7 +19,7 @@ describe("chunks of one side of a call", () => {
     const [chunk, ...more] = planChunks(side(3), 26, true);
     expect(more).toEqual([]);
     expect(pairs([chunk as Chunk])).toEqual([[0.8, 25.2]]);
-    expect(pairs(heardPieces(chunk as Chunk))).toEqual([
+    expect(pairs(transcribedSpans(chunk as Chunk))).toEqual([
       [0.8, 6],
       [10, 16],
       [20, 25.2],
@@ -30,7 +30,7 @@ describe("chunks of one side of a call", () => {
     const turns = side(360);
     const chunks = planChunks(turns, 3600, true);
     expect(chunks.flatMap(({ speech }) => speech)).toEqual(turns);
-    expect(Math.max(...chunks.map((chunk) => seconds(heardPieces(chunk))))).toBeLessThanOrEqual(30);
+    expect(Math.max(...chunks.map((chunk) => seconds(transcribedSpans(chunk))))).toBeLessThanOrEqual(30);
     // 360 turns of 4 s and the 2 s around them are 36 minutes: little more than 72 chunks of 30 s.
     expect(chunks.length).toBeLessThan(95);
     for (const [index, chunk] of chunks.slice(1).entries()) {
@@ -58,6 +58,6 @@ describe("chunks of a recording", () => {
       ],
       [[11.1, 12]],
     ]);
-    for (const chunk of chunks) expect(pairs(heardPieces(chunk))).toEqual(pairs([chunk]));
+    for (const chunk of chunks) expect(pairs(transcribedSpans(chunk))).toEqual(pairs([chunk]));
   });
 });

@@ -86,7 +86,7 @@ describe("the data directory", () => {
       [done, false],
       [expired, false],
     ]);
-    directory.sweep((ids) => new Map([...records].filter(([id]) => ids.includes(id))));
+    directory.cleanUp((ids) => new Map([...records].filter(([id]) => ids.includes(id))));
     expect(
       Object.entries(files)
         .filter(([, file]) => existsSync(file))

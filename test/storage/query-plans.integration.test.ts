@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { authenticate, deleteAccount, LastUse, Usage } from "../../src/accounts/index.ts";
+import { authenticate, deleteAccount, KeyUsage, Usage } from "../../src/accounts/index.ts";
 import {
+  allSegmentsWithWords,
   applyRetention,
   Checkpoints,
-  KeptAnswers,
   RecordingQueue,
   Recordings,
   readSegments,
-  readWholeSegments,
+  StoredAnswers,
   speakersOf,
 } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
@@ -73,8 +73,8 @@ async function useAll(server: ApiServer): Promise<void> {
     expect((await client.fetch(`/transcriptions/${done}/export?format=${format}`)).status).toBe(200);
   expect((await fetch(`${server.origin}/metrics`)).status).toBe(200);
   authenticate(store, client.key, now);
-  const lastUse = new LastUse(store);
-  lastUse.note(client.keyId, now);
+  const lastUse = new KeyUsage(store);
+  lastUse.record(client.keyId, now);
   lastUse.flush();
 
   const { rows, open } = recordings;
@@ -88,7 +88,7 @@ async function useAll(server: ApiServer): Promise<void> {
   const checkpoints = new Checkpoints(store, worked);
   const scope = { accountId: account.id, workspaceId: null, key: "twice" };
   const answer = { fingerprint: "", status: 422, body: "{}", recordingId: null };
-  const answers = new KeptAnswers(store);
+  const answers = new StoredAnswers(store);
   const segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Hello.", words: "[]" };
   const uses: [object, Record<string, () => unknown>][] = [
     [
@@ -144,7 +144,7 @@ async function useAll(server: ApiServer): Promise<void> {
         clear: () => checkpoints.clear("decode"),
       },
     ],
-    [KeptAnswers, { find: () => answers.find(scope, now), keep: () => answers.keep(scope, answer, now) }],
+    [StoredAnswers, { find: () => answers.find(scope, now), keep: () => answers.keep(scope, answer, now) }],
     [
       Usage,
       {
@@ -162,7 +162,7 @@ async function useAll(server: ApiServer): Promise<void> {
     expect(Object.keys(methods).sort()).toEqual(methodsOf(of as { prototype: object }).sort());
     for (const use of Object.values(methods)) await use();
   }
-  [readSegments(store, done, 0, 5), [...readWholeSegments(store, done)], speakersOf(store, done)];
+  [readSegments(store, done, 0, 5), [...allSegmentsWithWords(store, done)], speakersOf(store, done)];
   await applyRetention(recordings, server.dataDirectory, { audioDays: 0, completedDays: 1 }, now + 1e10);
   const process = async () => null;
   const queue = new RecordingQueue({

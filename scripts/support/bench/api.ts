@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAccount, createKey, LastUse, Usage } from "../../../src/accounts/index.ts";
+import { createAccount, createKey, KeyUsage, Usage } from "../../../src/accounts/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
 import {
   createApp,
@@ -19,9 +19,9 @@ import {
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { KeptAnswers, Recordings } from "../../../src/recordings/index.ts";
+import { Recordings, StoredAnswers } from "../../../src/recordings/index.ts";
 import { createMetrics } from "../../../src/server/index.ts";
-import { DataDirectory, DiskRoom, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 
 const recordingCount = 10_000;
@@ -114,13 +114,13 @@ const metrics = createMetrics({
   certificateEndsAt: () => null,
   stalled: () => [],
 });
-const room = new DiskRoom(dataDirectory.root, () => 0);
+const diskSpace = new DiskSpace(dataDirectory.root, () => 0);
 const creator = new TranscriptionCreator({
   ...common,
   store,
   metrics,
-  room,
-  answers: new KeptAnswers(store),
+  diskSpace,
+  answers: new StoredAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
   speechModel: () => ({ id: "whisper-base", languages: [] }),
@@ -130,10 +130,10 @@ const creator = new TranscriptionCreator({
   refusal: () => null,
 });
 const log = createLogger("silent");
-const lastUse = new LastUse(store);
+const lastUse = new KeyUsage(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },
-  exports: new ExportAnswers({ ...common, store, room }),
+  exports: new ExportAnswers({ ...common, store, diskSpace }),
   languages: () => [],
   metricsRemote: () => false,
   readiness: () => null,

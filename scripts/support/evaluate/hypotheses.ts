@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readWholeSegments } from "../../../src/recordings/index.ts";
+import { allSegmentsWithWords } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
@@ -68,7 +68,7 @@ export class Appliance implements AsyncDisposable {
     if (this.#client === null || this.#store === null) throw new Error("the server does not run");
     const { ended, segments } = await this.#client.transcribe(file, fields);
     const words = new Map(
-      [...readWholeSegments(this.#store, ended.id)].map((segment) => [segment.index, segment.words]),
+      [...allSegmentsWithWords(this.#store, ended.id)].map((segment) => [segment.index, segment.words]),
     );
     return {
       outcome: ended.failure_reason ?? ended.status,

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { Command } from "commander";
-import { requireAccount, setVocabulary, tidyVocabulary } from "../../accounts/index.ts";
+import { normalizeVocabulary, requireAccount, setVocabulary } from "../../accounts/index.ts";
 import { programFilesFor, speechModelsFor } from "../../server/index.ts";
 import { familyOf } from "../../speech/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
@@ -49,8 +49,8 @@ function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions):
   const asked = [text !== undefined, file !== undefined, clear === true].filter((one) => one).length;
   if (asked > 1) throw new CommandError("give the text, --file or --clear, one of them", exitCodes.usage);
   if (clear === true) return null;
-  if (file !== undefined) return tidyVocabulary(readText(file));
-  return text === undefined ? undefined : tidyVocabulary(text);
+  if (file !== undefined) return normalizeVocabulary(readText(file));
+  return text === undefined ? undefined : normalizeVocabulary(text);
 }
 
 function readText(file: string): string {

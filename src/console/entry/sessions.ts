@@ -1,6 +1,6 @@
 import { and, eq, gt, lte, or } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
-import { type Store, tables, writeSoon } from "../../storage/index.ts";
+import { deferSync, type Store, tables } from "../../storage/index.ts";
 import { useLink } from "./links.ts";
 import { hashToken, newToken } from "./tokens.ts";
 
@@ -75,7 +75,7 @@ export class Sessions {
     if (session === null || session.idleEndsAt - idleMilliseconds + seenMilliseconds > now) return session;
     const { consoleSessions } = tables;
     const seen = this.#store.update(consoleSessions).set({ seenAt: now }).where(eq(consoleSessions.hash, session.hash));
-    writeSoon(this.#store, () => seen.run());
+    deferSync(this.#store, () => seen.run());
     return { ...session, idleEndsAt: now + idleMilliseconds };
   }
 

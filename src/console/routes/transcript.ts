@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import { readQuery } from "../../http/index.ts";
 import {
-  readSomeWholeSegments,
+  readSegmentsWithWords,
   readSpeakerNames,
   renameSpeakers,
   speakerIndex,
@@ -27,7 +27,7 @@ export function transcriptRoutes({ store, recordings, exports }: ConsoleServices
       ({ request, params }) => {
         const { after, limit } = readQuery(request, segmentsQuery);
         const { id } = requireCompleted(recordings, params.id);
-        return { segments: readSomeWholeSegments(store, id, Number(after) + 1, limit).map(showSegment) };
+        return { segments: readSegmentsWithWords(store, id, Number(after) + 1, limit).map(showSegment) };
       },
       { response: { 200: segmentPageSchema } },
     )

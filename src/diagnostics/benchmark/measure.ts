@@ -5,9 +5,9 @@ import type { Engine } from "../../engine/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { withSpeechSample } from "../../server/index.ts";
 import { SpeechEngine } from "../../speech/index.ts";
-import { DiskRoom } from "../../storage/index.ts";
+import { DiskSpace } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
-import { blockCount, type Chunk, heardSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
+import { blockCount, type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
 
 /** Options of a measurement. */
 export interface MeasureOptions {
@@ -73,7 +73,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     cudaLibrary: options.cudaLibrary,
     verdictsPath,
     withSample: (use) => withSpeechSample(files, use),
-    lackOfSpace: (bytes) => new DiskRoom(directory, () => 0).lack(bytes, "work"),
+    lackOfSpace: (bytes) => new DiskSpace(directory, () => 0).shortage(bytes, "work"),
     log: createLogger("silent"),
     onWork: (work) => {
       if (work.step === "transcribe") device = work.device;
@@ -119,7 +119,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
       do {
         const chunk = chunks[next++ % chunks.length] ?? first;
         await transcribe(chunk);
-        transcribedSeconds += heardSeconds(chunk);
+        transcribedSeconds += chunkAudioSeconds(chunk);
       } while (performance.now() - started < options.seconds * 1000);
     };
     const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordings }, oneRecording)));

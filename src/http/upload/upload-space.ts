@@ -1,4 +1,4 @@
-import type { DiskRoom } from "../../storage/index.ts";
+import type { DiskSpace } from "../../storage/index.ts";
 import type { UploadFailure } from "./upload-result.ts";
 
 /**
@@ -19,23 +19,23 @@ const checkEveryBytes = 256 * 1024;
  * still left.
  */
 export class UploadSpace {
-  readonly #disk: DiskRoom;
+  readonly #disk: DiskSpace;
   readonly #takenByAccount = new Map<string, number>();
 
-  constructor(disk: DiskRoom) {
+  constructor(disk: DiskSpace) {
     this.#disk = disk;
   }
 
   /** Size of the largest upload that one account could ever send, with nothing else on the disk. */
   get mostBytes(): number {
-    return Math.floor(this.#disk.mostBytes("intake") * accountShare);
+    return Math.floor(this.#disk.capacityBytes("intake") * accountShare);
   }
 
   /**
    * Returns why an account's upload of the given size surely does not fit now; null when it may fit. Reserves nothing.
    */
   refusal(accountId: string, bytes: number): SpaceRefusal | null {
-    if (this.#disk.lack(bytes, "intake") !== null) return "disk_full";
+    if (this.#disk.shortage(bytes, "intake") !== null) return "disk_full";
     const taken = this.#taken(accountId);
     // Bytes that have arrived are on the disk, which no longer counts them as free.
     const share = (this.#disk.freeBytes("intake") + taken) * accountShare;

@@ -1,4 +1,4 @@
-import type { RoomClaim } from "../../storage/index.ts";
+import type { Reservation } from "../../storage/index.ts";
 import { addressGuard, ownAddresses } from "./address-guard.ts";
 import type { AllowList } from "./allow-list.ts";
 import { checkAnswer } from "./check-answer.ts";
@@ -29,7 +29,7 @@ export interface FetchRequest {
    * Reserves disk space before the body is written. Receives the announced size, or 0 if there is none. The reservation
    * is used up as the body arrives.
    */
-  readonly claimRoom?: ((bytes: number) => RoomClaim) | undefined;
+  readonly reserveSpace?: ((bytes: number) => Reservation) | undefined;
   /** Certificate authorities in PEM that are trusted in addition to the public ones, for hosts in private networks. */
   readonly authorities?: readonly string[] | undefined;
   /** Returns all addresses of a host. Default: the system's name resolution. */
@@ -65,7 +65,7 @@ export async function fetchRecording(request: FetchRequest): Promise<FetchedReco
       const announced = checkAnswer(answer, host, request.maxBytes);
       if (announced !== null) limits.announced(announced);
       const progress = percentSteps(announced, request.onProgress);
-      using room = request.claimRoom?.(announced ?? 0);
+      using room = request.reserveSpace?.(announced ?? 0);
       const sizeBytes = await storeBody(answer, {
         host,
         outputPath: request.outputPath,

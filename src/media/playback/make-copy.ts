@@ -1,14 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import type { Recordings } from "../../recordings/index.ts";
-import { type DataDirectory, type DiskRoom, syncDirectory } from "../../storage/index.ts";
+import { type DataDirectory, type DiskSpace, syncDirectory } from "../../storage/index.ts";
 import { makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
 
 /** Resources that are needed to make copies. */
 export interface Workplace {
   readonly recordings: Pick<Recordings, "get">;
   readonly dataDirectory: DataDirectory;
-  readonly room: DiskRoom;
+  readonly diskSpace: DiskSpace;
   readonly ffmpegPath: string;
   /** Returns the current limit on the length of a recording. */
   readonly maxSeconds: () => number;
@@ -34,11 +34,11 @@ export async function makeCopy(
   onShare: (share: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { dataDirectory, room, ffmpegPath } = workplace;
+  const { dataDirectory, diskSpace, ffmpegPath } = workplace;
   const recordingFiles = dataDirectory.filesOf(id);
   const { directory: draft, ...files } = recordingFiles.playbackDraft;
   // A copy is optional, so it must not use the disk space that incoming recordings need.
-  using claim = room.claim(roomForListening(durationSeconds), "intake");
+  using claim = diskSpace.reserve(roomForListening(durationSeconds), "intake");
   let writtenBytes = 0;
   const onProgress = (seconds: number) => {
     const now = statSync(files.audio, { throwIfNoEntry: false })?.size ?? 0;

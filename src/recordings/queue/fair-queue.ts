@@ -7,7 +7,7 @@ export interface Waiting extends QueueAddOptions {
   /** Creation time, in milliseconds since the epoch. */
   readonly createdAt: number;
   /**
-   * Start of the waiting time. For a recording that was parked, or whose link was fetched, it is later than the
+   * Start of the waiting time. For a recording that was suspended, or whose link was fetched, it is later than the
    * creation.
    */
   readonly waitingSince: number;
@@ -107,8 +107,8 @@ export function orderOf(waiting: readonly Waiting[], given: FairnessRules, most:
 /**
  * Returns the account that must release a slot for a waiting recording, if there is one. Candidates hold at least two
  * more slots than the waiting account has running. They also hold all slots, or have no higher priority than the
- * recording. The candidate with the most slots is returned. Each parking makes the shares more equal, so repeated
- * parking terminates.
+ * recording. The candidate with the most slots is returned. Each suspension makes the shares more equal, so repeated
+ * suspension terminates.
  * @param staying slots that each account holds and is not already leaving
  */
 export function overfullAccount(

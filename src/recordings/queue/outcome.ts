@@ -2,7 +2,7 @@ import type { MachineTroubleKind } from "../../storage/index.ts";
 
 /**
  * The result of an attempt at a recording. Null: the recording has ended. Otherwise its state is unchanged and it is
- * resumed. `slot` means when a slot is free, because its link was fetched or it was parked. Any other value means
+ * resumed. `slot` means when a slot is free, because its link was fetched or it was suspended. Any other value means
  * later, because the machine cannot work now.
  */
 export type Outcome = { readonly waitsFor: "slot" | MachineTroubleKind } | null;
@@ -10,19 +10,19 @@ export type Outcome = { readonly waitsFor: "slot" | MachineTroubleKind } | null;
 const never = new AbortController().signal;
 
 /**
- * The abort reason of a recording's signal that parks the recording: the server stops, or another account's recording
+ * The abort reason of a recording's signal that suspends the recording: the server stops, or another account's recording
  * gets the slot. An operation that the worker has started may finish within the grace time, so that its result is
  * stored.
  */
-export class ParkingError extends Error {
-  override readonly name = "ParkingError";
+export class SuspendError extends Error {
+  override readonly name = "SuspendError";
   readonly graceMilliseconds: number;
   /** Aborted when the grace time ends early. */
-  readonly hurry: AbortSignal;
+  readonly graceEnded: AbortSignal;
 
   constructor(graceMilliseconds: number, hurry = never) {
-    super("the recording is parked");
+    super("the recording is suspended");
     this.graceMilliseconds = graceMilliseconds;
-    this.hurry = hurry;
+    this.graceEnded = hurry;
   }
 }

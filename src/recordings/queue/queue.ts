@@ -4,7 +4,7 @@ import type { Recording } from "../recording.ts";
 import type { Recordings } from "../recordings.ts";
 import { DownloadQueue } from "./download-queue.ts";
 import { type FairnessRules, fairQueueClass, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
-import { type Outcome, ParkingError } from "./outcome.ts";
+import { type Outcome, SuspendError } from "./outcome.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**
@@ -49,7 +49,7 @@ interface Attempt {
   /** Whether it holds a slot; a download holds none. */
   readonly hasSlot: boolean;
   readonly controller: AbortController;
-  /** Ends the grace time of a parked recording early. */
+  /** Ends the grace time of a suspended recording early. */
   readonly hurry: AbortController;
   /** Resolves when the work has stopped. */
   readonly stopped: PromiseWithResolvers<void>;
@@ -112,7 +112,7 @@ export class RecordingQueue {
 
   /**
    * Sets the number of recordings processed at once. If more are running, none starts until enough have ended or were
-   * parked for others.
+   * suspended for others.
    */
   set slots(slots: number) {
     this.#queue.concurrency = slots;
@@ -143,8 +143,8 @@ export class RecordingQueue {
   }
 
   /**
-   * Parks the recordings in progress, each once the worker has finished its current operation, and waits until they are
-   * parked. The others stay `queued`. A recording that takes longer than the stop time is abandoned.
+   * Suspends the recordings in progress, each once the worker has finished its current operation, and waits until they are
+   * suspended. The others stay `queued`. A recording that takes longer than the stop time is abandoned.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? defaultStopMilliseconds);
@@ -158,7 +158,7 @@ export class RecordingQueue {
     this.#stalled.stop();
     const graceMilliseconds = milliseconds * graceShare;
     const attempts = [...this.#attempts.values()];
-    for (const attempt of attempts) park(attempt, graceMilliseconds);
+    for (const attempt of attempts) suspend(attempt, graceMilliseconds);
     // Recordings that were already leaving their slots had more time.
     const hurry = setTimeout(() => attempts.forEach(hasten), graceMilliseconds);
     const limit = Promise.withResolvers<void>();
@@ -266,12 +266,12 @@ export class RecordingQueue {
   }
 
   /**
-   * Parks recordings of accounts that hold more than their share of the slots while another account's recording waits.
-   * For each such account, the recording that started last is parked, so its first ones are not delayed.
+   * Suspends recordings of accounts that hold more than their share of the slots while another account's recording waits.
+   * For each such account, the recording that started last is suspended, so its first ones are not delayed.
    */
   #shareSlots(): void {
     try {
-      while (this.#parkForOthers());
+      while (this.#suspendForOthers());
     } catch (error) {
       // If the database cannot be read, priorities are unknown; the next check reads them.
       if (machineTrouble(error) === null) throw error;
@@ -279,10 +279,10 @@ export class RecordingQueue {
   }
 
   /**
-   * Parks one recording if an account holds too many slots.
-   * @returns whether one was parked
+   * Suspends one recording if an account holds too many slots.
+   * @returns whether one was suspended
    */
-  #parkForOthers(): boolean {
+  #suspendForOthers(): boolean {
     const staying = this.#staying();
     // No slot is free if more recordings run than there are slots, because the number of slots was reduced.
     const free = Math.max(0, this.#rules.slots() - staying.length);
@@ -290,7 +290,7 @@ export class RecordingQueue {
     // Among accounts with equally many slots, the one that started a recording last comes first.
     for (const [, { accountId }] of staying.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
     if (Math.max(0, ...held.values()) < 2) return false;
-    // The slots that parked recordings are leaving go to the first recordings of the order.
+    // The slots that suspended recordings are leaving go to the first recordings of the order.
     const order = orderOf(this.#waitingForSlots(), this.#rules, free + 1);
     const next = order[free];
     if (next === undefined) return false;
@@ -300,7 +300,7 @@ export class RecordingQueue {
     const account = overfullAccount(next, held, { ...this.#rules, runningOf });
     const last = staying.findLast(([, { accountId }]) => accountId === account);
     if (last === undefined) return false;
-    park(last[1], sharingGraceMilliseconds);
+    suspend(last[1], sharingGraceMilliseconds);
     return true;
   }
 
@@ -334,8 +334,8 @@ export class RecordingQueue {
   }
 }
 
-function park({ controller, hurry }: Attempt, graceMilliseconds: number): void {
-  controller.abort(new ParkingError(graceMilliseconds, hurry.signal));
+function suspend({ controller, hurry }: Attempt, graceMilliseconds: number): void {
+  controller.abort(new SuspendError(graceMilliseconds, hurry.signal));
 }
 
 function hasten({ hurry }: Attempt): void {

@@ -1,6 +1,6 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
-import { removeSearchableRows, type Store, tables, writeSoon } from "../../storage/index.ts";
+import { deferSync, removeSearchableRows, type Store, tables } from "../../storage/index.ts";
 import { indexedText } from "./search-query.ts";
 
 /**
@@ -82,7 +82,7 @@ export class SearchIndex {
     };
     // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
     // it fail.
-    return writeSoon(this.#store, () => this.#store.transaction(enter, { behavior: "immediate" }));
+    return deferSync(this.#store, () => this.#store.transaction(enter, { behavior: "immediate" }));
   }
 
   /**
@@ -124,7 +124,7 @@ export class SearchIndex {
         .run();
       return false;
     };
-    return writeSoon(this.#store, () => this.#store.transaction(add, { behavior: "immediate" }));
+    return deferSync(this.#store, () => this.#store.transaction(add, { behavior: "immediate" }));
   }
 
   #ended(status: "completed" | "failed", beforeId: string | undefined): string[] {

@@ -100,7 +100,7 @@ export class RecordingMetrics {
     });
     this.#processingSeconds = new Counter({
       name: "transcribe_processing_seconds_total",
-      help: "Time that recordings held a slot until they completed or were parked; five at once count five times",
+      help: "Time that recordings held a slot until they completed or were suspended; five at once count five times",
       registers,
     });
   }
@@ -124,7 +124,7 @@ export class RecordingMetrics {
   }
 
   /** Counts the slot time of a recording that yielded its slot to another account and resumes later. */
-  parked(processingSeconds: number): void {
+  suspended(processingSeconds: number): void {
     this.#processingSeconds.inc(processingSeconds);
   }
 

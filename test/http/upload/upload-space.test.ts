@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
 import { UploadSpace } from "../../../src/http/upload/index.ts";
-import { DiskRoom } from "../../../src/storage/index.ts";
+import { DiskSpace } from "../../../src/storage/index.ts";
 
 const KB = 1000;
 const MB = 1000 * KB;
@@ -11,7 +11,7 @@ const real = statfsSync("/");
 function disk({ freeBytes = 1000 * MB } = {}) {
   let free = freeBytes;
   const look = (): StatsFs => ({ ...real, bsize: 1, blocks: 1000 * MB, bavail: free, files: 0, ffree: 0 });
-  const room = new DiskRoom("/", () => 100 * MB, look);
+  const room = new DiskSpace("/", () => 100 * MB, look);
   const space = new UploadSpace(room);
   const upload = (accountId: string) => {
     const reservation = space.open(accountId);
@@ -47,7 +47,7 @@ describe("the disk space of unfinished uploads", () => {
       expect(space.refusal("greedy", 150 * MB)).toBeNull();
       expect(upload("greedy").send(20 * KB)).toBeNull();
     }
-    expect(room.lack(880 * MB, "intake")).toBeNull();
+    expect(room.shortage(880 * MB, "intake")).toBeNull();
   });
 
   test("of one account is at most a fifth of what is free above the reserve, in one upload or in several", () => {
@@ -78,7 +78,7 @@ describe("the disk space of unfinished uploads", () => {
     for (let index = 0; index < accounts; index++) {
       expect(upload(`account-${index}`).send(1000 * MB)).toBe("account_share_full");
     }
-    expect(room.lack(0, "intake")).toBeNull();
+    expect(room.shortage(0, "intake")).toBeNull();
     // The next account's small recording still fits.
     expect(upload("small").send(KB)).toBeNull();
     // Each in turn takes a fifth of what those before it have left.

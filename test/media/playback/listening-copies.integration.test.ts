@@ -3,7 +3,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readWaveform } from "../../../src/media/index.ts";
 import { applyRetention } from "../../../src/recordings/index.ts";
-import { DiskRoom } from "../../../src/storage/index.ts";
+import { DiskSpace } from "../../../src/storage/index.ts";
 import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { canMount, SmallDisk } from "../../support/small-disk.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -168,7 +168,7 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     const next = new Workplace(folder.path);
     expect(next.listening).toEqual([`${id}.part`]);
     expect(next.copies.look(id).state).toBe("none");
-    next.dataDirectory.sweep((ids) => next.recordings.open.areOpen(ids));
+    next.dataDirectory.cleanUp((ids) => next.recordings.open.areOpen(ids));
     expect(next.listening).toEqual([]);
     await next.copies.catchUp();
     await next.untilBegun(id);
@@ -236,7 +236,7 @@ describe.if(ready && canMount)("a full disk", () => {
   test("that lacks room for it beforehand is said in words, and asked again later", async () => {
     using folder = temporaryDirectory();
     let reserve = Number.MAX_SAFE_INTEGER;
-    const place = new Workplace(folder.path, { room: new DiskRoom(folder.path, () => reserve) });
+    const place = new Workplace(folder.path, { diskSpace: new DiskSpace(folder.path, () => reserve) });
     const id = await place.completed(speech, speechSeconds);
     place.copies.add(id);
     await until(() => place.copies.look(id).state === "none");
@@ -273,11 +273,11 @@ describe.if(ready && canMount)("a full disk", () => {
     using folder = temporaryDirectory();
     let reserve = Number.MAX_SAFE_INTEGER;
     let looks = 0;
-    const room = new DiskRoom(folder.path, () => {
+    const diskSpace = new DiskSpace(folder.path, () => {
       looks++;
       return reserve;
     });
-    const place = new Workplace(folder.path, { room });
+    const place = new Workplace(folder.path, { diskSpace });
     const ids = [await place.completed(speech, speechSeconds), await place.completed(speech, speechSeconds)];
     await place.copies.catchUp();
     await until(() => looks > 0 && place.copies.look(ids[1] ?? "").state === "none");

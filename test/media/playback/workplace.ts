@@ -3,7 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { createAccount } from "../../../src/accounts/index.ts";
 import { ListeningCopies, type ListeningOptions, type ListeningState } from "../../../src/media/index.ts";
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
-import { DataDirectory, DiskRoom, openDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory, DiskSpace, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { ffmpegPath } from "../../support/checkout.ts";
 import { newRecording } from "../../support/new-recording.ts";
@@ -26,7 +26,7 @@ export class Workplace {
     this.copies = new ListeningCopies({
       recordings: this.recordings,
       dataDirectory: this.dataDirectory,
-      room: new DiskRoom(root, () => 0),
+      diskSpace: new DiskSpace(root, () => 0),
       ffmpegPath,
       maxSeconds: () => 64_800,
       isBusy: () => this.isBusy,

@@ -154,7 +154,7 @@ describe("who gets a free slot", () => {
       ["a1", "b1", "c1", "a2", "b2"],
     ],
     [
-      "one that was parked goes before what its account sent later, and not before others' for its age",
+      "one that was suspended goes before what its account sent later, and not before others' for its age",
       {
         waiting: [
           { id: "a1", sinceMinute: 100, createdAtMinute: 0 },

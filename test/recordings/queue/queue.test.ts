@@ -294,7 +294,7 @@ describe("the queue", () => {
     await queue.stop();
     left.resolve();
     await Bun.sleep(5);
-    expect(reasons).toEqual([expect.objectContaining({ name: "ParkingError", graceMilliseconds: 16 })]);
+    expect(reasons).toEqual([expect.objectContaining({ name: "SuspendError", graceMilliseconds: 16 })]);
   });
 
   /** A queue whose recordings run until they are told to stop or are in `finished`. */
@@ -322,7 +322,7 @@ describe("the queue", () => {
     const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
     const b1 = create(other);
     const c1 = create(urgent);
-    // The watch would park a2 for b2, sometimes before c1 ends: a slot more, and a3 in it.
+    // The watch would suspend a2 for b2, sometimes before c1 ends: a slot more, and a3 in it.
     const { queue, started, finished } = startQueue(3, { [urgent]: 1 }, 3_600_000);
     queue.recover();
     while (started.length < 3) await Bun.sleep(1);
@@ -351,6 +351,6 @@ describe("the queue", () => {
     while (started.length < 4) await Bun.sleep(1);
     expect([started[3], reasons[deleted]]).toEqual([last, "RecordingEndedError"]);
     await queue.stop();
-    expect(reasons[last]).toBe("ParkingError");
+    expect(reasons[last]).toBe("SuspendError");
   });
 });

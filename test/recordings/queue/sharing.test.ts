@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { ParkingError, RecordingQueue, Recordings } from "../../../src/recordings/index.ts";
+import { RecordingQueue, Recordings, SuspendError } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
 import { newRecording } from "../../support/new-recording.ts";
 
@@ -19,7 +19,7 @@ class Scene {
   /** Names of recordings that hold a slot, or that are downloaded. */
   readonly processing = new Set<string>();
   readonly fetching = new Set<string>();
-  /** What happened, in order: `begins a1`, `parked a1`, `ends a1`. */
+  /** What happened, in order: `begins a1`, `suspended a1`, `ends a1`. */
   readonly events: string[] = [];
   readonly #names = new Map<string, string>();
   readonly #ends = new Map<string, () => void>();
@@ -48,9 +48,9 @@ class Scene {
         signal.addEventListener("abort", () => end.resolve());
         await end.promise;
         working.delete(name);
-        const isParked = signal.reason instanceof ParkingError;
-        this.events.push(`${isParked ? "parked" : "ends"} ${name}`);
-        if (isParked) return { waitsFor: "slot" };
+        const isSuspended = signal.reason instanceof SuspendError;
+        this.events.push(`${isSuspended ? "suspended" : "ends"} ${name}`);
+        if (isSuspended) return { waitsFor: "slot" };
         if (working === this.fetching) {
           recordings.fetched(id, 1000);
           return { waitsFor: "slot" };
@@ -125,7 +125,7 @@ afterEach(async () => {
 });
 
 describe("an account that holds all slots", () => {
-  test("leaves one to another account's recording: its last one is parked, waits, and resumes when a slot is free", async () => {
+  test("leaves one to another account's recording: its last one is suspended, waits, and resumes when a slot is free", async () => {
     scene.start(3);
     for (const name of ["a1", "a2", "a3", "a4"]) scene.send(name);
     await scene.processed("a1", "a2", "a3");
@@ -137,7 +137,7 @@ describe("an account that holds all slots", () => {
     scene.end("b1");
     await scene.processed("a1", "a2", "a3");
     expect(scene.record("a3")).toMatchObject({ status: "processing" });
-    expect(scene.events.filter((event) => event.startsWith("parked"))).toEqual(["parked a3"]);
+    expect(scene.events.filter((event) => event.startsWith("suspended"))).toEqual(["suspended a3"]);
   });
 
   test("leaves its fair share and no more, however many of others wait", async () => {
@@ -190,7 +190,7 @@ describe("an account that holds all slots", () => {
     await scene.stays("a1", "b1");
   });
 
-  test("gives a slot back that it left, when its parked recording ends in that moment", async () => {
+  test("gives a slot back that it left, when its suspended recording ends in that moment", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
     await scene.processed("a1", "a2");
@@ -201,7 +201,7 @@ describe("an account that holds all slots", () => {
     expect(scene.waiting()).toEqual([]);
   });
 
-  test("has its parked recording cleaned up at once, without a slot, when a command ends it", async () => {
+  test("has its suspended recording cleaned up at once, without a slot, when a command ends it", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
     await scene.processed("a1", "a2");
@@ -228,17 +228,17 @@ describe("an account that holds all slots", () => {
   });
 });
 
-describe("a recording that is parked for another account's, at which the worker is for long,", () => {
+describe("a recording that is suspended for another account's, at which the worker is for long,", () => {
   const hurried: string[] = [];
   const startSlow = async (stopMilliseconds: number) => {
     const process: Work = (id, signal) => {
       const stopped = Promise.withResolvers<{ waitsFor: "slot" }>();
       signal.addEventListener("abort", () => {
         const { reason } = signal;
-        if (!(reason instanceof ParkingError)) return stopped.resolve({ waitsFor: "slot" });
+        if (!(reason instanceof SuspendError)) return stopped.resolve({ waitsFor: "slot" });
         if (reason.graceMilliseconds < 60_000) return;
         // What the worker has begun ends with the grace time.
-        reason.hurry.addEventListener("abort", () => {
+        reason.graceEnded.addEventListener("abort", () => {
           hurried.push(id);
           stopped.resolve({ waitsFor: "slot" });
         });

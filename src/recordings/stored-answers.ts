@@ -2,7 +2,7 @@ import { and, eq, gt, lte } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
 /** The owner of an Idempotency-Key. */
-export interface AnswerScope {
+export interface IdempotencyScope {
   readonly accountId: string;
   /** Workspace of the API key; null for none. */
   readonly workspaceId: string | null;
@@ -10,7 +10,7 @@ export interface AnswerScope {
 }
 
 /** The first answer to a create request. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   /** SHA-256 of the request body's contents. */
   readonly fingerprint: string;
   readonly status: number;
@@ -22,14 +22,14 @@ export interface KeptAnswer {
 const keptMilliseconds = 24 * 3_600_000;
 
 /** The first answers to create requests with an Idempotency-Key, stored for 24 hours. */
-export class KeptAnswers {
+export class StoredAnswers {
   readonly #store: Store;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  find(scope: AnswerScope, now: number): KeptAnswer | null {
+  find(scope: IdempotencyScope, now: number): StoredAnswer | null {
     const { keptAnswers } = tables;
     return (
       this.#store
@@ -47,8 +47,8 @@ export class KeptAnswers {
 
   /** Stores an answer; pass a transaction's writer to store it together with the change that it describes. */
   keep(
-    scope: AnswerScope,
-    answer: KeptAnswer,
+    scope: IdempotencyScope,
+    answer: StoredAnswer,
     now: number,
     writer: Pick<Store, "insert" | "delete"> = this.#store,
   ): void {
@@ -70,7 +70,7 @@ export function forgetAnswer(writer: Pick<Store, "update">, recordingId: string)
   writer.update(keptAnswers).set({ body: null }).where(eq(keptAnswers.recordingId, recordingId)).run();
 }
 
-function matches({ accountId, workspaceId, key }: AnswerScope) {
+function matches({ accountId, workspaceId, key }: IdempotencyScope) {
   const { keptAnswers } = tables;
   return and(
     eq(keptAnswers.accountId, accountId),

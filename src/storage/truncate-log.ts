@@ -10,7 +10,7 @@ const tryMilliseconds = 100;
  * most ten seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
  * block the process.
  */
-export async function cutLog({ $client: client }: Store): Promise<void> {
+export async function truncateLog({ $client: client }: Store): Promise<void> {
   const waits = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
   const isCut = () => {
     client.run("PRAGMA busy_timeout = 0");

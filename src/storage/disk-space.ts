@@ -6,10 +6,10 @@ import { MachineError } from "./machine-trouble.ts";
  * Purpose of a reservation. `intake`, for new recordings, must leave the whole reserve free; `work`, for accepted
  * recordings, may use most of the reserve.
  */
-export type RoomUse = "intake" | "work";
+export type SpaceUse = "intake" | "work";
 
 /** A reservation of disk space for one file or step, until it is disposed of. */
-export interface RoomClaim extends Disposable {
+export interface Reservation extends Disposable {
   /**
    * Reports that bytes were written: they leave the reservation, because the disk itself counts them now.
    * @throws {MachineError} when more than the reservation was written and the disk is full
@@ -25,7 +25,7 @@ const leastFiles = 200;
 const lookEveryBytes = 4 * 1024 * 1024;
 
 /** The available space on the disk of a data directory: free space minus all reservations. */
-export class DiskRoom {
+export class DiskSpace {
   readonly #path: string;
   readonly #reserveBytes: () => number;
   readonly #look: (path: string) => StatsFs;
@@ -42,7 +42,7 @@ export class DiskRoom {
    * Returns why a number of bytes cannot be written; null when they can, or when the disk does not report its space.
    * @param toBeFreed bytes that are counted as already removed from the disk
    */
-  lack(bytes: number, use: RoomUse, toBeFreed = 0): string | null {
+  shortage(bytes: number, use: SpaceUse, toBeFreed = 0): string | null {
     const disk = this.#disk();
     if (disk === null) return null;
     if (disk.files > 0 && disk.ffree < leastFiles) return `only ${disk.ffree} more files fit on the disk`;
@@ -58,7 +58,7 @@ export class DiskRoom {
    * Returns how many bytes a use may still write: negative when its reserve is touched, infinite when the disk does not
    * report its space.
    */
-  freeBytes(use: RoomUse): number {
+  freeBytes(use: SpaceUse): number {
     const disk = this.#disk();
     return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize - this.#promised - this.#reserve(use);
   }
@@ -67,13 +67,13 @@ export class DiskRoom {
    * Reserves disk space.
    * @throws {MachineError} when there is not enough
    */
-  claim(bytes: number, use: RoomUse): RoomClaim {
+  reserve(bytes: number, use: SpaceUse): Reservation {
     this.#require(bytes, use);
-    return this.insist(bytes, use);
+    return this.reserveAnyway(bytes, use);
   }
 
   /** Reserves disk space even when there is not enough. */
-  insist(bytes: number, use: RoomUse): RoomClaim {
+  reserveAnyway(bytes: number, use: SpaceUse): Reservation {
     let left = bytes;
     let sinceLook = 0;
     this.#promised += bytes;
@@ -95,7 +95,7 @@ export class DiskRoom {
   }
 
   /** Returns how many bytes would fit on an otherwise empty disk; infinite when the disk does not report its size. */
-  mostBytes(use: RoomUse): number {
+  capacityBytes(use: SpaceUse): number {
     const disk = this.#disk();
     if (disk === null) return Number.POSITIVE_INFINITY;
     const total = disk.blocks * disk.bsize;
@@ -112,12 +112,12 @@ export class DiskRoom {
     }
   }
 
-  #reserve(use: RoomUse): number {
+  #reserve(use: SpaceUse): number {
     return Math.floor(this.#reserveBytes() * (use === "intake" ? 1 : workShare));
   }
 
-  #require(bytes: number, use: RoomUse): void {
-    const lack = this.lack(bytes, use);
+  #require(bytes: number, use: SpaceUse): void {
+    const lack = this.shortage(bytes, use);
     if (lack !== null) throw new MachineError("NO_ROOM", lack);
   }
 }

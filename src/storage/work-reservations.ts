@@ -1,8 +1,8 @@
-import type { DiskRoom, RoomClaim } from "./disk-room.ts";
+import type { DiskSpace, Reservation } from "./disk-space.ts";
 import { MachineError } from "./machine-trouble.ts";
 
 interface Held {
-  readonly claim: RoomClaim;
+  readonly claim: Reservation;
   /** Bytes that are on the disk already. */
   written: number;
   /** Expected total size of its files; all of it becomes free when the recording finishes. */
@@ -15,13 +15,13 @@ interface Held {
  * a part and wait for the others forever. So a recording with a reservation can finish, unless something else fills the
  * disk, and its space goes to the next recording.
  */
-export class WorkRoom {
-  readonly #disk: DiskRoom;
+export class WorkReservations {
+  readonly #disk: DiskSpace;
   readonly #held = new Map<string, Held>();
   /** Refused recordings with the bytes that they requested, in the order of their first request. */
   readonly #line = new Map<string, number>();
 
-  constructor(disk: DiskRoom) {
+  constructor(disk: DiskSpace) {
     this.#disk = disk;
   }
 
@@ -30,14 +30,14 @@ export class WorkRoom {
    * @throws {MachineError} when there is not enough space, or when an earlier waiter needs it. An earlier waiter only
    * waits for others to finish, and would wait forever if later, smaller requests went first.
    */
-  promise(id: string, bytes: number): void {
-    this.giveBack(id);
+  reserve(id: string, bytes: number): void {
+    this.release(id);
     try {
       const ahead = this.#askedBefore(id);
-      if (ahead > 0 && this.#disk.lack(ahead + bytes, "work") !== null) {
+      if (ahead > 0 && this.#disk.shortage(ahead + bytes, "work") !== null) {
         throw new MachineError("NO_ROOM", "the room on the disk is kept for a recording that asked before");
       }
-      this.#held.set(id, { claim: this.#disk.claim(bytes, "work"), written: 0, bytes });
+      this.#held.set(id, { claim: this.#disk.reserve(bytes, "work"), written: 0, bytes });
       this.#line.delete(id);
     } catch (error) {
       this.#line.set(id, bytes);
@@ -50,9 +50,9 @@ export class WorkRoom {
    * audio is on the disk already, the rest is small, and all of it becomes free when the recording finishes.
    * @param onDisk bytes of its files that exist already
    */
-  grant(id: string, bytes: number, onDisk: number): void {
-    this.giveBack(id);
-    this.#held.set(id, { claim: this.#disk.insist(bytes, "work"), written: onDisk, bytes: onDisk + bytes });
+  reserveAnyway(id: string, bytes: number, onDisk: number): void {
+    this.release(id);
+    this.#held.set(id, { claim: this.#disk.reserveAnyway(bytes, "work"), written: onDisk, bytes: onDisk + bytes });
     this.#line.delete(id);
   }
 
@@ -72,25 +72,25 @@ export class WorkRoom {
    * Releases the reservation of a recording whose work files are removed. The recording will ask again and keeps its
    * place in the queue.
    */
-  giveBack(id: string): void {
+  release(id: string): void {
     this.#held.get(id)?.claim[Symbol.dispose]();
     this.#held.delete(id);
   }
 
   /** Releases the reservation of a finished recording and removes the recording from the queue. */
   ended(id: string): void {
-    this.giveBack(id);
+    this.release(id);
     this.#line.delete(id);
   }
 
   /** Returns whether almost nothing can be written now. */
-  isShort(): boolean {
-    return this.#disk.lack(0, "work") !== null;
+  isDiskFull(): boolean {
+    return this.#disk.shortage(0, "work") !== null;
   }
 
   /** Returns whether a number of bytes would fit on the disk if everything removable were removed. */
-  couldHold(bytes: number): boolean {
-    return bytes <= this.#disk.mostBytes("work");
+  couldFit(bytes: number): boolean {
+    return bytes <= this.#disk.capacityBytes("work");
   }
 
   /** Returns the total bytes requested by earlier waiters that would each fit once all current reservations end. */
@@ -99,7 +99,7 @@ export class WorkRoom {
     let asked = 0;
     for (const [other, bytes] of this.#line) {
       if (other === id) break;
-      if (this.#disk.lack(bytes, "work", toBeFreed) === null) asked += bytes;
+      if (this.#disk.shortage(bytes, "work", toBeFreed) === null) asked += bytes;
     }
     return asked;
   }

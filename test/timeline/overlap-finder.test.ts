@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { planChunks } from "../../src/speech/plan-chunks.ts";
-import { Reaching } from "../../src/timeline/reaching.ts";
+import { OverlapFinder } from "../../src/timeline/overlap-finder.ts";
 import type { Span } from "../../src/timeline/spans.ts";
 import { countedLooks } from "../support/counted-looks.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
@@ -14,10 +14,10 @@ test("what reaches into a span is the same as by looking at all of them", () => 
     }).sort((a, b) => a.startSeconds - b.startSeconds);
   for (let round = 0; round < 50; round++) {
     const [spans, asked] = [draw(30), draw(30)];
-    const reaching = new Reaching(spans);
+    const reaching = new OverlapFinder(spans);
     for (const one of asked) {
       const all = spans.filter((span) => span.startSeconds < one.endSeconds && span.endSeconds > one.startSeconds);
-      expect(reaching.into(one)).toEqual(all);
+      expect(reaching.overlapping(one)).toEqual(all);
     }
   }
 });

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openDatabase, type Store, writeSoon } from "../../src/storage/index.ts";
+import { deferSync, openDatabase, type Store } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** SQLite's numbers. */
@@ -18,12 +18,12 @@ test("what is written soon is there for all at once, and only it does not wait f
   const path = join(directory.path, "transcribe.db");
   const store = openDatabase(path);
   expect(waitsOf(store)).toBe(full);
-  const during = writeSoon(store, () => {
+  const during = deferSync(store, () => {
     insert(store, "a");
     return waitsOf(store);
   });
   expect([during, waitsOf(store)]).toEqual([normal, full]);
-  expect(() => writeSoon(store, () => insert(store, "a"))).toThrow("UNIQUE");
+  expect(() => deferSync(store, () => insert(store, "a"))).toThrow("UNIQUE");
   expect(waitsOf(store)).toBe(full);
   const other = new Database(path, { readonly: true });
   expect(kinds(other)).toEqual(["a"]);
@@ -36,8 +36,8 @@ test("in a transaction it is of one piece with the rest", () => {
   const both = () =>
     store.transaction(() => {
       insert(store, "a");
-      expect(writeSoon(store, () => waitsOf(store))).toBe(full);
-      writeSoon(store, () => insert(store, "b"));
+      expect(deferSync(store, () => waitsOf(store))).toBe(full);
+      deferSync(store, () => insert(store, "b"));
       throw new Error("taken back");
     });
   expect(both).toThrow("taken back");

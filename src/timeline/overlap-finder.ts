@@ -4,7 +4,7 @@ import type { Span } from "./spans.ts";
  * Finds the spans that overlap each of a sequence of query spans. Spans that can no longer overlap are dropped, so that
  * the cost per hour does not grow with the recording's length.
  */
-export class Reaching<T extends Span> {
+export class OverlapFinder<T extends Span> {
   readonly #spans: readonly T[];
   #next = 0;
   #open: T[] = [];
@@ -18,7 +18,7 @@ export class Reaching<T extends Span> {
    * Returns the spans that overlap a query span by more than an edge, in order.
    * @param span starts no earlier than the span of the previous call
    */
-  into({ startSeconds, endSeconds }: Span): T[] {
+  overlapping({ startSeconds, endSeconds }: Span): T[] {
     for (; ; this.#next++) {
       const next = this.#spans[this.#next];
       if (next === undefined || next.startSeconds >= endSeconds) break;

@@ -10,7 +10,7 @@ const syncing = new WeakMap<Database, "once" | "again">();
  * lose the last moments. The call does not wait for the disk, which may take a second while a long recording is being
  * written. The log is synced in the background.
  */
-export function writeSoon<T>(store: Store, write: () => T): T {
+export function deferSync<T>(store: Store, write: () => T): T {
   const { $client: client } = store;
   // An open transaction determines the durability of its own writes.
   if (client.inTransaction) return write();

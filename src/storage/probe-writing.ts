@@ -11,7 +11,7 @@ const trialFiles = 16;
  * confirms or refutes a report that the disk is full or that too many files are open.
  * @returns the system's error when the write fails, null when it succeeds
  */
-export async function writeTrial(directory: string): Promise<Error | null> {
+export async function probeWriting(directory: string): Promise<Error | null> {
   const path = join(directory, `.trial-${crypto.randomUUID()}`);
   const files: FileHandle[] = [];
   try {

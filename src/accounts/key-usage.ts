@@ -5,7 +5,7 @@ import { type Store, tables } from "../storage/index.ts";
  * Buffer of the times at which keys were last used. `flush` writes them all at once instead of one write for each
  * request.
  */
-export class LastUse {
+export class KeyUsage {
   readonly #store: Store;
   readonly #pending = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class LastUse {
     this.#store = store;
   }
 
-  note(keyId: string, now: number): void {
+  record(keyId: string, now: number): void {
     this.#pending.set(keyId, now);
   }
 

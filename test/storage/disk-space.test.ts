@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
-import { DiskRoom, MachineError, machineTrouble } from "../../src/storage/index.ts";
+import { DiskSpace, MachineError, machineTrouble } from "../../src/storage/index.ts";
 
 const real = statfsSync("/");
 const megabyte = 1_000_000;
 
 /** Room on a disk of which so much is free, with a reserve of 160 MB. */
-function roomOn(disk: { free: number; files?: number; total?: number }): DiskRoom {
+function roomOn(disk: { free: number; files?: number; total?: number }): DiskSpace {
   const look = (): StatsFs => ({
     ...real,
     bsize: 1,
@@ -14,37 +14,37 @@ function roomOn(disk: { free: number; files?: number; total?: number }): DiskRoo
     files: disk.total ?? 1_000_000,
     ffree: disk.files ?? 100_000,
   });
-  return new DiskRoom("/", () => 160 * megabyte, look);
+  return new DiskSpace("/", () => 160 * megabyte, look);
 }
 
 describe("room on the disk", () => {
   test("is kept for the work on what is in: creates leave the reserve, work leaves a sixteenth of it", () => {
     const room = roomOn({ free: 100 * megabyte });
-    expect(room.lack(0, "intake")).toBe("the disk is full: 100 MB are free, of which 160 MB are kept free");
-    expect(room.lack(90 * megabyte, "work")).toBeNull();
-    expect(room.lack(91 * megabyte, "work")).toContain("91 MB more are needed");
+    expect(room.shortage(0, "intake")).toBe("the disk is full: 100 MB are free, of which 160 MB are kept free");
+    expect(room.shortage(90 * megabyte, "work")).toBeNull();
+    expect(room.shortage(91 * megabyte, "work")).toContain("91 MB more are needed");
   });
 
   test("that is promised to one is nobody else's until it is written or given back", () => {
     const disk = { free: 500 * megabyte };
     const room = roomOn(disk);
-    const first = room.claim(200 * megabyte, "intake");
-    expect(() => room.claim(200 * megabyte, "intake")).toThrow(MachineError);
-    expect(room.lack(140 * megabyte, "intake")).toBeNull();
+    const first = room.reserve(200 * megabyte, "intake");
+    expect(() => room.reserve(200 * megabyte, "intake")).toThrow(MachineError);
+    expect(room.shortage(140 * megabyte, "intake")).toBeNull();
     first.written(150 * megabyte);
     disk.free -= 150 * megabyte;
-    expect(room.lack(140 * megabyte, "intake")).toBeNull();
-    expect(room.lack(141 * megabyte, "intake")).not.toBeNull();
+    expect(room.shortage(140 * megabyte, "intake")).toBeNull();
+    expect(room.shortage(141 * megabyte, "intake")).not.toBeNull();
     first[Symbol.dispose]();
-    expect(room.lack(190 * megabyte, "intake")).toBeNull();
+    expect(room.shortage(190 * megabyte, "intake")).toBeNull();
     first[Symbol.dispose]();
-    expect(room.lack(191 * megabyte, "intake")).not.toBeNull();
+    expect(room.shortage(191 * megabyte, "intake")).not.toBeNull();
   });
 
   test("is looked for again while more is written than was promised", () => {
     const disk = { free: 170 * megabyte };
     const room = roomOn(disk);
-    using claim = room.claim(0, "intake");
+    using claim = room.reserve(0, "intake");
     const write = () => {
       for (let written = 0; written < 30; written++) {
         disk.free -= megabyte;
@@ -61,12 +61,12 @@ describe("room on the disk", () => {
     [200, 1_000_000, null],
     [0, 0, null],
   ])("with %i more files of %i there is none, unless the file system doesn't count them", (files, total, lack) => {
-    expect(roomOn({ free: 1000 * megabyte, files, total }).lack(0, "intake")).toBe(lack);
+    expect(roomOn({ free: 1000 * megabyte, files, total }).shortage(0, "intake")).toBe(lack);
   });
 
   test("is taken to be there where the disk can't be asked", () => {
-    const room = new DiskRoom("/no/such/place", () => megabyte);
-    expect(room.lack(megabyte, "intake")).toBeNull();
+    const room = new DiskSpace("/no/such/place", () => megabyte);
+    expect(room.shortage(megabyte, "intake")).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
-import { DiskRoom, WorkRoom } from "../../src/storage/index.ts";
+import { DiskSpace, WorkReservations } from "../../src/storage/index.ts";
 
 /** A disk of 1000 bytes with nothing but work files on it, of which others have taken some. */
 function disk({ others = 0, reserve = 0 } = {}) {
@@ -10,8 +10,8 @@ function disk({ others = 0, reserve = 0 } = {}) {
     const used = [...state.files.values()].reduce((sum, bytes) => sum + bytes, state.others);
     return { ...real, bsize: 1, blocks: 1000, bavail: 1000 - used, files: 1000, ffree: 1000 };
   };
-  const all = new DiskRoom("/", () => reserve, look);
-  const room = new WorkRoom(all);
+  const all = new DiskSpace("/", () => reserve, look);
+  const room = new WorkReservations(all);
   return {
     ...{ all, room, state },
     write(id: string, bytes: number) {
@@ -27,74 +27,74 @@ function disk({ others = 0, reserve = 0 } = {}) {
 
 test("what is promised to one recording is nobody else's until it ends, and creates don't get it", () => {
   const { all, room, write, end } = disk();
-  room.promise("first", 600);
-  expect(() => room.promise("second", 500)).toThrow("the disk is full");
-  expect(all.lack(401, "intake")).not.toBeNull();
+  room.reserve("first", 600);
+  expect(() => room.reserve("second", 500)).toThrow("the disk is full");
+  expect(all.shortage(401, "intake")).not.toBeNull();
   write("first", 600);
-  expect(() => room.promise("second", 500)).toThrow("the disk is full");
+  expect(() => room.reserve("second", 500)).toThrow("the disk is full");
   end("first");
-  room.promise("second", 500);
+  room.reserve("second", 500);
 });
 
 test("one that needs more than is left waits for those before it, and none that came later goes before it", () => {
   const { room, write, end } = disk();
-  room.promise("first", 600);
+  room.reserve("first", 600);
   write("first", 300);
-  expect(() => room.promise("big", 900)).toThrow("the disk is full");
+  expect(() => room.reserve("big", 900)).toThrow("the disk is full");
   for (let later = 0; later < 5; later++) {
-    expect(() => room.promise(`small ${later}`, 10)).toThrow("kept for a recording that asked before");
+    expect(() => room.reserve(`small ${later}`, 10)).toThrow("kept for a recording that asked before");
   }
   end("first");
-  room.promise("big", 900);
-  room.promise("small 3", 10);
+  room.reserve("big", 900);
+  room.reserve("small 3", 10);
 });
 
 test("one that waits for what no recording frees holds nobody up, and gets it when it is there", () => {
   const { room, state, end } = disk({ others: 500 });
-  room.promise("first", 100);
-  expect(() => room.promise("big", 900)).toThrow("the disk is full");
-  room.promise("small", 10);
+  room.reserve("first", 100);
+  expect(() => room.reserve("big", 900)).toThrow("the disk is full");
+  room.reserve("small", 10);
   state.others = 0;
   end("first");
-  expect(() => room.promise("later", 100)).toThrow("kept for a recording that asked before");
+  expect(() => room.reserve("later", 100)).toThrow("kept for a recording that asked before");
   end("small");
-  room.promise("big", 900);
+  room.reserve("big", 900);
 });
 
 test("what is promised and not written yet is taken to become free, too", () => {
   const { room, end } = disk();
-  room.promise("first", 600);
-  expect(() => room.promise("big", 900)).toThrow("the disk is full");
-  expect(() => room.promise("small", 10)).toThrow("kept for a recording that asked before");
+  room.reserve("first", 600);
+  expect(() => room.reserve("big", 900)).toThrow("the disk is full");
+  expect(() => room.reserve("small", 10)).toThrow("kept for a recording that asked before");
   end("first");
-  room.promise("big", 900);
+  room.reserve("big", 900);
 });
 
 test("one that ended while it waited keeps nothing", () => {
   const { room, write, end } = disk();
-  room.promise("first", 600);
+  room.reserve("first", 600);
   write("first", 300);
-  expect(() => room.promise("big", 900)).toThrow();
+  expect(() => room.reserve("big", 900)).toThrow();
   end("big");
-  room.promise("small", 10);
+  room.reserve("small", 10);
 });
 
 test("one whose sound is there already gets the rest, whatever others have, and goes before all that ask", () => {
   const { room, write } = disk();
-  room.promise("first", 950);
+  room.reserve("first", 950);
   write("first", 950);
-  room.grant("first", 100, 800);
-  room.grant("taken over", 100, 0);
-  expect(() => room.promise("other", 1)).toThrow();
+  room.reserveAnyway("first", 100, 800);
+  room.reserveAnyway("taken over", 100, 0);
+  expect(() => room.reserve("other", 1)).toThrow();
   expect(() => write("taken over", 60)).not.toThrow();
 });
 
 test("in place of what it held a recording is promised what it asks for now", () => {
   const { room } = disk();
-  room.promise("first", 900);
-  room.promise("first", 1000);
-  room.giveBack("first");
-  room.promise("second", 1000);
+  room.reserve("first", 900);
+  room.reserve("first", 1000);
+  room.release("first");
+  room.reserve("second", 1000);
 });
 
 test.each([
@@ -105,5 +105,5 @@ test.each([
   // A reserve of more than the disk is a mistake, for which no recording is given up.
   [930, 1_000_000, true],
 ])("%i bytes on the whole disk with a reserve of %i: %p", (bytes, reserve, could) => {
-  expect(disk({ others: 900, reserve }).room.couldHold(bytes)).toBe(could);
+  expect(disk({ others: 900, reserve }).room.couldFit(bytes)).toBe(could);
 });

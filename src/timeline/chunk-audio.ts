@@ -11,7 +11,7 @@ const longestSilenceSeconds = 2;
 const roundingSeconds = 1e-6;
 
 /** Returns the fragments of a chunk that are joined for the recognizer, in order: all but the middle of long silences. */
-export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[] {
+export function transcribedSpans({ startSeconds, endSeconds, speech }: Chunk): Span[] {
   const pieces: Span[] = [];
   let from = startSeconds;
   let reached = startSeconds;
@@ -26,7 +26,7 @@ export function heardPieces({ startSeconds, endSeconds, speech }: Chunk): Span[]
 }
 
 /** Returns the part of a chunk between two moments of the recording. */
-export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Span): Chunk {
+export function clipChunk({ speech }: Chunk, { startSeconds, endSeconds }: Span): Chunk {
   const inside = speech.filter((region) => region.startSeconds < endSeconds && region.endSeconds > startSeconds);
   return {
     ...{ startSeconds, endSeconds },
@@ -38,12 +38,12 @@ export function partOfChunk({ speech }: Chunk, { startSeconds, endSeconds }: Spa
 }
 
 /** Returns the moment of the recording that halves the audio which the recognizer gets of a chunk. */
-export function middleOfChunk(chunk: Chunk): number {
-  const clock = new SpeechClock(heardPieces(chunk), chunk);
-  return clock.moment(clock.totalSeconds / 2);
+export function chunkMidpoint(chunk: Chunk): number {
+  const clock = new SpeechClock(transcribedSpans(chunk), chunk);
+  return clock.recordingTime(clock.totalSeconds / 2);
 }
 
 /** Returns the seconds of audio that the recognizer gets of a chunk. */
-export function heardSeconds(chunk: Chunk): number {
-  return heardPieces(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
+export function chunkAudioSeconds(chunk: Chunk): number {
+  return transcribedSpans(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
 }
