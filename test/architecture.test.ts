@@ -31,8 +31,8 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   install: 28,
   recordings: 46,
   storage: 52,
-  // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   speech: 30,
+  // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   timeline: 37,
 };
 

@@ -1,28 +1,24 @@
-import { secondsOf } from "./seconds-of.ts";
-import type { Chunk, Span } from "./spans.ts";
+import { type Chunk, type Span, secondsOf } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
-/**
- * Longest silence between speech that the recognizer gets. Of a longer one it gets this much, half at either end: that is
- * enough for the speech before it to have ended.
- */
+/** Longest silence that is transcribed with the speech around it. Of a longer one, half of this stays at either end. */
 const longestSilenceSeconds = 2;
 /** Tolerance for rounding: times are sums, so a silence of exactly the longest length may come out slightly longer. */
 const roundingSeconds = 1e-6;
 
-/** Returns the fragments of a chunk that are joined for the recognizer, in order: all but the middle of long silences. */
+/** Returns the spans of a chunk that are transcribed, in order: all but the middle of long silences. */
 export function transcribedSpans({ startSeconds, endSeconds, speech }: Chunk): Span[] {
-  const pieces: Span[] = [];
+  const spans: Span[] = [];
   let from = startSeconds;
   let reached = startSeconds;
   for (const [index, region] of speech.entries()) {
     if (index > 0 && region.startSeconds - reached > longestSilenceSeconds + roundingSeconds) {
-      pieces.push({ startSeconds: from, endSeconds: reached + longestSilenceSeconds / 2 });
+      spans.push({ startSeconds: from, endSeconds: reached + longestSilenceSeconds / 2 });
       from = region.startSeconds - longestSilenceSeconds / 2;
     }
     reached = Math.max(reached, region.endSeconds);
   }
-  return [...pieces, { startSeconds: from, endSeconds }];
+  return [...spans, { startSeconds: from, endSeconds }];
 }
 
 /** Returns the part of a chunk between two moments of the recording. */
@@ -37,13 +33,13 @@ export function clipChunk({ speech }: Chunk, { startSeconds, endSeconds }: Span)
   };
 }
 
-/** Returns the moment of the recording that halves the audio which the recognizer gets of a chunk. */
+/** Returns the moment of the recording that halves the transcribed audio of a chunk. */
 export function chunkMidpoint(chunk: Chunk): number {
   const clock = new SpeechClock(transcribedSpans(chunk), chunk);
   return clock.recordingTime(clock.totalSeconds / 2);
 }
 
-/** Returns the seconds of audio that the recognizer gets of a chunk. */
+/** Returns the seconds of audio of a chunk that are transcribed. */
 export function chunkAudioSeconds(chunk: Chunk): number {
-  return transcribedSpans(chunk).reduce((sum, piece) => sum + secondsOf(piece), 0);
+  return transcribedSpans(chunk).reduce((sum, span) => sum + secondsOf(span), 0);
 }

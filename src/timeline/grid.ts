@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from "./sample-rate.ts";
+import { SAMPLE_RATE } from "./spans.ts";
 
 /**
  * Time grid of speech detection and speaker diarization: all positions are model frames from the recording's start.

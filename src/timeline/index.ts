@@ -1,3 +1,4 @@
+export { hasBlock, readBlock, writeBlock } from "./blocks.ts";
 export { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "./chunk-audio.ts";
 export {
   BLOCK_SECONDS,
@@ -13,28 +14,19 @@ export {
   windowSample,
 } from "./grid.ts";
 export { OverlapFinder } from "./overlap-finder.ts";
-export { SAMPLE_RATE } from "./sample-rate.ts";
-export { secondsOf } from "./seconds-of.ts";
-export { shifted } from "./shifted.ts";
 export {
   type Chunk,
   chunkSchema,
   type EngineWord,
   type PcmFile,
+  SAMPLE_RATE,
   type Span,
+  secondsOf,
+  shifted,
   spanSchema,
   type Turn,
   turnSchema,
   wordSchema,
 } from "./spans.ts";
 export { SpeechClock } from "./speech-clock.ts";
-export {
-  hasBlock,
-  readBlock,
-  readItem,
-  type WorkArea,
-  type WorkItem,
-  workAreaSchema,
-  writeBlock,
-  writeItem,
-} from "./work-area.ts";
+export { readItem, type WorkArea, type WorkItem, workAreaSchema, writeItem } from "./work-area.ts";

@@ -1,5 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+/** Samples per second of all PCM that the engine reads. */
+export const SAMPLE_RATE = 16_000;
+
 /**
  * Schemas of a recording's parts, which server and worker exchange. Audio itself is never sent: both sides read the PCM
  * file. Times are seconds from the start of the recording.
@@ -17,6 +20,16 @@ export type PcmFile = Static<typeof pcmFileSchema>;
 
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
+
+/** Returns the duration of a span. */
+export function secondsOf({ startSeconds, endSeconds }: Span): number {
+  return endSeconds - startSeconds;
+}
+
+/** Returns a copy of a span that is `bySeconds` later. */
+export function shifted<S extends Span>(span: S, bySeconds: number): S {
+  return { ...span, startSeconds: span.startSeconds + bySeconds, endSeconds: span.endSeconds + bySeconds };
+}
 
 /** A part of a recording with at most 30 s of speech, see transcribedSpans. It is transcribed in one operation. */
 export const chunkSchema = Type.Object({

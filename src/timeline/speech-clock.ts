@@ -1,10 +1,9 @@
-import { secondsOf } from "./seconds-of.ts";
-import type { Span } from "./spans.ts";
+import { type Span, secondsOf } from "./spans.ts";
 
 /** A clock that counts only seconds of speech; it stands still in between. */
 export class SpeechClock {
   /** Disjoint speech spans in order; `atSeconds` is the clock's value at the start of each. */
-  private readonly speech: (Span & { atSeconds: number })[] = [];
+  readonly #speech: (Span & { atSeconds: number })[] = [];
   /** Total seconds of speech. */
   readonly totalSeconds: number;
 
@@ -16,12 +15,12 @@ export class SpeechClock {
     let total = 0;
     const inside = speech.filter((one) => one.startSeconds < within.endSeconds && one.endSeconds > within.startSeconds);
     for (const one of inside.length === 0 ? [within] : inside) {
-      const last = this.speech.at(-1);
+      const last = this.#speech.at(-1);
       const startSeconds = Math.max(one.startSeconds, last?.endSeconds ?? within.startSeconds);
       const endSeconds = Math.min(one.endSeconds, within.endSeconds);
       if (endSeconds <= startSeconds) continue;
       if (last !== undefined && startSeconds <= last.endSeconds) last.endSeconds = endSeconds;
-      else this.speech.push({ startSeconds, endSeconds, atSeconds: total });
+      else this.#speech.push({ startSeconds, endSeconds, atSeconds: total });
       total += endSeconds - startSeconds;
     }
     this.totalSeconds = total;
@@ -29,17 +28,17 @@ export class SpeechClock {
 
   /** Returns the clock's value at a moment of the recording. */
   at(seconds: number): number {
-    const stretch = this.speech[countWhile(this.speech, ({ startSeconds }) => startSeconds <= seconds) - 1];
-    if (stretch === undefined) return 0;
-    return stretch.atSeconds + Math.min(seconds, stretch.endSeconds) - stretch.startSeconds;
+    const current = this.#speech[countWhile(this.#speech, ({ startSeconds }) => startSeconds <= seconds) - 1];
+    if (current === undefined) return 0;
+    return current.atSeconds + Math.min(seconds, current.endSeconds) - current.startSeconds;
   }
 
   /** Returns the first moment at which the clock has the value `seconds`. */
   recordingTime(seconds: number): number {
-    const after = countWhile(this.speech, ({ atSeconds }) => atSeconds < seconds);
-    const stretch = this.speech[Math.max(0, after - 1)];
-    if (stretch === undefined) return 0;
-    return Math.min(stretch.endSeconds, stretch.startSeconds + seconds - stretch.atSeconds);
+    const after = countWhile(this.#speech, ({ atSeconds }) => atSeconds < seconds);
+    const current = this.#speech[Math.max(0, after - 1)];
+    if (current === undefined) return 0;
+    return Math.min(current.endSeconds, current.startSeconds + seconds - current.atSeconds);
   }
 
   /**
@@ -47,7 +46,7 @@ export class SpeechClock {
    */
   recordingSpan(span: Span): Span {
     let best = { startSeconds: 0, endSeconds: 0 };
-    for (const { startSeconds, endSeconds, atSeconds } of this.speech) {
+    for (const { startSeconds, endSeconds, atSeconds } of this.#speech) {
       const shift = startSeconds - atSeconds;
       const from = Math.max(startSeconds, span.startSeconds + shift);
       const to = Math.min(endSeconds, span.endSeconds + shift);

@@ -1,8 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { type BlockFile, blockPath, isWholeBlock, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { type BlockKind, blockPath, hasBlock, makeBlockDirectory } from "./blocks.ts";
 import { pcmFileSchema } from "./spans.ts";
 
 /**
@@ -16,10 +14,6 @@ export const workAreaSchema = Type.Object({
 });
 export type WorkArea = Static<typeof workAreaSchema>;
 
-/** Block files of a track: speaker activity, voice embeddings of windows, and voice embeddings of sentences. */
-export const blockKinds = ["activity", "embeddings", "sentences"] as const;
-export type BlockKind = (typeof blockKinds)[number];
-
 /** A part of a track's stored data that can be handed to another machine. */
 export type WorkItem =
   | { readonly kind: "pcm"; readonly firstSample: number; readonly sampleCount: number }
@@ -27,44 +21,9 @@ export type WorkItem =
 
 const BYTES_PER_SAMPLE = 2;
 
-/**
- * Returns the directory of a kind of block files, and creates it. The area's own directory is not created: it is gone
- * when the recording was deleted, and nothing may be written for it any more.
- */
-function blockDirectory({ directory }: WorkArea, kind: BlockKind): string {
-  const path = join(directory, kind);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
-  return path;
-}
-
-/** Reads a block's file. @throws {Error} if it is missing, damaged, or of another form than the mark says */
-export async function readBlock(area: WorkArea, kind: BlockKind, block: number, mark: string): Promise<BlockFile> {
-  return await readBlockFile(blockPath(join(area.directory, kind), block), mark);
-}
-
-/** Writes a block's file atomically. */
-export async function writeBlock(
-  area: WorkArea,
-  kind: BlockKind,
-  block: number,
-  mark: string,
-  content: BlockFile,
-): Promise<void> {
-  await writeBlockFile(blockPath(blockDirectory(area, kind), block), mark, content);
-}
-
-/** Returns whether a block's file exists and is intact. */
-export async function hasBlock(area: WorkArea, kind: BlockKind, block: number): Promise<boolean> {
-  return await isWholeBlock(join(area.directory, kind), block);
-}
-
 /** Reads an item. PCM beyond the recording's end is not part of it. @throws {Error} when it is missing */
 export async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Array> {
-  if (item.kind !== "pcm") return await readFile(blockPath(join(area.directory, item.kind), item.block));
+  if (item.kind !== "pcm") return await readFile(blockPath(area, item.kind, item.block));
   const first = Math.min(Math.max(0, item.firstSample), area.pcm.sampleCount);
   const end = Math.min(item.firstSample + item.sampleCount, area.pcm.sampleCount);
   await using file = await open(area.pcm.path, "r");
@@ -77,18 +36,16 @@ export async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Arr
  */
 export async function writeItem(area: WorkArea, item: WorkItem, bytes: Uint8Array): Promise<void> {
   if (item.kind === "pcm") {
-    await using file = await open(area.pcm.path, "a").then(async (made) => {
-      await made.close();
-      return await open(area.pcm.path, "r+");
-    });
+    await (await open(area.pcm.path, "a")).close();
+    await using file = await open(area.pcm.path, "r+");
     await file.write(bytes, 0, bytes.length, Math.max(0, item.firstSample) * BYTES_PER_SAMPLE);
     return;
   }
-  const directory = blockDirectory(area, item.kind);
-  const path = blockPath(directory, item.block);
+  makeBlockDirectory(area, item.kind);
+  const path = blockPath(area, item.kind, item.block);
   await writeFile(`${path}.partial`, bytes, { mode: 0o600 });
   await rename(`${path}.partial`, path);
-  if (!(await isWholeBlock(directory, item.block))) throw new Error(`block ${item.block} of ${item.kind} is damaged`);
+  if (!(await hasBlock(area, item.kind, item.block))) throw new Error(`block ${item.block} of ${item.kind} is damaged`);
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {

@@ -7,7 +7,7 @@ import { detect } from "../../src/pipeline/detect.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { writeBlockFile } from "../../src/timeline/block-file.ts";
+import { writeBlock } from "../../src/timeline/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -17,9 +17,10 @@ const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, 
 /** A block's file without records. */
 async function blockOfNothing(): Promise<Uint8Array> {
   using directory = temporaryDirectory();
-  const path = join(directory.path, "block");
-  await writeBlockFile(path, "TAC2", { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array(0) });
-  return await Bun.file(path).bytes();
+  const area = { directory: directory.path, pcm: { path: "unused", sampleCount: 0 } };
+  const content = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array(0) };
+  await writeBlock(area, "activity", 0, "TAC2", content);
+  return await Bun.file(join(directory.path, "activity/000000.block")).bytes();
 }
 
 /** @param blockFile what lies where the first block's file should */

@@ -5,7 +5,7 @@ import type { Span } from "../../src/timeline/spans.ts";
 import { countedLooks } from "../support/counted-looks.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 
-test("what reaches into a span is the same as by looking at all of them", () => {
+test("an OverlapFinder finds the spans that a comparison with all of them finds", () => {
   const random = randomNumbers(7);
   const draw = (count: number) =>
     Array.from({ length: count }, () => {
@@ -14,16 +14,16 @@ test("what reaches into a span is the same as by looking at all of them", () => 
     }).sort((a, b) => a.startSeconds - b.startSeconds);
   for (let round = 0; round < 50; round++) {
     const [spans, asked] = [draw(30), draw(30)];
-    const reaching = new OverlapFinder(spans);
+    const finder = new OverlapFinder(spans);
     for (const one of asked) {
       const all = spans.filter((span) => span.startSeconds < one.endSeconds && span.endSeconds > one.startSeconds);
-      expect(reaching.overlapping(one)).toEqual(all);
+      expect(finder.overlapping(one)).toEqual(all);
     }
   }
 });
 
 test.each([false, true])(
-  "an hour of a long recording is planned with as many looks as one of a short (a call: %p)",
+  "an hour of a long recording is planned with as many accesses as an hour of a short one (a call: %p)",
   (isCall) => {
     const looksAt = (hours: number) => {
       const regions = Array.from(
