@@ -1,7 +1,8 @@
 import type { Logger } from "../telemetry/index.ts";
 import type { CompletedOperation } from "./completed-operation.ts";
-import type { GpuFailure, Start } from "./protocol.ts";
-import type { TimeLimits } from "./time-limits.ts";
+import type { Start } from "./protocol.ts";
+import { TimeLimits } from "./time-limits.ts";
+import type { UnexpectedExit } from "./worker-exit.ts";
 
 export interface EngineOptions {
   /** Command line that starts a worker. */
@@ -11,17 +12,16 @@ export interface EngineOptions {
    * each start of a worker and passes how the previous one exited. It can then leave out a CPU variant or a GPU. The
    * signal is aborted when the engine is closed.
    */
-  readonly prepare: (death: UnexpectedExit | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
+  readonly prepare: (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
   readonly log: Logger;
   /** Called for each completed operation except self-tests. */
-  readonly onCompletion?: (work: CompletedOperation) => void;
-  /** Called for each worker that exited without being told to. */
-  readonly onUnexpectedExit?: (how: UnexpectedExit) => void;
+  readonly onCompletion?: (completed: CompletedOperation) => void;
+  readonly onUnexpectedExit?: (exit: UnexpectedExit) => void;
   /** Delay before the next start, given the number of consecutive failed starts. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
   /** How long the engine may be idle before it ends its workers until the next operation; 0 disables this. */
   readonly idleMilliseconds?: () => number;
-  /** How long a killed worker may take to exit. */
+  /** How long a killed worker may take to exit: freeing a GPU's memory takes a while. */
   readonly killMilliseconds?: number;
   /** Time limits of a worker's start and of its operations. */
   readonly timeLimits?: TimeLimits;
@@ -29,29 +29,18 @@ export interface EngineOptions {
   readonly checkMilliseconds?: number;
 }
 
-/** The engine's options with their defaults filled in, as each worker receives them. */
-export type WorkerOptions = EngineOptions & Required<Pick<EngineOptions, "timeLimits" | "checkMilliseconds">>;
+export type ResolvedOptions = Required<EngineOptions>;
 
-/** The operations that a worker is running, by their ids. */
-export interface RunningOperations {
-  /** Operations that run the recognizer, on the GPU where there is one. */
-  readonly speech: readonly number[];
-  /** All other operations. */
-  readonly others: readonly number[];
-}
-
-/** How a worker exited. */
-export interface UnexpectedExit {
-  /** Label of the worker's GPU, where the worker has one. */
-  readonly gpu?: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** The GPU's error, where the worker was killed because of it. */
-  readonly gpuFailure?: GpuFailure;
-  /** Set when the process hangs in a driver, where no signal ends it: it may still exist. */
-  readonly leftBehind?: true;
-  /** Set when the worker was killed because it was stuck. */
-  readonly stalled?: true;
-  /** The operations that may have caused the exit. They keep their ids when they are retried. */
-  readonly running?: RunningOperations;
+/** Returns the options with their defaults filled in. */
+export function withDefaults(options: EngineOptions): ResolvedOptions {
+  return {
+    onCompletion: () => {},
+    onUnexpectedExit: () => {},
+    restartDelayMilliseconds: (failures) => Math.min(30_000, 500 * 2 ** (failures - 1)),
+    idleMilliseconds: () => 0,
+    killMilliseconds: 10_000,
+    timeLimits: new TimeLimits(),
+    checkMilliseconds: 1000,
+    ...options,
+  };
 }

@@ -1,19 +1,13 @@
 import { Value } from "@sinclair/typebox/value";
 import { messageOf } from "../text/index.ts";
-import { countExit, finalError } from "./attempts.ts";
-import { type CountedOperation, describeWork } from "./completed-operation.ts";
-import type { EngineOptions, UnexpectedExit } from "./engine-options.ts";
+import { type EngineOptions, type ResolvedOptions, withDefaults } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
-import { IdleTime } from "./idle-time.ts";
-import type { PooledWorker } from "./pooled-worker.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
-import type { AttemptRecord, Task } from "./task.ts";
-import { TimeLimits } from "./time-limits.ts";
-import { WaitingTasks } from "./waiting-tasks.ts";
-import type { Answer } from "./worker-life.ts";
+import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
+import { TaskQueue } from "./task-queue.ts";
+import type { Answer, Worker } from "./worker.ts";
+import type { UnexpectedExit } from "./worker-exit.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
-
-const defaultLookMilliseconds = 1000;
 
 /**
  * Runs operations in worker processes and survives their crashes. When a worker exits, the engine starts another and
@@ -21,37 +15,33 @@ const defaultLookMilliseconds = 1000;
  * in the order of their requests, so recordings that request one part at a time alternate (round robin).
  */
 export class Engine {
-  readonly #options: EngineOptions;
-  readonly #waiting = new WaitingTasks();
-  readonly #workers: WorkerPool;
-  readonly #idleTime: IdleTime;
+  readonly #options: ResolvedOptions;
+  readonly #queue = new TaskQueue();
+  readonly #pool: WorkerPool;
   readonly #whenReady = Promise.withResolvers<void>();
+  readonly #idleTimer: NodeJS.Timeout;
+  /** When an operation was last requested or finished, or expected soon. */
+  #usedAt = performance.now();
   #isClosed = false;
   #nextId = 1;
 
-  constructor(given: EngineOptions) {
-    const options = { timeLimits: new TimeLimits(), checkMilliseconds: defaultLookMilliseconds, ...given };
-    this.#options = options;
-    this.#idleTime = new IdleTime({
-      limitMilliseconds: options.idleMilliseconds ?? (() => 0),
-      checkMilliseconds: options.checkMilliseconds,
-      onIdle: () => {
-        if (!this.#isBusy) this.#workers.sleep();
-      },
-    });
-    this.#workers = new WorkerPool(options, {
+  constructor(options: EngineOptions) {
+    this.#options = withDefaults(options);
+    this.#idleTimer = setInterval(() => this.#sleepIfIdle(), this.#options.checkMilliseconds);
+    this.#idleTimer.unref();
+    this.#pool = new WorkerPool(this.#options, {
       onReady: () => {
         this.#whenReady.resolve();
-        this.#idleTime.used();
-        this.#pump();
+        this.#usedAt = performance.now();
+        this.#startWaiting();
       },
-      onAnswer: (task, answer, worker, seconds) => {
-        if (task !== null) this.#finish(task, answer, worker, seconds);
-        this.#pump();
+      onAnswer: (task, answer) => {
+        if (task !== null) this.#settle(task, answer);
+        this.#startWaiting();
       },
-      onDeath: (interrupted, how, trouble) => {
-        this.#tryAgain(interrupted, how, trouble);
-        this.#pump();
+      onUnexpectedExit: (interrupted, exit, trouble) => {
+        this.#retry(interrupted, exit, trouble);
+        this.#startWaiting();
       },
     });
   }
@@ -60,7 +50,7 @@ export class Engine {
    * Returns the status: `trouble` says why the engine cannot work properly, `busy` whether any operation waits or runs.
    */
   status(): PoolStatus & { busy: boolean } {
-    return { ...this.#workers.status(), busy: this.#isBusy };
+    return { ...this.#pool.status(), busy: this.#isBusy };
   }
 
   /**
@@ -69,7 +59,7 @@ export class Engine {
    * busy and recordings take turns.
    */
   get partsAtOnce(): number {
-    return this.#workers.partsAtOnce;
+    return this.#pool.partsAtOnce;
   }
 
   /** Resolves when a worker is ready for the first time. */
@@ -79,8 +69,8 @@ export class Engine {
 
   /** Starts workers that sleep, because an operation is expected soon. */
   wake(): void {
-    this.#idleTime.used();
-    this.#workers.wake();
+    this.#usedAt = performance.now();
+    this.#wakeWorkers();
   }
 
   /**
@@ -99,113 +89,119 @@ export class Engine {
     signal.throwIfAborted();
     if (this.#isClosed) return Promise.reject(closedError());
     return new Promise<Result<N>>((resolve, reject) => {
-      const id = this.#nextId++;
       const abort = () => {
         task.cancelled = true;
         // Other tasks may have waited behind this one.
-        if (this.#waiting.withdraw(task)) this.#pump();
-        else this.#workers.cancel(task);
+        if (this.#queue.withdraw(task)) this.#startWaiting();
+        else for (const worker of this.#pool.workers) worker.cancel(task);
         reject(signal.reason);
       };
-      const settle: Task["settle"] = (outcome) => {
-        signal.removeEventListener("abort", abort);
-        if ("error" in outcome) reject(outcome.error);
-        else if (Value.Check(operations[operation].result, outcome.result)) resolve(outcome.result as Result<N>);
-        else reject(new EngineOperationError(`the worker's answer to ${operation} is not what it should be`));
+      const task: Task = {
+        id: this.#nextId++,
+        operation: { name: operation, params },
+        record,
+        settle(outcome) {
+          signal.removeEventListener("abort", abort);
+          if ("error" in outcome) reject(outcome.error);
+          else if (Value.Check(operations[operation].result, outcome.result)) resolve(outcome.result as Result<N>);
+          else reject(new EngineOperationError(`the worker's answer to ${operation} does not match its schema`));
+        },
+        startedAt: 0,
+        crashes: record?.crashes ?? 0,
+        kills: 0,
+        stalled: false,
+        cancelled: false,
       };
+      const error = finalError(task);
+      if (error !== null) return reject(error);
       signal.addEventListener("abort", abort, { once: true });
-      const begins = { startedAt: 0, crashes: record?.crashes ?? 0, kills: 0, stalled: false, cancelled: false };
-      const task: Task = { id, operation: { name: operation, params }, record, settle, ...begins };
-      const tooLate = finalError(task);
-      if (tooLate !== null) return settle({ error: tooLate });
-      this.#waiting.add(task);
-      this.#used(operation);
-      this.#workers.wake();
-      this.#pump();
+      this.#queue.add(task);
+      this.#noteUse(operation);
+      this.#wakeWorkers();
+      this.#startWaiting();
     });
   }
 
   /** Tells the workers to free all speech models except these. */
   keepModels(paths: readonly string[]): void {
-    this.#workers.keepModels(paths);
+    for (const worker of this.#pool.workers) worker.keepModels(paths);
   }
 
-  /** Replaces each worker, once it is idle, by a new one that calls `prepare` again. */
+  /** Replaces each worker's process, once it is idle, by a new one for which `prepare` is called again. */
   renewWorkers(): void {
-    this.#workers.renew();
+    for (const worker of this.#pool.workers) worker.renew();
   }
 
   /** Ends the workers and rejects all running and waiting operations. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const running = this.#workers.close();
-    this.#idleTime[Symbol.dispose]();
-    for (const task of [...running, ...this.#waiting.clear()]) task.settle({ error: closedError() });
-    await this.#workers.ended();
+    clearInterval(this.#idleTimer);
+    const { workers } = this.#pool;
+    const running = workers.flatMap((worker) => worker.close());
+    for (const task of [...running, ...this.#queue.clear()]) task.settle({ error: closedError() });
+    await Promise.all(workers.map((worker) => worker.closed()));
   }
 
   get #isBusy(): boolean {
-    return !this.#waiting.isEmpty || !this.#workers.nothingRuns;
+    return !this.#queue.isEmpty || this.#pool.workers.some((worker) => !worker.isIdle);
+  }
+
+  #wakeWorkers(): void {
+    for (const worker of this.#pool.workers) worker.wake();
+  }
+
+  #sleepIfIdle(): void {
+    const limit = this.#options.idleMilliseconds();
+    if (limit <= 0 || performance.now() - this.#usedAt < limit || this.#isBusy) return;
+    for (const worker of this.#pool.workers) worker.sleep();
+  }
+
+  /** Restarts the idle time. A self-test does not, so that a worker with no other operations can fall asleep. */
+  #noteUse(operation: OperationName): void {
+    if (operation !== "selfTest") this.#usedAt = performance.now();
   }
 
   /** Starts as many waiting operations as the workers can take now. */
-  #pump(): void {
+  #startWaiting(): void {
     for (;;) {
-      const next = this.#waiting.take((task) => this.#workers.placeFor(task));
+      const next = this.#queue.take((task) => this.#pool.workerFor(task));
       if (next === null) return;
-      this.#begin(next.task, next.place);
+      this.#start(next.task, next.worker);
     }
   }
 
-  #begin(task: Task, worker: PooledWorker): void {
+  #start(task: Task, worker: Worker): void {
     try {
       task.record?.onStart();
     } catch (error) {
       task.settle({ error: error instanceof Error ? error : new Error(messageOf(error)) });
       return;
     }
-    worker.begin(task);
+    worker.run(task);
   }
 
-  #finish(task: Task, answer: Answer, worker: PooledWorker, seconds: number | null): void {
-    const { name, params } = task.operation;
-    this.#used(name);
-    if (seconds !== null && name !== "selfTest") {
-      this.#options.onCompletion?.({
-        ...describeWork(name, params as Params<CountedOperation>, worker.devices),
-        seconds,
-      });
-    }
-    task.settle(
-      answer.type === "done"
-        ? { result: answer.result }
-        : { error: new EngineOperationError(answer.message, answer.code) },
-    );
+  #settle(task: Task, answer: Answer): void {
+    this.#noteUse(task.operation.name);
+    if (answer.type === "done") task.settle({ result: answer.result });
+    else task.settle({ error: new EngineOperationError(answer.message, answer.code) });
   }
 
-  /**
-   * Restarts the idle time. A self-test (`selfTest`) does not, so that a worker with no other operations can fall asleep.
-   */
-  #used(operation: OperationName): void {
-    if (operation !== "selfTest") this.#idleTime.used();
-  }
-
-  /** Puts interrupted operations back at the head of the queue, except the ones that crashed too many workers. */
-  #tryAgain(interrupted: readonly Task[], how: UnexpectedExit, trouble: string): void {
+  /** Puts interrupted operations back at the head of the queue, except the ones that have no attempt left. */
+  #retry(interrupted: readonly Task[], exit: UnexpectedExit, trouble: string): void {
     const { log } = this.#options;
-    const names = interrupted.map(({ operation }) => operation.name);
-    const { running: _, ...end } = how;
+    const { running: _, ...how } = exit;
     // Logged only after the crash is recorded: a reader of the log may kill the server.
-    countExit(interrupted, how, log);
-    log.error({ event: "engine.worker_exited", ...end, trouble, operations: names });
-    const again = interrupted.filter((task) => {
+    countExit(interrupted, exit, log);
+    const names = interrupted.map(({ operation }) => operation.name);
+    log.error({ event: "engine.worker_exited", ...how, trouble, operations: names });
+    const retried = interrupted.filter((task) => {
       if (task.cancelled) return false;
       const error = finalError(task);
       if (error !== null) task.settle({ error });
       task.stalled = false;
       return error === null;
     });
-    this.#waiting.putBack(again);
+    this.#queue.putBack(retried);
   }
 }
 

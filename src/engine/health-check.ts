@@ -76,7 +76,7 @@ export class HealthCheck {
     this.#running ??= this.#run();
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      this.#trouble = `the worker does not answer: a trial has not ended after ${patienceMilliseconds / 1000} s`;
+      this.#trouble = `the worker does not answer: a self-test did not finish within ${patienceMilliseconds / 1000} s`;
       late.resolve();
     }, patienceMilliseconds);
     await Promise.race([this.#running, late.promise]);

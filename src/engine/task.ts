@@ -1,4 +1,8 @@
-import type { Operation } from "./time-limits.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import { EngineCrashError, EngineKilledError, EngineStalledError } from "./errors.ts";
+import { modelOf, type Operation } from "./time-limits.ts";
+import type { RunningOperations, UnexpectedExit } from "./worker-exit.ts";
 
 /**
  * A caller's record of an operation, which outlives the program: the number of workers that crashed at it. The engine
@@ -10,7 +14,7 @@ export interface AttemptRecord {
   /** Called when a worker is about to receive the operation. @throws the error that the operation then fails with */
   onStart(): void;
   /** Called when the worker crashed at the operation, was killed from outside, or was killed because its GPU failed. */
-  onInterrupted(death: "crashed" | "killed" | "gpu failed"): void;
+  onInterrupted(cause: "crashed" | "killed" | "gpu failed"): void;
 }
 
 /** A requested operation that has not finished. */
@@ -29,4 +33,74 @@ export interface Task {
   stalled: boolean;
   /** Whether the caller has cancelled the operation; the worker's answer then only frees the lane. */
   cancelled: boolean;
+}
+
+/**
+ * Number of crashes, and of kills, after which an operation fails. A worker that crashes does not report the cause.
+ * Every operation that it was running gets a crash counted and is retried. An operation with two counted crashes is
+ * retried with nothing else running in the same worker. A harmless operation completes then; the faulty one gets its
+ * third crash and fails. Crashes and kills from outside are counted separately: a kill is no proof, so the caller may
+ * ask again.
+ */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Returns the operations that may have caused a worker's exit. When it was killed because one operation was stuck, the
+ * operations next to that one are not to blame.
+ */
+function suspects(running: readonly Task[]): readonly Task[] {
+  const stalled = running.filter((task) => task.stalled);
+  return stalled.length > 0 ? stalled : running;
+}
+
+/** Returns the ids of the operations to blame if the worker exits now. */
+export function suspectsById(running: readonly Task[]): RunningOperations {
+  const ids = (ofSpeech: boolean) =>
+    suspects(running)
+      .filter(({ operation }) => (modelOf(operation) !== null) === ofSpeech)
+      .map(({ id }) => id);
+  return { speech: ids(true), others: ids(false) };
+}
+
+/**
+ * Counts a worker's exit against the operations that may have caused it; counts nothing when the GPU failed.
+ * @param interrupted the operations that the worker was running
+ */
+export function countExit(interrupted: readonly Task[], { signal, gpuFailure }: UnexpectedExit, log: Logger): void {
+  for (const task of suspects(interrupted)) {
+    if (task.cancelled) continue;
+    if (gpuFailure !== undefined) {
+      report(task, "gpu failed", log);
+      continue;
+    }
+    // No code raises SIGKILL on itself: the sender is the kernel (out of memory), a person or the watchdog.
+    const wasKilled = signal === "SIGKILL" && !task.stalled;
+    if (wasKilled) task.kills += 1;
+    else task.crashes += 1;
+    report(task, wasKilled ? "killed" : "crashed", log);
+  }
+}
+
+function report({ record }: Task, cause: Parameters<AttemptRecord["onInterrupted"]>[0], log: Logger): void {
+  try {
+    record?.onInterrupted(cause);
+  } catch (error) {
+    // The in-memory counters above are updated even when the record cannot be stored.
+    log.error({ event: "engine.crash_not_recorded", trouble: messageOf(error) });
+  }
+}
+
+/** Returns whether the next attempt is the last one, which runs with no other operation in the same worker. */
+export function runsAlone({ crashes, kills }: Task): boolean {
+  return crashes + kills >= MAX_ATTEMPTS - 1;
+}
+
+/** Returns the error of an operation that has no attempt left; null when another attempt remains. */
+export function finalError({ operation, crashes, kills, stalled }: Task): EngineCrashError | null {
+  const failed = (count: number, how: string) => `the worker ${how} ${count} times while running ${operation.name}`;
+  if (crashes >= MAX_ATTEMPTS) {
+    const message = failed(crashes, "crashed or was stuck");
+    return stalled ? new EngineStalledError(message) : new EngineCrashError(message);
+  }
+  return kills >= MAX_ATTEMPTS ? new EngineKilledError(failed(kills, "was killed from outside")) : null;
 }

@@ -37,7 +37,7 @@ export class Watchdog<Name> implements Disposable {
   }
 
   /** Returns how long the activity has lasted and its limit; null when it is not watched. */
-  standing(name: Name): { readonly seconds: number; readonly limitSeconds: number } | null {
+  elapsed(name: Name): { readonly seconds: number; readonly limitSeconds: number } | null {
     return this.#watched.get(name) ?? null;
   }
 

@@ -2,45 +2,31 @@ import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./protocol.ts";
+import type { ProcessExit } from "./worker-exit.ts";
 
-export interface WorkerEvents {
+export interface ProcessEvents {
   onMessage(message: FromWorker): void;
   /** Called for each line that the native libraries wrote. */
   onLogLine(line: string): void;
   /** Called once, however the process ended; also when it was killed and did not exit in time. */
-  onExit(how: WorkerExit): void;
+  onExit(exit: ProcessExit): void;
 }
-
-export interface WorkerExit {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** Set when the process hangs in a driver, where no signal ends it, and was abandoned. */
-  readonly leftBehind?: true;
-}
-
-/** Time for a killed process to exit: freeing a GPU's memory takes a while. */
-const defaultEndingMilliseconds = 10_000;
 
 type Child = Subprocess<"ignore", "ignore", "pipe">;
 
 /** One worker process, from its start to its exit. It is never restarted; the engine creates another. */
 export class WorkerProcess {
   readonly #child: Child;
-  readonly #events: WorkerEvents;
+  readonly #events: ProcessEvents;
   readonly #killMilliseconds: number;
   readonly #log: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #exited = Promise.withResolvers<void>();
   /** Timer after which a killed process is abandoned. */
-  #leaving: NodeJS.Timeout | undefined;
+  #abandonTimer: NodeJS.Timeout | undefined;
   #gone = false;
 
   /** @param killMilliseconds how long a killed process may take to exit */
-  constructor(
-    command: readonly string[],
-    start: Start,
-    events: WorkerEvents,
-    killMilliseconds = defaultEndingMilliseconds,
-  ) {
+  constructor(command: readonly string[], start: Start, killMilliseconds: number, events: ProcessEvents) {
     this.#events = events;
     this.#killMilliseconds = killMilliseconds;
     this.#child = Bun.spawn([...command], {
@@ -52,7 +38,7 @@ export class WorkerProcess {
       ipc: (message: unknown) => {
         if (this.#gone) return;
         if (Value.Check(fromWorkerSchema, message)) events.onMessage(message);
-        else events.onLogLine("the worker sent a message that is none of ours");
+        else events.onLogLine("the worker sent a message that does not match the protocol");
       },
       onExit: (_child, exitCode, signal) => this.#end({ exitCode, signal: signal === null ? null : String(signal) }),
     });
@@ -81,28 +67,28 @@ export class WorkerProcess {
   kill(): void {
     if (this.#gone) return;
     this.#child.kill("SIGKILL");
-    this.#leaving ??= setTimeout(() => this.#leaveBehind(), this.#killMilliseconds);
+    this.#abandonTimer ??= setTimeout(() => this.#abandon(), this.#killMilliseconds);
   }
 
   /** Resolves when the process has exited or was abandoned. */
-  ended(): Promise<void> {
-    return this.#ended.promise;
+  exited(): Promise<void> {
+    return this.#exited.promise;
   }
 
   /** Abandons the process, so that it no longer keeps this one from exiting. */
-  #leaveBehind(): void {
+  #abandon(): void {
     this.#child.unref();
     this.#child.disconnect();
     void this.#log.cancel();
     this.#end({ exitCode: null, signal: "SIGKILL", leftBehind: true });
   }
 
-  #end(how: WorkerExit): void {
+  #end(exit: ProcessExit): void {
     if (this.#gone) return;
     this.#gone = true;
-    clearTimeout(this.#leaving);
-    this.#events.onExit(how);
-    this.#ended.resolve();
+    clearTimeout(this.#abandonTimer);
+    this.#events.onExit(exit);
+    this.#exited.resolve();
   }
 
   async #forwardLog(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { GpuMemory, OperationName, Params, Result, Start, WorkerDevices } from "../engine/index.ts";
+import type { GpuMemory, OperationName, Params, Result, WorkerDevices, WorkerStart } from "../engine/index.ts";
 import {
   type PcmFile,
   SAMPLE_RATE,
@@ -42,7 +42,7 @@ export interface Workbench extends WorkerDevices {
 }
 
 /** Loads native code and models into this process. @throws {Error} that says what is missing */
-export async function openWorkbench(start: Start): Promise<Workbench> {
+export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
   const runtime = loadGgml({
     nativeDirectory: start.nativeDirectory,
     cpuLibrary: start.cpuLibrary,

@@ -5,9 +5,8 @@ import {
   type FromWorker,
   type OperationName,
   operations,
-  type Start,
-  type ToWorker,
   toWorkerSchema,
+  type WorkerStart,
 } from "../engine/index.ts";
 import { dieWithParent, yieldProcessor } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -33,7 +32,7 @@ export function runWorker(): void {
   let workbench: Workbench | null = null;
   const running = new Map<number, AbortController>();
 
-  const start = async (message: Start) => {
+  const start = async (message: WorkerStart) => {
     try {
       workbench = await openWorkbench(message);
       const { cpuVariant, devices, speechDevice } = workbench;
@@ -67,11 +66,10 @@ export function runWorker(): void {
 
   process.on("message", (message: unknown) => {
     if (!Value.Check(toWorkerSchema, message)) throw new Error("the server sent a message that is none of ours");
-    const known: ToWorker = message;
-    if (known.type === "start") void start(known);
-    else if (known.type === "run") void run(known.id, known.operation, known.params);
-    else if (known.type === "cancel") running.get(known.id)?.abort();
-    else workbench?.keepModels(known.paths);
+    if (message.type === "start") void start(message);
+    else if (message.type === "run") void run(message.id, message.operation, message.params);
+    else if (message.type === "cancel") running.get(message.id)?.abort();
+    else workbench?.keepModels(message.paths);
   });
 }
 

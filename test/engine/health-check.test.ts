@@ -61,9 +61,9 @@ describe("whether the worker can work", () => {
   });
 
   test("one that has been at its work for far too long is none that works", async () => {
-    status = { ...status, busy: true, trouble: "the worker has been at one transcribe for 31 s" };
-    expect(await after(0)).toBe("the worker has been at one transcribe for 31 s");
-    expect(trial.known()).toBe("the worker has been at one transcribe for 31 s");
+    status = { ...status, busy: true, trouble: "the worker has been running one transcribe operation for 31 s" };
+    expect(await after(0)).toBe("the worker has been running one transcribe operation for 31 s");
+    expect(trial.known()).toBe("the worker has been running one transcribe operation for 31 s");
   });
 
   test.each([

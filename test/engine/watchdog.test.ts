@@ -10,8 +10,8 @@ test("what is late is told once, and what was released never is", async () => {
   while (late.length === 0) await Bun.sleep(5);
   await Bun.sleep(30);
   expect(late).toEqual(["long"]);
-  expect(watchdog.standing("long")?.seconds).toBeGreaterThan(0.05);
-  expect(watchdog.standing("short")).toBeNull();
+  expect(watchdog.elapsed("long")?.seconds).toBeGreaterThan(0.05);
+  expect(watchdog.elapsed("short")).toBeNull();
 });
 
 test("time in which this process does not run makes nothing late", async () => {

@@ -1,33 +1,38 @@
 import { describe, expect, test } from "bun:test";
-import { Lanes } from "../../src/engine/lanes.ts";
-import { WaitingTasks } from "../../src/engine/waiting-tasks.ts";
-import { askedFor } from "./asked-for.ts";
+import { Lanes, TaskQueue } from "../../src/engine/task-queue.ts";
+import { newTask } from "./new-task.ts";
 
 /** Ids of what may begin now. */
-function begun(waiting: WaitingTasks, lanes: Lanes): number[] {
+function begun(waiting: TaskQueue, lanes: Lanes): number[] {
   const ids = [];
   for (;;) {
-    const next = waiting.take((task) => (lanes.takes(task) ? lanes : null));
+    const next = waiting.take((task) => (lanes.accepts(task) ? lanes : null));
     if (next === null) return ids;
-    next.place.begin(next.task);
+    next.worker.start(next.task);
     ids.push(next.task.id);
   }
 }
 
-function waitingFor(...tasks: ReturnType<typeof askedFor>[]): WaitingTasks {
-  const waiting = new WaitingTasks();
+function lanesOf(count: number): Lanes {
+  const lanes = new Lanes();
+  lanes.count = count;
+  return lanes;
+}
+
+function waitingFor(...tasks: ReturnType<typeof newTask>[]): TaskQueue {
+  const waiting = new TaskQueue();
   for (const task of tasks) waiting.add(task);
   return waiting;
 }
 
 describe("lanes", () => {
   test("are taken in the order in which operations came, as many as there are", () => {
-    const lanes = new Lanes(2);
-    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3));
+    const lanes = lanesOf(2);
+    const waiting = waitingFor(newTask(1), newTask(2), newTask(3));
     expect(begun(waiting, lanes)).toEqual([1, 2]);
-    expect(lanes.end(1)?.id).toBe(1);
+    expect(lanes.finish(1)?.id).toBe(1);
     expect(begun(waiting, lanes)).toEqual([3]);
-    expect(lanes.end(1)).toBeNull();
+    expect(lanes.finish(1)).toBeNull();
   });
 
   test.each([
@@ -37,22 +42,22 @@ describe("lanes", () => {
   ])(
     "are one operation's alone where two workers %s: nothing begins before it, beside it or past it",
     (_what, counts) => {
-      const lanes = new Lanes(3);
-      const waiting = waitingFor(askedFor(1), askedFor(2, counts), askedFor(3));
+      const lanes = lanesOf(3);
+      const waiting = waitingFor(newTask(1), newTask(2, counts), newTask(3));
       expect(begun(waiting, lanes)).toEqual([1]);
-      lanes.end(1);
+      lanes.finish(1);
       expect(begun(waiting, lanes)).toEqual([2]);
-      lanes.end(2);
+      lanes.finish(2);
       expect(begun(waiting, lanes)).toEqual([3]);
     },
   );
 
   test("give back what was interrupted before all that waits", () => {
-    const lanes = new Lanes(2);
-    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3));
+    const lanes = lanesOf(2);
+    const waiting = waitingFor(newTask(1), newTask(2), newTask(3));
     begun(waiting, lanes);
     const interrupted = lanes.interrupt();
-    expect([lanes.nothingRuns, waiting.isEmpty]).toEqual([true, false]);
+    expect([lanes.isIdle, waiting.isEmpty]).toEqual([true, false]);
     waiting.putBack(interrupted);
     expect(begun(waiting, lanes)).toEqual([1, 2]);
     expect(waiting.clear().map(({ id }) => id)).toEqual([3]);
@@ -62,8 +67,8 @@ describe("lanes", () => {
 
 describe("what waits", () => {
   test("is let go of, and what runs is not", () => {
-    const lanes = new Lanes(1);
-    const [first, second] = [askedFor(1), askedFor(2)];
+    const lanes = lanesOf(1);
+    const [first, second] = [newTask(1), newTask(2)];
     const waiting = waitingFor(first, second);
     begun(waiting, lanes);
     expect([waiting.withdraw(first), waiting.withdraw(second)]).toEqual([false, true]);
@@ -72,7 +77,7 @@ describe("what waits", () => {
 
   test("is passed where there is no place for it, unless it waits to run alone", () => {
     const onlyFor = (id: number) => (task: { id: number }) => (task.id === id ? id : null);
-    const waiting = waitingFor(askedFor(1), askedFor(2), askedFor(3, { crashes: 2 }), askedFor(4));
+    const waiting = waitingFor(newTask(1), newTask(2), newTask(3, { crashes: 2 }), newTask(4));
     expect(waiting.take(onlyFor(2))?.task.id).toBe(2);
     expect(waiting.take(onlyFor(4))).toBeNull();
     expect(waiting.take(onlyFor(3))?.task.id).toBe(3);

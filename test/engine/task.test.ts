@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { countExit, finalError } from "../../src/engine/attempts.ts";
 import { EngineCrashError, EngineKilledError, EngineStalledError } from "../../src/engine/errors.ts";
 import type { Task } from "../../src/engine/task.ts";
+import { countExit, finalError } from "../../src/engine/task.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { askedFor } from "./asked-for.ts";
+import { newTask } from "./new-task.ts";
 
 const log = createLogger("silent");
 const crashed = { exitCode: null, signal: "SIGSEGV" };
@@ -20,13 +20,13 @@ describe("a worker's end is counted", () => {
     ["as the death of what it came to no end with", killed, { stalled: true }, { crashes: 1, kills: 0 }],
     ["not against what nobody waits for any more", crashed, { cancelled: true }, { crashes: 0, kills: 0 }],
   ] as const)("%s", (_name, how, state, expected) => {
-    const tasks = [askedFor(1, state), askedFor(2, state)];
+    const tasks = [newTask(1, state), newTask(2, state)];
     countExit(tasks, how, log);
     expect(tasks.map(counts)).toEqual([expected, expected]);
   });
 
   test("not against what ran beside the one that it came to no end with", () => {
-    const [stalled, beside] = [askedFor(1, { stalled: true }), askedFor(2)];
+    const [stalled, beside] = [newTask(1, { stalled: true }), newTask(2)];
     countExit([stalled, beside], killed, log);
     expect([counts(stalled), counts(beside)]).toEqual([
       { crashes: 1, kills: 0 },
@@ -43,7 +43,7 @@ describe("a worker's end is counted", () => {
         throw new Error("the disk is full");
       },
     };
-    const tasks = [askedFor(1, { record: tries }), askedFor(2, { record: failing })];
+    const tasks = [newTask(1, { record: tries }), newTask(2, { record: failing })];
     countExit(tasks, crashed, log);
     countExit(tasks, killed, log);
     expect(told).toEqual(["crashed", "killed"]);
@@ -60,10 +60,10 @@ describe("an operation is given up", () => {
     ["after three, the last for want of an end", { crashes: 3, stalled: true }, EngineStalledError],
     ["for now after three kills", { kills: 3 }, EngineKilledError],
   ])("%s", (_name, state, Kind) => {
-    expect(finalError(askedFor(1, state))?.constructor).toBe(Kind);
+    expect(finalError(newTask(1, state))?.constructor).toBe(Kind);
   });
 
   test("not before", () => {
-    expect(finalError(askedFor(1, { crashes: 2, kills: 2, stalled: true }))).toBeNull();
+    expect(finalError(newTask(1, { crashes: 2, kills: 2, stalled: true }))).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import type { Task } from "../../src/engine/task.ts";
 
 /** An operation that has been asked for. */
-export function askedFor(id: number, more: Partial<Task> = {}): Task {
+export function newTask(id: number, more: Partial<Task> = {}): Task {
   const operation = {
     name: "planChunks",
     params: { area: { directory: "/", pcm: { path: "/", sampleCount: 1 } } },

@@ -1,0 +1,92 @@
+import { runsAlone, type Task } from "./task.ts";
+
+/** The operations that no worker has yet, in the order of their requests. */
+export class TaskQueue {
+  readonly #tasks: Task[] = [];
+
+  get isEmpty(): boolean {
+    return this.#tasks.length === 0;
+  }
+
+  add(task: Task): void {
+    this.#tasks.push(task);
+  }
+
+  /** Removes a waiting operation. @returns false when it is no longer waiting */
+  withdraw(task: Task): boolean {
+    const index = this.#tasks.indexOf(task);
+    if (index >= 0) this.#tasks.splice(index, 1);
+    return index >= 0;
+  }
+
+  /**
+   * Takes the first operation that a worker can start. No operation overtakes one that must run alone: that one would
+   * wait forever.
+   * @param workerFor returns the worker that can start an operation now; null when it has to wait
+   */
+  take<W>(workerFor: (task: Task) => W | null): { readonly task: Task; readonly worker: W } | null {
+    for (const [index, task] of this.#tasks.entries()) {
+      const worker = workerFor(task);
+      if (worker !== null) {
+        this.#tasks.splice(index, 1);
+        return { task, worker };
+      }
+      if (runsAlone(task)) return null;
+    }
+    return null;
+  }
+
+  /** Puts interrupted operations at the head of the queue, in the given order. */
+  putBack(tasks: readonly Task[]): void {
+    this.#tasks.unshift(...tasks);
+  }
+
+  /** Empties the queue. @returns the operations that were waiting */
+  clear(): Task[] {
+    return this.#tasks.splice(0);
+  }
+}
+
+/** The operations that a worker is running: at most one for each lane, or a single one that must run alone. */
+export class Lanes {
+  /** Number of lanes. When it becomes smaller, running operations still complete. */
+  count = 1;
+  readonly #running = new Map<number, Task>();
+
+  /** Number of free lanes. */
+  get free(): number {
+    return Math.max(0, this.count - this.#running.size);
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  running(): readonly Task[] {
+    return [...this.#running.values()];
+  }
+
+  /** Returns whether an operation may start next to the running ones. */
+  accepts(task: Task): boolean {
+    if (this.free === 0) return false;
+    return this.isIdle || ![task, ...this.#running.values()].some(runsAlone);
+  }
+
+  start(task: Task): void {
+    this.#running.set(task.id, task);
+  }
+
+  /** Frees the lane of a finished operation. @returns null when that operation is not running */
+  finish(id: number): Task | null {
+    const task = this.#running.get(id) ?? null;
+    this.#running.delete(id);
+    return task;
+  }
+
+  /** Frees all lanes. @returns the operations that were running */
+  interrupt(): Task[] {
+    const interrupted = [...this.#running.values()];
+    this.#running.clear();
+    return interrupted;
+  }
+}

@@ -1,0 +1,43 @@
+import type { GpuFailure } from "./protocol.ts";
+
+/** The operations that a worker is running, by their ids. */
+export interface RunningOperations {
+  /** Operations that run the recognizer, on the GPU where there is one. */
+  readonly speech: readonly number[];
+  readonly others: readonly number[];
+}
+
+/** How a worker's process ended. */
+export interface ProcessExit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Set when the process hangs in a driver, where no signal ends it: it may still exist. */
+  readonly leftBehind?: true;
+}
+
+/** How a worker exited without being told to. */
+export interface UnexpectedExit extends ProcessExit {
+  /** Label of the worker's GPU, where the worker has one. */
+  readonly gpu?: string;
+  /** The GPU's error, where the worker was killed because of it. */
+  readonly gpuFailure?: GpuFailure;
+  /** Set when the worker was killed because it was stuck. */
+  readonly stalled?: true;
+  /** The operations that may have caused the exit. They keep their ids when they are retried. */
+  readonly running?: RunningOperations;
+}
+
+/** Signals of a crash. SIGKILL is not among them: it comes from outside, often because memory is short. */
+const crashSignals: ReadonlySet<string | number> = new Set([
+  "SIGILL",
+  "SIGSEGV",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGABRT",
+  "SIGTRAP",
+]);
+
+/** Returns whether a process that ended with this signal crashed by itself. */
+export function isCrashSignal(signal: string | number): boolean {
+  return crashSignals.has(signal);
+}

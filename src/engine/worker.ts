@@ -1,0 +1,357 @@
+import { messageOf } from "../text/index.ts";
+import { type CountedOperation, describeWork, type WorkerDevices } from "./completed-operation.ts";
+import type { ResolvedOptions } from "./engine-options.ts";
+import type { FromWorker, GpuFailure, GpuMemory, Params, Start } from "./protocol.ts";
+import { suspectsById, type Task } from "./task.ts";
+import { Lanes } from "./task-queue.ts";
+import { modelOf } from "./time-limits.ts";
+import { Watchdog } from "./watchdog.ts";
+import type { UnexpectedExit } from "./worker-exit.ts";
+import { WorkerProcess } from "./worker-process.ts";
+import { reportedState, type State, type WorkerStatus } from "./worker-state.ts";
+
+/** The worker's answer to an operation. */
+export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
+
+export interface WorkerEvents {
+  /**
+   * Returns what the worker loads at its next start; null when the worker is no longer needed and was closed.
+   * @param exit how the previous process exited; null when it was told to, or is the first
+   */
+  prepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null>;
+  /** Called when the worker starts to accept operations. */
+  onReady(): void;
+  /**
+   * Called when the worker has finished an operation and can take another.
+   * @param task the operation; null when it is no longer known
+   */
+  onAnswer(task: Task | null, answer: Answer): void;
+  /**
+   * Called when the worker exited without being told to.
+   * @param interrupted the operations that it was running
+   * @param trouble the reason, for people
+   */
+  onUnexpectedExit(interrupted: Task[], exit: UnexpectedExit, trouble: string): void;
+}
+
+/** Number of consecutive failed starts before the state becomes `failing`. */
+const FAILURES_UNTIL_FAILING = 3;
+
+/**
+ * One of the engine's workers and the operations that it is running. It starts the process, and starts another when it
+ * crashes, fails to start, is stuck or is to be replaced.
+ */
+export class Worker {
+  readonly #options: ResolvedOptions;
+  readonly #events: WorkerEvents;
+  /** The number of lanes comes from the `Start`. */
+  readonly #lanes = new Lanes();
+  /** Watches the start, in which a driver may hang, and the operations by their ids. */
+  readonly #watchdog: Watchdog<"start" | number>;
+  readonly #closing = new AbortController();
+  #state: State = { name: "preparing", reported: "starting" };
+  /** The start message of the latest process; null before the first. */
+  #start: Start | null = null;
+  #speechDevice = "cpu";
+  #gpuMemory: GpuMemory | null = null;
+  /** Speech models that the process has used, so that they need no loading time. */
+  readonly #modelsUsed = new Set<string>();
+  /** Whether the process is to be replaced as soon as it is idle. */
+  #mustRenew = false;
+  #trouble: string | null = null;
+  /** Why the process is being killed, where its GPU failed or it was stuck. */
+  #killedFor: Pick<UnexpectedExit, "gpuFailure" | "stalled"> = {};
+  /** Passed to `prepare` before the next start. */
+  #lastExit: UnexpectedExit | null = null;
+  #failedStarts = 0;
+  #restarts = 0;
+  #restartTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ResolvedOptions, events: WorkerEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#watchdog = new Watchdog(options.checkMilliseconds);
+  }
+
+  status(): WorkerStatus {
+    return {
+      state: reportedState(this.#state),
+      trouble: this.#trouble ?? this.#lateOperation(),
+      restarts: this.#restarts,
+      pid: this.#process?.pid ?? null,
+      gpu: this.#start?.gpu ?? null,
+      gpuMemory: this.#gpuMemory,
+    };
+  }
+
+  get devices(): WorkerDevices {
+    const { gpu, speakersOnGpu = [] } = this.#start ?? {};
+    return { speechDevice: this.#speechDevice, gpu: gpu?.label ?? "", speakersOnGpu };
+  }
+
+  get isIdle(): boolean {
+    return this.#lanes.isIdle;
+  }
+
+  get acceptsWork(): boolean {
+    return this.#state.name === "ready" && !this.#mustRenew;
+  }
+
+  /** Returns whether the worker can start this operation now. */
+  accepts(task: Task): boolean {
+    return this.acceptsWork && this.#lanes.accepts(task);
+  }
+
+  /** Number of operations that the worker runs at the same time. */
+  get laneCount(): number {
+    return this.#lanes.count;
+  }
+
+  /** Number of further operations that the worker can take. */
+  get freeLanes(): number {
+    return this.#lanes.free;
+  }
+
+  /** Runs an operation, which the worker must accept. */
+  run(task: Task): void {
+    const { id, operation, crashes } = task;
+    this.#lanes.start(task);
+    task.startedAt = performance.now();
+    const model = modelOf(operation);
+    const isFirstUse = model !== null && !this.#modelsUsed.has(model);
+    if (model !== null) this.#modelsUsed.add(model);
+    // Each earlier crash doubles the limit, in case a slow operation was killed too early.
+    const limitSeconds = this.#options.timeLimits.of(this.#timed(task), isFirstUse) * 2 ** crashes;
+    this.#watchdog.watch(id, limitSeconds, (seconds) => {
+      task.stalled = true;
+      this.#killStuck(runningFor(task, seconds), limitSeconds);
+    });
+    this.#process?.send({ type: "run", id, operation: operation.name, params: operation.params });
+  }
+
+  /** Tells the worker to stop an operation, if it is running that one. */
+  cancel({ id }: Task): void {
+    if (this.#lanes.running().some((task) => task.id === id)) this.#process?.send({ type: "cancel", id });
+  }
+
+  /** Tells the worker to free all speech models except these. */
+  keepModels(paths: readonly string[]): void {
+    if (this.#state.name !== "ready") return;
+    this.#state.process.send({ type: "keepModels", paths: [...paths] });
+    for (const path of this.#modelsUsed) if (!paths.includes(path)) this.#modelsUsed.delete(path);
+  }
+
+  /** Starts the first process. Must be called only once. */
+  start(): void {
+    void this.#startProcess();
+  }
+
+  /** Replaces the process by a new one, for which `prepare` is called again, as soon as it is idle. */
+  renew(): void {
+    this.#mustRenew = true;
+    this.#renewIfIdle();
+  }
+
+  /** Ends an idle process and frees its models; a process that is starting stays. */
+  sleep(): void {
+    if (this.#state.name !== "ready" || !this.isIdle) return;
+    const { process } = this.#state;
+    this.#state = { name: "fallingAsleep", process, isWoken: false };
+    this.#options.log.info({ event: "engine.asleep", gpu: this.#start?.gpu?.label });
+    process.kill();
+  }
+
+  /** Starts a process again after `sleep`. */
+  wake(): void {
+    if (this.#state.name === "fallingAsleep") this.#state = { ...this.#state, isWoken: true };
+    if (this.#state.name !== "asleep") return;
+    this.#state = { name: "preparing", reported: "waking" };
+    void this.#startProcess();
+  }
+
+  /** Ends the worker; nothing is started or reported after this. @returns the operations that it was running */
+  close(): Task[] {
+    const process = this.#process;
+    this.#state = { name: "closed", process };
+    this.#closing.abort();
+    clearTimeout(this.#restartTimer);
+    this.#watchdog[Symbol.dispose]();
+    process?.kill();
+    return this.#lanes.interrupt();
+  }
+
+  /** Resolves when the process has exited, after `close`. */
+  async closed(): Promise<void> {
+    await this.#process?.exited();
+  }
+
+  get #process(): WorkerProcess | null {
+    return "process" in this.#state ? this.#state.process : null;
+  }
+
+  /** Whether the worker was closed. A method, because the state may change while a caller waits. */
+  #isClosed(): boolean {
+    return this.#state.name === "closed";
+  }
+
+  /** Prepares and starts a process. The state is `preparing`. */
+  async #startProcess(): Promise<void> {
+    this.#mustRenew = false;
+    try {
+      const start = await this.#events.prepare(this.#lastExit, this.#closing.signal);
+      if (this.#state.name !== "preparing" || start === null) return;
+      this.#lastExit = null;
+      this.#killedFor = {};
+      this.#start = start;
+      this.#lanes.count = start.lanes;
+      const { command, log, killMilliseconds, timeLimits } = this.#options;
+      const process = new WorkerProcess(command, start, killMilliseconds, {
+        onMessage: (message) => this.#receive(message),
+        onLogLine: (line) => log.debug({ event: "engine.log", line }),
+        onExit: (exit) => {
+          const gpu = start.gpu === undefined ? {} : { gpu: start.gpu.label };
+          this.#exited({ ...exit, ...this.#killedFor, running: suspectsById(this.#lanes.running()), ...gpu });
+        },
+      });
+      this.#state = { name: "loading", reported: this.#state.reported, process };
+      const limitSeconds = timeLimits.ofStart(start);
+      this.#watchdog.watch("start", limitSeconds, (seconds) =>
+        this.#killStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limitSeconds),
+      );
+    } catch (error) {
+      if (this.#isClosed()) return;
+      this.#trouble = messageOf(error);
+      this.#startLater();
+    }
+  }
+
+  #receive(message: FromWorker): void {
+    if (this.#isClosed()) return;
+    switch (message.type) {
+      case "ready":
+        this.#becomeReady(message);
+        return;
+      case "gpuMemory":
+        this.#gpuMemory = message.memory;
+        return;
+      case "gpuFailed":
+        this.#killForGpu(message.failure);
+        return;
+      case "unusable":
+        this.#trouble = message.message;
+        return;
+      default:
+        this.#receiveAnswer(message);
+    }
+  }
+
+  #becomeReady({ cpuVariant, devices, speechDevice }: Extract<FromWorker, { type: "ready" }>): void {
+    if (this.#state.name !== "loading") return;
+    this.#watchdog.release("start");
+    this.#state = { name: "ready", process: this.#state.process };
+    this.#trouble = null;
+    this.#failedStarts = 0;
+    this.#speechDevice = speechDevice;
+    const { label: gpu, name: gpuName } = this.#start?.gpu ?? {};
+    const { speakersOnGpu } = this.devices;
+    this.#options.log.info({ event: "engine.ready", gpu, gpuName, cpuVariant, devices, speechDevice, speakersOnGpu });
+    this.#renewIfIdle();
+    this.#events.onReady();
+  }
+
+  #receiveAnswer(answer: Answer): void {
+    this.#watchdog.release(answer.id);
+    const task = this.#lanes.finish(answer.id);
+    if (answer.type === "done" && task !== null) this.#measure(task);
+    this.#events.onAnswer(task, answer);
+    this.#renewIfIdle();
+  }
+
+  #measure(task: Task): void {
+    const seconds = (performance.now() - task.startedAt) / 1000;
+    // A cancelled operation may have done only part of its work.
+    if (!task.cancelled) this.#options.timeLimits.learn(this.#timed(task), seconds);
+    const { name, params } = task.operation;
+    if (name === "selfTest") return;
+    const work = describeWork(name, params as Params<CountedOperation>, this.devices);
+    this.#options.onCompletion({ ...work, seconds });
+  }
+
+  /** Replaces an idle process if that was requested. A loading one is replaced once it is ready. */
+  #renewIfIdle(): void {
+    if (!this.#mustRenew || this.#state.name !== "ready" || !this.isIdle) return;
+    const { process } = this.#state;
+    this.#state = { name: "renewing", process };
+    process.kill();
+  }
+
+  #killStuck(trouble: string, limitSeconds: number): void {
+    this.#trouble = trouble;
+    this.#killedFor = { ...this.#killedFor, stalled: true };
+    this.#options.log.error({ event: "engine.stalled", gpu: this.#start?.gpu?.label, trouble, limitSeconds });
+    this.#process?.kill();
+  }
+
+  /**
+   * Kills the process after a GPU failure: neither the GPU nor the process can be trusted. The first failure is the
+   * most telling.
+   */
+  #killForGpu(failure: GpuFailure): void {
+    this.#killedFor = { gpuFailure: failure, ...this.#killedFor };
+    this.#trouble ??= `the GPU failed: ${failure.message}`;
+    this.#process?.kill();
+  }
+
+  #exited(exit: UnexpectedExit): void {
+    const before = this.#state;
+    if (before.name === "closed") return;
+    this.#gpuMemory = null;
+    this.#modelsUsed.clear();
+    this.#watchdog.releaseAll();
+    if (before.name === "fallingAsleep" && !before.isWoken) {
+      this.#state = { name: "asleep" };
+      return;
+    }
+    const isExpected = before.name === "fallingAsleep" || before.name === "renewing";
+    const wasWaking = before.name === "fallingAsleep" || (before.name === "loading" && before.reported === "waking");
+    this.#state = { name: "preparing", reported: wasWaking ? "waking" : "starting" };
+    if (!isExpected) {
+      this.#lastExit = exit;
+      this.#restarts += 1;
+      this.#trouble ??= `the worker exited with ${exit.signal ?? `code ${exit.exitCode}`}`;
+      this.#options.onUnexpectedExit(exit);
+      this.#events.onUnexpectedExit(this.#lanes.interrupt(), exit, this.#trouble);
+    }
+    if (before.name === "loading") this.#startLater();
+    else void this.#startProcess();
+  }
+
+  #startLater(): void {
+    this.#failedStarts += 1;
+    const failures = this.#failedStarts;
+    this.#state = { name: "preparing", reported: failures >= FAILURES_UNTIL_FAILING ? "failing" : "starting" };
+    const delay = this.#options.restartDelayMilliseconds(failures);
+    const [gpu, trouble] = [this.#start?.gpu?.label, this.#trouble];
+    this.#options.log.error({ event: "engine.start_failed", gpu, trouble, failures, delay });
+    this.#restartTimer = setTimeout(() => void this.#startProcess(), delay);
+  }
+
+  /** Returns an operation with the devices on which its duration depends. */
+  #timed({ operation }: Task) {
+    const { speechDevice, gpu } = this.devices;
+    return { ...operation, speechDevice: `${speechDevice} ${gpu}` };
+  }
+
+  /** Describes an operation that has used at least half of its limit; null when there is none. */
+  #lateOperation(): string | null {
+    for (const task of this.#lanes.running()) {
+      const elapsed = this.#watchdog.elapsed(task.id);
+      if (elapsed !== null && elapsed.seconds >= elapsed.limitSeconds / 2) return runningFor(task, elapsed.seconds);
+    }
+    return null;
+  }
+}
+
+function runningFor({ operation }: Task, seconds: number): string {
+  return `the worker has been running one ${operation.name} operation for ${Math.floor(seconds)} s`;
+}
