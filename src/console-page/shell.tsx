@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { AccountsScreen } from "./accounts/index.ts";
-import { OverviewScreen, useOverview } from "./overview/index.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { AccountsScreen } from "./accounts/accounts-screen.tsx";
+import { useOverview } from "./overview/live-overview.tsx";
+import { OverviewScreen } from "./overview/overview-screen.tsx";
 import { IconButton, Mark } from "./parts/index.ts";
-import { RecordingScreen } from "./recording/index.ts";
-import { RecordingsScreen } from "./recordings/index.ts";
+import { RecordingScreen } from "./recording/recording-screen.tsx";
+import { RecordingsScreen } from "./recordings/recordings-screen.tsx";
 import { addressOf, everything, type Route, useRoute } from "./route.ts";
 import { strings } from "./strings.ts";
-import { useTheme } from "./theme.ts";
-import { UploadProvider } from "./upload/index.ts";
+import { UploadProvider } from "./upload/upload-provider.tsx";
 
 /** Renders the frame of every screen: the navigation and the drop zone for files. */
 export function Shell({ onLeave }: { onLeave: () => void }) {
@@ -99,4 +99,21 @@ function Screen({ route }: { route: Route }) {
     case "recording":
       return <RecordingScreen id={route.id} at={route.at} find={route.find} />;
   }
+}
+
+/** A colour theme; `auto` follows the system's setting. */
+type Theme = "auto" | "light" | "dark";
+
+const order: readonly Theme[] = ["auto", "light", "dark"];
+const kept = "transcribe-console-theme";
+
+/** Returns the theme chosen in this browser, and a function that selects the next theme. */
+export function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(() => order.find((one) => one === localStorage.getItem(kept)) ?? "auto");
+  useEffect(() => {
+    if (theme === "auto") localStorage.removeItem(kept);
+    else localStorage.setItem(kept, theme);
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return [theme, () => setTheme((now) => order[(order.indexOf(now) + 1) % order.length] ?? "auto")];
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Outline, Segment, Word } from "../../src/console/contract.ts";
 import {
+  beginsTurn,
   neighbourStart,
   segmentAt,
   speakerAt,
@@ -8,7 +9,6 @@ import {
   wordAtCharacter,
 } from "../../src/console-page/recording/places.ts";
 import { barsOf, peaksOf, viewAround } from "../../src/console-page/recording/player/wave-bars.ts";
-import { beginsTurn } from "../../src/console-page/recording/transcript/guess-heights.ts";
 import { piecesOf } from "../../src/console-page/recording/transcript/highlights.ts";
 
 const outline: Outline = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { lastAtMost } from "../../src/console-page/recording/last-at-most.ts";
+import { lastAtMost } from "../../src/console-page/recording/places.ts";
 import { RowHeights } from "../../src/console-page/recording/rows/row-heights.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Account, AccountPage, Key, MadeKey, NewKey } from "../../console/contract.ts";
+import { announce } from "../announce.tsx";
 import { Actions, Dialog, Options, Told } from "../parts/index.ts";
 import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
-import { Secret } from "./secret.tsx";
 
 const texts = strings.accounts;
 /** Lifetimes of a key to choose from, in days; 0: it never expires. */
@@ -98,5 +98,34 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
         </Actions>
       </form>
     </Dialog>
+  );
+}
+
+/** Shows the secret of a key to copy now: it cannot be shown again. */
+export function Secret({ secret }: { secret: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => field.current?.focus(), []);
+  const copy = async () => {
+    field.current?.select();
+    // Browsers provide the clipboard API only over HTTPS or on localhost. Elsewhere the user can copy the selected text
+    // by hand.
+    const isDone = await navigator.clipboard?.writeText(secret).then(
+      () => true,
+      () => false,
+    );
+    setCopied(isDone === true);
+    announce(isDone ? texts.copied : texts.copyByHand);
+  };
+  return (
+    <>
+      <p>{texts.once}</p>
+      <div class="secret">
+        <input ref={field} readOnly value={secret} aria-label={texts.key} onFocus={() => field.current?.select()} />
+        <button type="button" onClick={() => void copy()}>
+          {isCopied ? texts.copied : texts.copy}
+        </button>
+      </div>
+    </>
   );
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
-import { IconButton } from "./icon-button.tsx";
+import { IconButton } from "./icons.tsx";
+import { Told } from "./problem.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -30,5 +32,45 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       </div>
       {children}
     </dialog>
+  );
+}
+
+/** Renders the footer of a dialog: the cancel button, and as `children` the button that performs the action. */
+export function Actions({ onCancel, children }: { onCancel: () => void; children: ComponentChildren }) {
+  return (
+    <div class="actions">
+      <button type="button" onClick={onCancel}>
+        {strings.cancel}
+      </button>
+      {children}
+    </div>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** Consequence of the action. */
+  readonly means: string;
+  /** Label of the button that performs the action. */
+  readonly action: string;
+  /** Performs the action. If it throws, the dialog stays open and shows the error. */
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** Asks for confirmation of an action that cannot be undone. */
+export function Confirm({ title, means, action, onConfirm, onClose }: ConfirmProps) {
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const confirm = () => onConfirm().catch((error: unknown) => setTrouble(troubleOf(error)));
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{means}</p>
+      <Told trouble={trouble} />
+      <Actions onCancel={onClose}>
+        <button type="button" class="main bad" onClick={() => void confirm()}>
+          {action}
+        </button>
+      </Actions>
+    </Dialog>
   );
 }

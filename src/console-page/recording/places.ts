@@ -1,5 +1,4 @@
 import type { Outline, Segment, Word } from "../../console/contract.ts";
-import { lastAtMost } from "./last-at-most.ts";
 
 /** Seconds for which a word stays marked after its end, unless the next word starts. */
 const lingering = 0.3;
@@ -14,6 +13,11 @@ export function speakerAt(outline: Outline, seconds: number): number {
   const index = segmentAt(outline, seconds);
   const end = outline.end_milliseconds[index] ?? -1;
   return end >= seconds * 1_000 ? (outline.speaker[index] ?? -1) : -1;
+}
+
+/** Returns whether a segment is the first of its speaker's turn, so that a name is shown above it. */
+export function beginsTurn({ speaker }: Outline, index: number): boolean {
+  return index === 0 || speaker[index] !== speaker[index - 1];
 }
 
 /** Returns the word of a segment at a time; null between words. */
@@ -45,4 +49,16 @@ export function wordAtCharacter({ words }: Segment, character: number): Word | n
 export function neighbourStart({ words }: Segment, seconds: number, step: 1 | -1): number | null {
   if (step > 0) return words.find(([, , start]) => start > seconds + 0.01)?.[2] ?? null;
   return words.findLast(([, , start]) => start < seconds - 0.25)?.[2] ?? null;
+}
+
+/** Returns the index of the last ascending value that is not above `limit`; -1 if all are above it. */
+export function lastAtMost(values: ArrayLike<number>, limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

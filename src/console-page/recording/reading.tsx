@@ -2,17 +2,15 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Outline, RecordingDetail } from "../../console/contract.ts";
 import { percent } from "../format.ts";
-import { Told } from "../parts/index.ts";
+import { Figure, Figures, Told } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
-import { Beside } from "./beside.tsx";
 import { Exports } from "./exports.tsx";
-import { FindBar } from "./find-bar.tsx";
-import { KeyList } from "./key-list.tsx";
-import { Player, usePlayback } from "./player/index.ts";
+import { FindBar, type Found, useFind } from "./find.tsx";
+import { usePlayback } from "./player/playback.ts";
+import { Player } from "./player/player.tsx";
 import { Speakers } from "./speakers.tsx";
-import { Transcript, type TranscriptActions } from "./transcript/index.ts";
-import { type Found, useFind } from "./use-find.ts";
+import { Transcript, type TranscriptActions } from "./transcript/transcript.tsx";
 import { useKeys } from "./use-keys.ts";
 
 const texts = strings.recording;
@@ -88,5 +86,50 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
         />
       )}
     </>
+  );
+}
+
+/** Minimum width for both columns; the style sheet has the same width. */
+const wide = "(width >= 56rem)";
+
+/** Shows its content next to the transcript, or collapsed above it if the window is too narrow. */
+export function Beside({ children }: { children: ComponentChildren }) {
+  const [isWide, setWide] = useState(() => matchMedia(wide).matches);
+  useEffect(() => {
+    const media = matchMedia(wide);
+    const change = () => setWide(media.matches);
+    media.addEventListener("change", change);
+    return () => media.removeEventListener("change", change);
+  }, []);
+  if (isWide) {
+    return (
+      <aside class="beside" aria-label={texts.beside}>
+        {children}
+      </aside>
+    );
+  }
+  return (
+    <details>
+      <summary>{texts.beside}</summary>
+      <aside class="beside" aria-label={texts.beside}>
+        {children}
+      </aside>
+    </details>
+  );
+}
+
+/** Lists the keyboard shortcuts of useKeys. */
+export function KeyList() {
+  return (
+    <details class="keyboard">
+      <summary>{texts.keys}</summary>
+      <Figures>
+        {texts.keyList.map(([keys, meaning]) => (
+          <Figure key={keys} name={meaning}>
+            <kbd>{keys}</kbd>
+          </Figure>
+        ))}
+      </Figures>
+    </details>
   );
 }

@@ -1,13 +1,14 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../console/contract.ts";
+import { announce } from "../announce.tsx";
 import { bytes, clock, languageName } from "../format.ts";
-import { useOverview } from "../overview/index.ts";
-import { Moment, OwnerName, RecordingProgress, Told, useTitle, wordsFor } from "../parts/index.ts";
-import { addressOf, everything } from "../route.ts";
+import { useOverview } from "../overview/live-overview.tsx";
+import { Confirm, Moment, OwnerName, RecordingProgress, Told, useTitle, wordsFor } from "../parts/index.ts";
+import { addressOf, everything, goTo } from "../route.ts";
+import { askResponse } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
 import { Reading } from "./reading.tsx";
-import { Remove } from "./remove.tsx";
 
 const texts = strings.recording;
 
@@ -90,5 +91,34 @@ function Standing({ recording, name }: { recording: RecordingDetail; name: strin
       )}
       {status === "failed" && <Remove recording={recording} name={name} />}
     </section>
+  );
+}
+
+/**
+ * Renders a button that deletes a recording after a confirmation.
+ * @param props.name name of the recording
+ */
+export function Remove({ recording, name }: { recording: RecordingDetail; name: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const remove = async () => {
+    await askResponse(`recordings/${recording.id}`, { method: "DELETE" });
+    announce(strings.remove.done(name));
+    goTo({ screen: "recordings", filter: everything });
+  };
+  return (
+    <>
+      <button type="button" class="quiet bad" onClick={() => setAsking(true)}>
+        {strings.remove.ask}
+      </button>
+      {isAsking && (
+        <Confirm
+          title={strings.remove.title(name)}
+          means={strings.remove.means}
+          action={strings.remove.remove}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
   );
 }

@@ -5,8 +5,6 @@ import { duration, percent } from "../format.ts";
 import { Actions, Dialog, Icon, Told } from "../parts/index.ts";
 import { ask, troubleOf } from "../server.ts";
 import { strings } from "../strings.ts";
-import { speakerColour } from "./speaker-colour.ts";
-import { nameOf, SpeakerName } from "./speaker-name.tsx";
 
 const texts = strings.speakers;
 
@@ -95,4 +93,29 @@ function SpeakerField({ speaker, index }: { speaker: Speaker; index: number }) {
       />
     </label>
   );
+}
+
+/** Returns the name of a speaker: the given name, or `Speaker A`. */
+export function nameOf({ name, speaker }: Speaker): string {
+  return name ?? strings.speakers.letter(speaker);
+}
+
+/** Renders a speaker's name in their colour. */
+export function SpeakerName({ speaker, index }: { speaker: Speaker; index: number }) {
+  return (
+    <bdi class="speaker" style={speakerColour(index)}>
+      {nameOf(speaker)}
+    </bdi>
+  );
+}
+
+/** Number of speaker colours in the style sheet; further speakers reuse them from the first. */
+export const speakerColours = 8;
+
+/**
+ * Returns the style that draws an element and its content in a speaker's colour.
+ * @param index index of the speaker
+ */
+export function speakerColour(index: number): Readonly<Record<"--speaker", string>> {
+  return { "--speaker": `var(--speaker-${index % speakerColours})` };
 }

@@ -1,7 +1,7 @@
 import { Told, useTitle } from "../parts/index.ts";
 import { goTo, type ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
-import { UploadButtons } from "../upload/index.ts";
+import { UploadButtons } from "../upload/upload-provider.tsx";
 import { Filters } from "./filters.tsx";
 import { RecordingRow } from "./recording-row.tsx";
 import { type RecordingList, useRecordings } from "./use-recordings.ts";

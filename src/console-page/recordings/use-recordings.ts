@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { FoundRecording, ListedRecording, Overview, RecordingPage } from "../../console/contract.ts";
-import { useOverview } from "../overview/index.ts";
+import { useOverview } from "../overview/live-overview.tsx";
 import { type ListFilter, queryOf } from "../route.ts";
 import { ask, troubleOf } from "../server.ts";
 import { useAnswer } from "../use-answer.ts";

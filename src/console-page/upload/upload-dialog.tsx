@@ -4,7 +4,7 @@ import { alphabetical, bytes, languageName } from "../format.ts";
 import { Actions, Dialog, Options, Told } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import { useAnswer } from "../use-answer.ts";
-import type { Choice, Sending } from "./send-recording.ts";
+import type { Choice, Sending } from "./use-uploads.ts";
 
 const texts = strings.upload;
 

@@ -1,4 +1,4 @@
-import { lastAtMost } from "../last-at-most.ts";
+import { lastAtMost } from "../places.ts";
 
 /**
  * Heights and positions of all rows of a list, in pixels. A height is estimated until the row was rendered. Finding a

@@ -73,3 +73,11 @@ function caretAt(x: number, y: number): [Node | null, number] {
   const range = (document as Document).caretRangeFromPoint(x, y);
   return [range?.startContainer ?? null, range?.startOffset ?? 0];
 }
+
+/** Returns the part of a row to show: the marked range, or its text; null while the text is not loaded. */
+export function partOf(row: HTMLElement, mark: Mark | null): Range | Element | null {
+  const said = row.querySelector(".said:not(.coming)");
+  if (said === null) return null;
+  if (mark === null) return said;
+  return rangesIn(said, [mark])[0] ?? said;
+}

@@ -1,9 +1,9 @@
 import { useCallback } from "preact/hooks";
-import type { Mark, Segment, Speaker } from "../../../console/contract.ts";
+import type { Mark, Outline, Segment, Speaker } from "../../../console/contract.ts";
 import { clock } from "../../format.ts";
 import { strings } from "../../strings.ts";
-import { speakerColour } from "../speaker-colour.ts";
-import { SpeakerName } from "../speaker-name.tsx";
+import { beginsTurn } from "../places.ts";
+import { SpeakerName, speakerColour } from "../speakers.tsx";
 import { canHighlight, type Layer, piecesOf } from "./highlights.ts";
 
 interface SegmentRowProps {
@@ -62,4 +62,25 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
       )}
     </li>
   );
+}
+
+/** Heights of the parts of a row with the style sheet's sizes, in pixels at the default text size. */
+const line = 29;
+const gap = 8;
+const nameLine = 44;
+/** Mean width of a full-width character, and of any other character. */
+const wide = 18;
+const narrow = 8;
+
+/** Languages that are written in full-width characters. */
+const inSquares = /^(zh|ja|ko|yue)\b/;
+
+/** Estimates the height of each segment in a column of a width, from the length of its text. */
+export function guessHeights(outline: Outline, widthPixels: number, language: string | null): number[] {
+  const character = inSquares.test(language ?? "") ? wide : narrow;
+  const inLine = Math.max(8, Math.floor(widthPixels / character));
+  return outline.characters.map((characters, index) => {
+    const lines = Math.max(1, Math.ceil(characters / inLine));
+    return lines * line + gap + (beginsTurn(outline, index) ? nameLine : 0);
+  });
 }

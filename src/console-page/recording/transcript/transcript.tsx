@@ -3,16 +3,14 @@ import type { Mark, Outline, RecordingDetail, Segment } from "../../../console/c
 import { directionOf } from "../../format.ts";
 import { Told } from "../../parts/index.ts";
 import { strings } from "../../strings.ts";
-import type { Playback } from "../player/index.ts";
-import { useVirtualRows } from "../rows/index.ts";
-import type { Found } from "../use-find.ts";
-import { beginsTurn, guessHeights } from "./guess-heights.ts";
-import { highlight, layers, rangesIn } from "./highlights.ts";
-import { partOf } from "./part-of.ts";
-import { SegmentRow } from "./segment-row.tsx";
-import { useClicks } from "./use-clicks.ts";
+import type { Found } from "../find.tsx";
+import { beginsTurn, wordAtCharacter } from "../places.ts";
+import type { Playback } from "../player/playback.ts";
+import { type UsedRows, useVirtualRows } from "../rows/virtual-rows.ts";
+import { characterAt, highlight, layers, partOf, rangesIn } from "./highlights.ts";
+import { type SegmentPages, useSegments } from "./segment-pages.ts";
+import { guessHeights, SegmentRow } from "./segment-row.tsx";
 import { useFollowing, useFollowState } from "./use-following.ts";
-import { useSegments } from "./use-segments.ts";
 
 /** Actions that other components can call on the transcript. */
 export interface TranscriptActions {
@@ -141,4 +139,31 @@ export function Transcript(props: TranscriptProps) {
 function doubtsIn(segment: Segment | null, below: number): readonly Mark[] {
   const doubted = segment?.words.filter((word) => word[4] < below) ?? [];
   return doubted.map(([from, to]) => [from, to]);
+}
+
+/**
+ * Calls `onPlace` with the start time when the user clicks a word or a segment's time. Keyboard users have the times,
+ * which are buttons, and the shortcuts that move from word to word.
+ */
+export function useClicks(list: UsedRows["list"], segments: SegmentPages, onPlace: (seconds: number) => void): void {
+  useEffect(() => {
+    const startOf = (said: HTMLElement, event: MouseEvent): number | null => {
+      const segment = segments.get(Number(said.closest<HTMLElement>("[data-index]")?.dataset.index));
+      const character = characterAt(said, event.clientX, event.clientY);
+      if (segment === null || character === null) return null;
+      return wordAtCharacter(segment, character)?.[2] ?? segment.start;
+    };
+    const click = (event: MouseEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const time = target?.closest<HTMLElement>("[data-play]")?.dataset.play;
+      const said = target?.closest<HTMLElement>(".said");
+      // A user who has selected text wants to copy it.
+      const isSelecting = getSelection()?.isCollapsed === false;
+      const start = time === undefined ? said && !isSelecting && startOf(said, event) : Number(time);
+      if (typeof start === "number") onPlace(start);
+    };
+    const element = list.current;
+    element?.addEventListener("click", click);
+    return () => element?.removeEventListener("click", click);
+  }, [list, segments, onPlace]);
 }

@@ -1,10 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Mark, Outline } from "../../../console/contract.ts";
 import { segmentAt, wordAt } from "../places.ts";
-import type { Playback } from "../player/index.ts";
-import type { UsedRows } from "../rows/index.ts";
-import { canHighlight, highlight, rangesIn } from "./highlights.ts";
-import { partOf } from "./part-of.ts";
+import type { Playback } from "../player/playback.ts";
+import type { UsedRows } from "../rows/virtual-rows.ts";
+import { canHighlight, highlight, partOf, rangesIn } from "./highlights.ts";
 import type { SegmentPages } from "./segment-pages.ts";
 
 /** The word that is being played. */

@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { strings } from "../strings.ts";
 
 /** Renders an error message, if there is one, and a retry button if a retry is possible. */
@@ -19,4 +20,11 @@ export function Told({ trouble, again }: { trouble: string | null; again?: () =>
       )}
     </div>
   );
+}
+
+/** Sets the window title to the name of the screen. */
+export function useTitle(name: string): void {
+  useEffect(() => {
+    document.title = strings.titled(name);
+  }, [name]);
 }

@@ -1,4 +1,5 @@
 import type { RefObject } from "preact";
+import type { Named } from "../../console/contract.ts";
 import { Icon } from "./icons.tsx";
 
 interface SearchFieldProps {
@@ -27,5 +28,18 @@ export function SearchField({ label, words, onWords, onKeyDown, field }: SearchF
         onKeyDown={onKeyDown}
       />
     </label>
+  );
+}
+
+/** Renders the options of a select element. The text is the name, the value is the id. */
+export function Options({ of }: { of: readonly Named[] }) {
+  return (
+    <>
+      {of.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </>
   );
 }

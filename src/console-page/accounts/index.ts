@@ -1,1 +1,0 @@
-export { AccountsScreen } from "./accounts-screen.tsx";

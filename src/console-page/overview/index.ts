@@ -1,2 +1,0 @@
-export { OverviewProvider, useOverview } from "./live-overview.tsx";
-export { OverviewScreen } from "./overview-screen.tsx";

@@ -1,0 +1,73 @@
+import type { ListedRecording, Mark, Named } from "../../console/contract.ts";
+import { ago, moment, percent } from "../format.ts";
+import { strings } from "../strings.ts";
+
+type Standing = Pick<ListedRecording, "status" | "progress"> & {
+  readonly failure?: ListedRecording["failure"];
+  readonly place?: number | null;
+};
+
+/** Renders the status of a recording in a few words. */
+export function StatusWord({ recording }: { recording: Standing }) {
+  return <span class={`status ${recording.status}`}>{wordsFor(recording)}</span>;
+}
+
+/**
+ * Returns the status of a recording in a few words, e.g. `Transcribing, 43%`, `2nd in the queue`, `Nobody speaks in
+ * it`.
+ */
+export function wordsFor({ status, progress, failure, place }: Standing): string {
+  const texts = strings.statuses;
+  if (status === "queued") return place ? texts.place(place) : texts.queued;
+  if (status === "completed") return texts.completed;
+  if (status === "failed") return failure ? strings.failures[failure.reason] : texts.failed;
+  const step = progress.step === null ? texts.processing : strings.steps[progress.step];
+  return progress.percent === null ? step : texts.at(step, percent(progress.percent / 100));
+}
+
+/** Renders a text with marked ranges. */
+export function Marked({ text, marks }: { text: string; marks: readonly Mark[] }) {
+  const pieces = marks.flatMap(([from, to], index) => [
+    text.slice(marks[index - 1]?.[1] ?? 0, from),
+    <mark key={from}>{text.slice(from, to)}</mark>,
+  ]);
+  return (
+    <>
+      {pieces}
+      {text.slice(marks.at(-1)?.[1] ?? 0)}
+    </>
+  );
+}
+
+/** Renders the account and the workspace of a recording. */
+export function OwnerName({ account, workspace }: { account: Named; workspace: Named | null }) {
+  return (
+    <span>
+      <bdi>{account.name}</bdi>
+      {workspace !== null && (
+        <>
+          {" / "}
+          <bdi>{workspace.name}</bdi>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Renders a date and time, with the relative time as a tooltip. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={ago(at)}>
+      {moment(at)}
+    </time>
+  );
+}
+
+/** Renders a relative time, with the date and time as a tooltip. */
+export function Ago({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at)}
+    </time>
+  );
+}

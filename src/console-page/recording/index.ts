@@ -1,1 +1,0 @@
-export { RecordingScreen } from "./recording-screen.tsx";

@@ -1,2 +1,0 @@
-export { type Playback, usePlayback } from "./playback.ts";
-export { Player } from "./player.tsx";

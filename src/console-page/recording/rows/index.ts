@@ -1,1 +1,0 @@
-export { type UsedRows, useVirtualRows } from "./use-virtual-rows.ts";

@@ -1,1 +1,0 @@
-export { Transcript, type TranscriptActions } from "./transcript.tsx";

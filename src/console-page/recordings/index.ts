@@ -1,1 +1,0 @@
-export { RecordingsScreen } from "./recordings-screen.tsx";

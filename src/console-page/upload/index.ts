@@ -1,1 +1,0 @@
-export { UploadButtons, UploadProvider } from "./upload-provider.tsx";
