@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { AccountsError } from "../accounts/index.ts";
 import { SettingsError } from "../config/index.ts";
 import { ServiceError } from "../install/index.ts";
-import { ConversionError, LibraryError } from "../models/index.ts";
+import { ModelError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
 import { StartError } from "../server/index.ts";
 import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
@@ -114,11 +114,10 @@ const expectedErrors = [
   AccountsError,
   BackupError,
   CommandError,
-  ConversionError,
   DataDirectoryError,
   InterruptedError,
-  LibraryError,
   MigrationError,
+  ModelError,
   ServiceError,
   SettingsError,
   StartError,

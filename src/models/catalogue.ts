@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import productModels from "../../models/catalog.json" with { type: "json" };
+import { builtInModels, type ProgramFiles } from "../program/index.ts";
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Sha1 = Type.String({ pattern: "^[0-9a-f]{40}$" });
@@ -139,4 +140,17 @@ export function publishedSize({ bytes, approximateBytes }: ModelEntry): {
 /** Returns the entry with this id, or null when the id is unknown. */
 export function findModel(models: readonly ModelEntry[], id: string): ModelEntry | null {
   return models.find((candidate) => candidate.id === id) ?? null;
+}
+
+/** Id of the speech model that ships with the program. */
+export const builtInSpeechModel: string = builtInModels.speech.id;
+
+/** Returns the path of a built-in model, or null if the model is not built in. */
+export function builtInPath(
+  { builtIn, kind }: Pick<ModelEntry, "builtIn" | "kind">,
+  files: Pick<ProgramFiles, "speechModel" | "segmentationModel" | "embeddingModel">,
+): string | null {
+  if (builtIn === undefined) return null;
+  if (kind === "speech") return files.speechModel;
+  return kind === "segmentation" ? files.segmentationModel : files.embeddingModel;
 }

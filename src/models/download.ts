@@ -3,8 +3,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDiskFull } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
-import { requireSpace } from "./disk-space.ts";
-import { LibraryError } from "./library-error.ts";
+import { ModelError, requireSpace } from "./model-error.ts";
 
 /** Maximum time without received data during a download. */
 const STALL_TIMEOUT_MS = 30_000;
@@ -29,7 +28,7 @@ export interface DownloadOptions {
  * Downloads a file and resumes an earlier attempt. Retries without limit as long as attempts receive data. If the
  * server does not support range requests, the download restarts from the beginning. When this returns, the data is on
  * disk; the caller checks the digest. The environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply.
- * @throws {LibraryError} when the server refuses the request, sends a file of another size or stays unreachable; when
+ * @throws {ModelError} when the server refuses the request, sends a file of another size or stays unreachable; when
  * disk space is insufficient; and when the disk is full, after which the partial file is deleted
  */
 export async function download(options: DownloadOptions): Promise<void> {
@@ -44,13 +43,15 @@ export async function download(options: DownloadOptions): Promise<void> {
     } catch (error) {
       if (isDiskFull(error)) {
         await rm(options.path, { force: true });
-        throw new LibraryError("the disk got full, so what had come was removed; make room and pull it again");
+        throw new ModelError(
+          "the disk is full and the partial download was deleted; free disk space and pull the model again",
+        );
       }
-      if (error instanceof LibraryError) throw error;
+      if (error instanceof ModelError) throw error;
       const after = await sizeOf(options.path);
       failures = after > before ? 1 : failures + 1;
       if (failures >= (after > 0 ? PATIENCE.later : PATIENCE.first)) {
-        throw new LibraryError(`${host} can't be reached (${reasonOf(error)})`);
+        throw new ModelError(`${host} can't be reached (${reasonOf(error)})`);
       }
       await pause(failures);
     }
@@ -69,7 +70,7 @@ async function receive(
   have: number,
 ): Promise<boolean> {
   const abort = new AbortController();
-  const stall = () => abort.abort(new Error(`it stood still for ${STALL_TIMEOUT_MS / 1_000} s`));
+  const stall = () => abort.abort(new Error(`no data arrived for ${STALL_TIMEOUT_MS / 1_000} s`));
   let timer = setTimeout(stall, STALL_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
@@ -85,11 +86,11 @@ async function receive(
       return false;
     }
     if (response.status >= 500 || response.status === 429) throw new Error(`it answered ${response.status}`);
-    if (!response.ok || !response.body) throw new LibraryError(`${host} answered ${response.status}`);
+    if (!response.ok || !response.body) throw new ModelError(`${host} answered ${response.status}`);
     const start = place === "whole" ? 0 : have;
     const length = response.headers.get("content-length");
     const total = length === null ? null : start + Number(length);
-    const otherSize = () => new LibraryError(`${host} has a file of another size than that of the model`);
+    const otherSize = () => new ModelError(`${host} has a file of another size than that of the model`);
     if (total !== null && !sizeFits(total)) throw otherSize();
     await requireSpace(dirname(path), (total ?? expectedBytes) - start);
     // O_NOFOLLOW: root downloads into a directory that the server's user can change.
@@ -106,7 +107,7 @@ async function receive(
         // A server that reports no length must not fill the disk.
         if (total === null && received > 2 * expectedBytes) throw otherSize();
       }
-      if (total !== null && received < total) throw new Error("the connection broke off");
+      if (total !== null && received < total) throw new Error("the connection closed early");
       await output.sync();
     } finally {
       await output.close();

@@ -2,15 +2,21 @@ import { constants } from "node:fs";
 import { copyFile, open, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { messageOf } from "../text/index.ts";
-import { readBundle } from "./bundle/index.ts";
-import { convertCtranslate2 } from "./convert/index.ts";
-import { digestsOf } from "./digest.ts";
-import { requireSpace } from "./disk-space.ts";
+import { readBundle } from "./bundle.ts";
+import { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
+import { digestsOf } from "./digests.ts";
+import {
+  type InstallOptions,
+  identify,
+  installModel,
+  type NewModel,
+  requireFreeId,
+  requireLoadable,
+} from "./install-model.ts";
 import type { InstalledModel } from "./library.ts";
-import { LibraryError } from "./library-error.ts";
-import { identify, type Newcomer, requireSound, type TakeInOptions, takeIn } from "./take-in.ts";
+import { ModelError, requireSpace } from "./model-error.ts";
 
-export interface ImportOptions extends TakeInOptions {
+export interface ImportOptions extends InstallOptions {
   /** Id for a model that the catalogue does not know; by default derived from the file name. */
   readonly name: string | undefined;
   readonly onProgress: (doing: "convert" | "copy" | "check", done: number, total: number) => void;
@@ -19,47 +25,45 @@ export interface ImportOptions extends TakeInOptions {
 /**
  * Imports a local path: a whisper model in ggml format, a directory in faster-whisper's format, which is converted, or
  * a bundle. No model is installed before all models of the path are checked.
- * @throws {LibraryError} @throws {ConversionError}
+ * @throws {ModelError} @throws {ModelError}
  */
 export async function importModels(path: string, options: ImportOptions): Promise<InstalledModel[]> {
   const found = await stat(path).catch(() => null);
-  if (found === null) throw new LibraryError(`there is no file or directory ${path}`);
+  if (found === null) throw new ModelError(`there is no file or directory ${path}`);
   return await options.library.withFolder(async (folder) => {
     if (found.isDirectory()) return [await importDirectory(path, folder, options)];
-    if (!found.isFile()) throw new LibraryError(`${path} is neither a file nor a directory`);
+    if (!found.isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
     if (await isTar(path)) return await importBundle(path, folder, options);
     return [await importFile(path, found.size, folder, options)];
   });
 }
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
-  // Rejects an invalid file before it is copied. The copy is what gets installed, so `takeIn` inspects the copy again.
+  // Rejects an invalid file before it is copied. The copy is what gets installed, so `installModel` inspects the copy again.
   inspect(path, options);
   await requireSpace(folder, size);
   const file = join(folder, "model.bin");
   await copyFile(path, file, constants.COPYFILE_FICLONE);
   const digests = await digestsOf(file, (done) => options.onProgress("check", done, size));
-  return await enter({ file, digests, from: basename(path) }, options.name ?? nameOf(path), options);
+  return await install({ file, digests, from: basename(path) }, options.name ?? nameOf(path), options);
 }
 
 async function importDirectory(path: string, folder: string, options: ImportOptions): Promise<InstalledModel> {
   const weights = join(path, "model.bin");
-  const size = await stat(weights).then(
-    (found) => found.size,
-    () => null,
-  );
-  if (size === null) {
-    throw new LibraryError(
+  const found = await stat(weights).catch(() => null);
+  if (found === null) {
+    throw new ModelError(
       `${path} has no model.bin; a faster-whisper directory has model.bin and vocabulary.json or .txt`,
     );
   }
+  const { size } = found;
   // int8 weights need twice the disk space in float16.
   await requireSpace(folder, 2 * size);
   options.onProgress("convert", 0, size);
   const file = join(folder, "model.bin");
   await convertCtranslate2({ modelFiles: [weights], vocabularyDirectory: path }, file);
   const digests = await digestsOf(file, (done) => options.onProgress("check", done, Bun.file(file).size));
-  return await enter(
+  return await install(
     { file, digests, from: `${basename(resolve(path))}, converted` },
     options.name ?? nameOf(path),
     options,
@@ -67,33 +71,33 @@ async function importDirectory(path: string, folder: string, options: ImportOpti
 }
 
 async function importBundle(path: string, folder: string, options: ImportOptions): Promise<InstalledModel[]> {
-  if (options.name !== undefined)
-    throw new LibraryError("a bundle's models have their names already; leave --name out");
+  if (options.name !== undefined) throw new ModelError("a bundle has the names of its models; omit --name");
   const unpacked = await readBundle(path, folder, (done, total) => options.onProgress("copy", done, total));
   for (const { id, file, digests } of unpacked) {
     inspect(file, options);
-    const known = identify(digests, id, options.library, options.catalogue);
-    if (known.id !== id) throw new LibraryError(`the bundle's ${id} is really ${known.id}`);
+    const known = identify(digests, id, options.catalogue);
+    if (known.id !== id) throw new ModelError(`the bundle's ${id} is really ${known.id}`);
+    requireFreeId(id, digests, options.library);
   }
   const installed: InstalledModel[] = [];
   for (const { id, file, digests } of unpacked) {
-    installed.push(await enter({ file, digests, from: basename(path) }, id, options));
+    installed.push(await install({ file, digests, from: basename(path) }, id, options));
   }
   return installed;
 }
 
-async function enter(newcomer: Newcomer, name: string, options: ImportOptions): Promise<InstalledModel> {
+async function install(model: NewModel, name: string, options: ImportOptions): Promise<InstalledModel> {
   const { library, catalogue } = options;
-  using _lock = await library.lock(identify(newcomer.digests, name, library, catalogue).id);
-  return await takeIn(newcomer, name, options);
+  using _lock = await library.lock(identify(model.digests, name, catalogue).id);
+  return await installModel(model, name, options);
 }
 
 function inspect(path: string, options: ImportOptions): void {
   try {
-    requireSound(path, options.inspect);
+    requireLoadable(path, options.inspect);
   } catch (error) {
-    throw new LibraryError(
-      `${messageOf(error)}. import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle`,
+    throw new ModelError(
+      `${messageOf(error)}. import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle`,
     );
   }
 }

@@ -1,11 +1,17 @@
-export { builtInPath } from "./built-in.ts";
-export { writeBundle } from "./bundle/index.ts";
-export { CarriedModel } from "./carried-model.ts";
-export { findModel, type ModelEntry, modelIdSchema, productCatalogue, publishedSize } from "./catalogue.ts";
-export { ConversionError, convertCtranslate2 } from "./convert/index.ts";
+export { writeBundle } from "./bundle.ts";
+export {
+  builtInPath,
+  findModel,
+  type ModelEntry,
+  modelIdSchema,
+  productCatalogue,
+  publishedSize,
+} from "./catalogue.ts";
+export { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
+export { verifyBuiltIn, verifyInstalled } from "./digests.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
-export { LibraryError } from "./library-error.ts";
+export { ModelError } from "./model-error.ts";
+export { OpenedModel } from "./opened-model.ts";
 export { type PullOptions, pullModel } from "./pull.ts";
 export { type SpeechModel, SpeechModels } from "./speech-models.ts";
-export { type Damage, verifyBuiltIn, verifyInstalled } from "./verify.ts";

@@ -7,8 +7,7 @@ import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
-import { withFiles } from "./disk-space.ts";
-import { LibraryError } from "./library-error.ts";
+import { ModelError, withFileErrors } from "./model-error.ts";
 
 const noteSchema = Type.Object({
   id: modelIdSchema,
@@ -78,19 +77,23 @@ export class ModelLibrary {
 
   /**
    * Locks a model against other commands until the returned lock is disposed.
-   * @throws {LibraryError} when another command holds the lock, or the id or the lock file is unusable
+   * @throws {ModelError} when another command holds the lock, or the id or the lock file is unusable
    */
   async lock(id: string): Promise<Disposable> {
-    if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
-    const path = join(await withFiles(() => this.downloads()), `${id}.lock`);
-    const giveBack = this.#lockFile(path);
-    if (giveBack === null) throw new LibraryError(`another command is at work with ${id}; wait until it is done`);
-    return { [Symbol.dispose]: giveBack };
+    if (!Value.Check(modelIdSchema, id)) throw new ModelError(`${id} is not a valid model id`);
+    const path = join(await withFileErrors(() => this.downloads()), `${id}.lock`);
+    try {
+      const unlock = lockFile(path);
+      if (unlock !== null) return { [Symbol.dispose]: unlock };
+    } catch (error) {
+      throw new ModelError(`can't lock ${path} (${messageOf(error)}); run this as the user of the server`);
+    }
+    throw new ModelError(`another command is processing ${id}; wait until it has finished`);
   }
 
   /** Runs `use` with a new folder on the library's file system, and deletes the folder afterwards. */
   async withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-    return await withFiles(async () => {
+    return await withFileErrors(async () => {
       await sweepTemporaryFolders(this.#root, Date.now());
       return await withTemporaryFolder(this.#root, use);
     });
@@ -98,9 +101,10 @@ export class ModelLibrary {
 
   /**
    * Moves a file of the same file system into the library. The model is installed once all of it is on disk.
-   * @throws {LibraryError} when another model is installed under the same id
+   * @param replaces whether the model replaces an installed one
+   * @throws {ModelError} when another model was installed under the same id meanwhile
    */
-  async add(note: ModelNote, file: string): Promise<InstalledModel> {
+  async add(note: ModelNote, file: string, replaces: boolean): Promise<InstalledModel> {
     await using handle = await open(file, "r");
     await handle.sync();
     // An incomplete entry must not block its id.
@@ -109,27 +113,17 @@ export class ModelLibrary {
       await Bun.write(join(folder, noteFile), `${JSON.stringify(note, null, 2)}\n`);
       await rename(file, join(folder, modelFile));
       await syncDirectory(folder);
+      if (replaces) await this.remove(note.id);
     });
     await syncDirectory(join(this.#root, "installed"));
     const installed = this.find(note.id);
     if (installed?.sha256 === note.sha256) return installed;
-    throw new LibraryError(
-      `another model was installed as ${note.id} at the same time; look at it with: transcribe models list`,
-    );
-  }
-
-  #lockFile(path: string): (() => void) | null {
-    try {
-      return lockFile(path);
-    } catch (error) {
-      const why = messageOf(error);
-      throw new LibraryError(`can't lock ${path} (${why}); be the user that the server runs as`);
-    }
+    throw new ModelError(`another model was installed as ${note.id} at the same time; see: transcribe models list`);
   }
 
   /** Removes a model: lookups stop finding it at once, then its files are deleted. */
   async remove(id: string): Promise<void> {
-    if (!Value.Check(modelIdSchema, id)) throw new LibraryError(`no model can be called ${id}`);
-    await withFiles(() => dropCacheEntry(this.#root, join("installed", id)));
+    if (!Value.Check(modelIdSchema, id)) throw new ModelError(`${id} is not a valid model id`);
+    await withFileErrors(() => dropCacheEntry(this.#root, join("installed", id)));
   }
 }

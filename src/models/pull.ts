@@ -1,14 +1,13 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { builtInSpeechModel } from "./built-in.ts";
-import { downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
-import { digestsOf, isPublished } from "./digest.ts";
+import { builtInSpeechModel, downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
+import { digestsOf, isPublished } from "./digests.ts";
 import { download } from "./download.ts";
+import { type InstallOptions, installModel } from "./install-model.ts";
 import type { InstalledModel } from "./library.ts";
-import { LibraryError } from "./library-error.ts";
-import { type TakeInOptions, takeIn } from "./take-in.ts";
+import { ModelError } from "./model-error.ts";
 
-export interface PullOptions extends TakeInOptions {
+export interface PullOptions extends InstallOptions {
   /** Base URL that replaces the publisher's folder of models; if empty, the publisher's URL is used. */
   readonly mirror: string;
   /** @param total null while unknown */
@@ -16,28 +15,27 @@ export interface PullOptions extends TakeInOptions {
   readonly pause?: (failures: number) => Promise<void>;
 }
 
-export interface Pulled {
-  readonly model: InstalledModel;
-  /** False when an undamaged copy was already installed. */
-  readonly fetched: boolean;
-}
-
 /**
  * Installs a model of the catalogue into the library. Downloads the model, resumes an interrupted download, and checks
  * the published digest before the model counts as installed. An installed model is checked, and downloaded again if it
  * is damaged.
- * @throws {LibraryError} when the model can't be obtained; an installed copy stays until a valid download replaces it
+ * @returns the model; `fetched` is false when an undamaged copy was already installed
+ * @throws {ModelError} when the model can't be obtained; an installed copy stays until a valid download replaces it
  */
-export async function pullModel(entry: ModelEntry, options: PullOptions): Promise<Pulled> {
+export async function pullModel(
+  entry: ModelEntry,
+  options: PullOptions,
+): Promise<{ readonly model: InstalledModel; readonly fetched: boolean }> {
   const { library } = options;
   const source = downloadOf(entry);
   if (source === undefined || entry.id === builtInSpeechModel) {
-    throw new LibraryError(`${entry.id} comes with the program; there is nothing to pull`);
+    throw new ModelError(`${entry.id} comes with the program; there is nothing to pull`);
   }
   using _lock = await library.lock(entry.id);
   const installed = library.find(entry.id);
-  const damaged = installed !== null && !isPublished(entry, await digestsOf(installed.path));
-  if (installed !== null && !damaged) return { model: installed, fetched: false };
+  if (installed !== null && isPublished(entry, await digestsOf(installed.path))) {
+    return { model: installed, fetched: false };
+  }
 
   const url = mirrored(source.url, options.mirror);
   const part = join(await library.downloads(), `${entry.id}-${source.sha1.slice(0, 12)}.part`);
@@ -50,16 +48,15 @@ export async function pullModel(entry: ModelEntry, options: PullOptions): Promis
   }
   if (!isPublished(entry, digests)) {
     await rm(part);
-    throw new LibraryError(
-      `${new URL(url).hostname} sent a file that is not ${entry.id} as it was published (SHA-1 ${digests.sha1}, not ${source.sha1}); it was thrown away`,
+    throw new ModelError(
+      `${new URL(url).hostname} sent a file that is not ${entry.id} as it was published (SHA-1 ${digests.sha1}, not ${source.sha1}); it was deleted`,
     );
   }
-  if (damaged) await library.remove(entry.id);
   return await library.withFolder(async (folder) => {
     const file = join(folder, entry.file);
     await rename(part, file);
-    const newcomer = { file, digests, from: new URL(url).hostname };
-    return { model: await takeIn(newcomer, entry.id, options), fetched: true };
+    const model = { file, digests, from: new URL(url).hostname };
+    return { model: await installModel(model, entry.id, options, installed), fetched: true };
   });
 }
 
@@ -74,13 +71,13 @@ async function fetchPart(entry: ModelEntry, url: string, path: string, { onProgr
   return await digestsOf(path, (done) => onProgress("check", done, total));
 }
 
-/** Returns the URL of the same file in the mirror's folder. @throws {LibraryError} when the mirror is no http(s) URL */
+/** Returns the URL of the same file in the mirror's folder. @throws {ModelError} when the mirror is no http(s) URL */
 function mirrored(url: string, mirror: string): string {
   if (mirror === "") return url;
   const base = URL.parse(mirror.endsWith("/") ? mirror : `${mirror}/`);
   if (base === null || !/^https?:$/.test(base.protocol)) {
     // The message omits the address, because it may contain a password.
-    throw new LibraryError("models.mirror is no http or https address");
+    throw new ModelError("models.mirror is not an http or https address");
   }
   return new URL(url.slice(url.lastIndexOf("/") + 1), base).href;
 }

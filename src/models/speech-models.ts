@@ -4,10 +4,9 @@ import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { digestFile, renewal } from "../program/index.ts";
 import { type Store, tables } from "../storage/index.ts";
-import { builtInSpeechModel } from "./built-in.ts";
-import { modelIdSchema } from "./catalogue.ts";
+import { builtInSpeechModel, modelIdSchema } from "./catalogue.ts";
 import type { ModelLibrary } from "./library.ts";
-import { LibraryError } from "./library-error.ts";
+import { ModelError } from "./model-error.ts";
 
 /** A whisper model and the path of its file. */
 export interface SpeechModel {
@@ -45,15 +44,15 @@ export class SpeechModels {
     return (chosen === null ? null : this.find(chosen)) ?? this.#builtIn();
   }
 
-  /** Returns the model for new recordings, like `current`. @throws {LibraryError} when the model's file is missing */
+  /** Returns the model for new recordings, like `current`. @throws {ModelError} when the model's file is missing */
   requireCurrent(): SpeechModel {
     const model = this.current();
     if (existsSync(model.path)) return model;
     const { setting } = this.#options;
-    throw new LibraryError(
+    throw new ModelError(
       setting === ""
         ? `${model.path} is missing; ${renewal}`
-        : `no model ${setting} is installed, and no file is there of that name; get it with: transcribe models pull, or import`,
+        : `no model ${setting} is installed and no file has this path; get it with: transcribe models pull, or import`,
     );
   }
 

@@ -136,17 +136,17 @@ describe.if(available("commands for models", basePath))("commands for models", (
     [["use", "whisper-nope"], "there is no model whisper-nope; see them with: transcribe models list"],
     [["use", "whisper-small"], "whisper-small is not installed; get it with: transcribe models pull whisper-small"],
     [["use", "pyannote-segmentation"], "is no speech model"],
-    [["use", "/etc/passwd"], "no model can be called /etc/passwd"],
-    [["use", "../../x"], "no model can be called"],
+    [["use", "/etc/passwd"], "/etc/passwd is not a valid model id"],
+    [["use", "../../x"], "is not a valid model id"],
     [["remove", "whisper-base"], "comes with the program and can't be removed"],
-    [["remove", "../.."], "no model can be called"],
+    [["remove", "../.."], "is not a valid model id"],
     [["pull", "small"], "did you mean whisper-small?"],
     [["pull", "whisper-base"], "comes with the program; there is nothing to pull"],
     [["verify", "whisper-small"], "whisper-small is not installed"],
     [["import", "/no/such"], "there is no file or directory /no/such"],
     [
       ["import", "/etc/hostname"],
-      "import takes a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle",
+      "import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle",
     ],
     [["bundle", "whisper-base", "-o", "/tmp/never"], "comes with the program; there is nothing to carry"],
     [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
@@ -161,7 +161,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     await Bun.write(hostile, bytes);
     const refusal = await commands.refusal("models", "import", hostile);
     expect(refusal).toContain("the number of a tensor's dimensions is 4096, not 1 to 4 (at byte ");
-    expect(refusal).toContain("import takes a whisper model in ggml form");
+    expect(refusal).toContain("import accepts a whisper model in ggml format");
     expect(existsSync(join(data, "models/installed/whisper-hostile"))).toBe(false);
   });
 

@@ -1,14 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importModels, LibraryError } from "../../src/models/index.ts";
+import { importModels, ModelError } from "../../src/models/index.ts";
 import { tarHeader, tarPadding } from "../../src/storage/index.ts";
 import { bundleAt, hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
-// Seconds on a quiet machine, more on a busy one.
+// It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
-/** A bundle of two models, one of the catalogue and one of the user's own. */
+/** Writes a bundle of two models, of which only the first is in the catalogue. */
 async function bundleOfTwo(made: TestLibrary): Promise<string> {
   await importModels(made.file("small.bin", SMALL), importOptions(made));
   await importModels(made.file("own.bin", OWN), importOptions(made));
@@ -18,7 +18,7 @@ async function bundleOfTwo(made: TestLibrary): Promise<string> {
 }
 
 describe("a bundle", () => {
-  test("brings models to another library as they were, and the catalogue's as such", async () => {
+  test("installs its models in another library with the same bytes and ids", async () => {
     using here = new TestLibrary();
     using there = new TestLibrary();
     const path = await bundleOfTwo(here);
@@ -34,12 +34,12 @@ describe("a bundle", () => {
     expect(await Bun.file(imported[0]?.path ?? "").bytes()).toEqual(OWN);
     expect(await Bun.file(imported[1]?.path ?? "").bytes()).toEqual(SMALL);
     expect(progress.length).toBeGreaterThan(1);
-    // and once more, which changes nothing
+    // A second import changes nothing.
     await importModels(path, importOptions(there));
     expect(there.files()).toHaveLength(4);
   });
 
-  test("is an archive that tar reads, and the same for the same models", async () => {
+  test("is a tar archive, and has the same bytes for the same models", async () => {
     using made = new TestLibrary();
     const path = await bundleOfTwo(made);
     const bytes = readFileSync(path);
@@ -49,7 +49,7 @@ describe("a bundle", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  test("is not written of a model that is damaged, and what had its name stays", async () => {
+  test("is not written when a model is damaged, and an existing file of its name stays", async () => {
     using made = new TestLibrary();
     const path = await bundleOfTwo(made);
     const before = readFileSync(path);
@@ -64,7 +64,7 @@ describe("a bundle", () => {
 interface Entry {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Changes the header after it was made; its sum is made right again. */
+  /** Changes the header; its checksum is then corrected. */
   readonly change?: (header: Buffer) => void;
 }
 
@@ -94,13 +94,13 @@ const file = (name: string, bytes: Uint8Array = OWN, change?: (header: Buffer) =
 const good = archive(manifest(own), file("own.bin"));
 const huge = { ...own, sizeBytes: 8_000_000_000 };
 
-describe("a bundle from a stranger is refused, and leaves nothing, that", () => {
+describe("a hostile bundle is refused and leaves nothing when it", () => {
   test.each<[string, Uint8Array]>([
-    ["is cut off", good.subarray(0, good.length - 600)],
-    ["goes on after its end", Buffer.concat([good, Buffer.alloc(512)])],
+    ["is truncated", good.subarray(0, good.length - 600)],
+    ["has bytes after its end", Buffer.concat([good, Buffer.alloc(512)])],
     ["has no manifest", archive(file("own.bin"))],
     ["has its manifest last", archive(file("own.bin"), manifest(own))],
-    ["has a manifest that is no JSON", archive(file("manifest.json", Buffer.from("{"), undefined), file("own.bin"))],
+    ["has a manifest that is not JSON", archive(file("manifest.json", Buffer.from("{"), undefined), file("own.bin"))],
     ["has a manifest of another format", archive(file("manifest.json", Buffer.from('{"format":"zip"}')))],
     [
       "has a manifest that claims to be huge",
@@ -108,41 +108,41 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
     ],
     ["names no model", archive(manifest())],
     ["names a model twice", archive(manifest(own, own), file("own.bin"), file("own.bin"))],
-    ["leads out of its folder by an id", archive(manifest({ ...own, id: "../../own" }), file("../../own.bin"))],
-    ["leads out of its folder by an absolute id", archive(manifest({ ...own, id: "/tmp/own" }), file("/tmp/own.bin"))],
-    ["leads out of its folder by a name", archive(manifest(own), file("../own.bin"))],
+    ["escapes its folder by a relative id", archive(manifest({ ...own, id: "../../own" }), file("../../own.bin"))],
+    ["escapes its folder by an absolute id", archive(manifest({ ...own, id: "/tmp/own" }), file("/tmp/own.bin"))],
+    ["escapes its folder by a file name", archive(manifest(own), file("../own.bin"))],
     [
-      "has a link for a file",
+      "has a link instead of a file",
       archive(
         manifest(own),
         file("own.bin", OWN, (header) => header.write("2", 156)),
       ),
     ],
     [
-      "has a directory for a file",
+      "has a directory instead of a file",
       archive(
         manifest(own),
         file("own.bin", OWN, (header) => header.write("5", 156)),
       ),
     ],
     [
-      "lies about a size in a header",
+      "has a wrong size in a header",
       archive(
         manifest(own),
         file("own.bin", OWN, (h) => h.write("00000000007", 124)),
       ),
     ],
-    ["lies about a size in its manifest", archive(manifest({ ...own, sizeBytes: 3 }), file("own.bin"))],
-    ["claims far more than it has", archive(manifest(huge), file("own.bin"))],
-    ["has another file than its manifest says", archive(manifest(own), file("other.bin"))],
-    ["has a file more than its manifest says", archive(manifest(own), file("own.bin"), file("more.bin"))],
-    ["has other bytes than its manifest says", archive(manifest(own), file("own.bin", new Uint8Array(OWN.length)))],
+    ["has a wrong size in its manifest", archive(manifest({ ...own, sizeBytes: 3 }), file("own.bin"))],
+    ["claims a size far beyond its own", archive(manifest(huge), file("own.bin"))],
+    ["has a file that is not in its manifest", archive(manifest(own), file("other.bin"))],
+    ["has an additional file", archive(manifest(own), file("own.bin"), file("more.bin"))],
+    ["has other bytes than its manifest states", archive(manifest(own), file("own.bin", new Uint8Array(OWN.length)))],
     [
-      "calls its own model by a name of the catalogue",
+      "gives an unknown model an id of the catalogue",
       archive(manifest({ ...own, id: "whisper-small" }), file("whisper-small.bin")),
     ],
     [
-      "calls a model of the catalogue by another name",
+      "gives a model of the catalogue another id",
       archive(
         manifest({ id: "small", sizeBytes: SMALL.length, sha256: hash("sha256", SMALL) }),
         file("small.bin", SMALL),
@@ -151,12 +151,12 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
   ])("%s", async (_, bytes) => {
     using made = new TestLibrary();
     const path = made.file("bundle.tar", bytes);
-    await expect(importModels(path, importOptions(made))).rejects.toThrow(LibraryError);
+    await expect(importModels(path, importOptions(made))).rejects.toThrow(ModelError);
     expect(made.files()).toEqual([]);
     expect(existsSync(join(made.path, "own.bin"))).toBe(false);
   });
 
-  test("has one good and one bad model: neither counts", async () => {
+  test("contains a valid and a damaged model", async () => {
     using made = new TestLibrary();
     const bad = { ...own, id: "bad" };
     const bytes = archive(manifest(own, bad), file("own.bin"), file("bad.bin", new Uint8Array(OWN.length)));
@@ -166,7 +166,7 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
     expect(made.files()).toEqual([]);
   });
 
-  test("would replace a model of that name", async () => {
+  test("would replace another model with the same id", async () => {
     using made = new TestLibrary();
     const [before] = await importModels(made.file("own.bin", SMALL.subarray(1)), importOptions(made));
     await expect(importModels(made.file("bundle.tar", good), importOptions(made))).rejects.toThrow(
@@ -175,18 +175,18 @@ describe("a bundle from a stranger is refused, and leaves nothing, that", () => 
     expect(made.library.find("own")).toEqual(before ?? null);
   });
 
-  test("holds what the engine can't load", async () => {
+  test("contains a model that the engine can't load", async () => {
     using made = new TestLibrary();
     const inspect = () => {
       throw new Error("not a whisper model");
     };
     const attempt = importModels(made.file("bundle.tar", good), importOptions(made, { inspect }));
-    await expect(attempt).rejects.toThrow("not a whisper model. import takes a whisper model in ggml form");
+    await expect(attempt).rejects.toThrow("not a whisper model. import accepts a whisper model in ggml format");
     expect(made.files()).toEqual([]);
   });
 });
 
-test("a good bundle made by hand is taken, so the refusals are for their reasons", async () => {
+test("a valid bundle made by this test is imported", async () => {
   using made = new TestLibrary();
   expect(await importModels(made.file("bundle.tar", good), importOptions(made))).toMatchObject([{ id: "own" }]);
 });

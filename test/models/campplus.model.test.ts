@@ -6,12 +6,12 @@ import { available, root, samplePath } from "../support/checkout.ts";
 const campplus = join(root, "build/models/campplus.onnx");
 const talk = samplePath("sample.wav");
 
-// Seconds on a quiet machine, more on a busy one.
+// It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
 /**
- * What the original gives in PyTorch 2.13, behind the features of kaldi-native-fbank 1.23, for a real telephone talk. Here the
- * first convolutions are computed in whole numbers.
+ * The expected values are those of the original in PyTorch 2.13 with the features of kaldi-native-fbank 1.23, for a real
+ * telephone call. This model computes the first convolutions in integers.
  */
 describe.if(available("CAM++", campplus, talk))("CAM++", () => {
   let session: InferenceSession;
@@ -22,9 +22,9 @@ describe.if(available("CAM++", campplus, talk))("CAM++", () => {
 
   test.each([
     [7, 1.6, [-0.0214, 0.0448, -0.0555, -0.0422, -0.0181, 0.0147, -0.0161, 0.0649]],
-    // Longer than the 2 s within which a layer looks around.
+    // Longer than the 2 s of context of a layer.
     [14.5, 5, [-0.0323, -0.1299, -0.1143, -0.0247, 0.04, -0.0394, -0.0302, 0.1117]],
-  ])("describes the voice from %f s on over %f s nearly as the original does", async (from, seconds, original) => {
+  ])("embeds the voice from second %f over %f s nearly like the original", async (from, seconds, original) => {
     expect(session.outputMetadata).toMatchObject([{ name: "embedding", shape: ["batch", 192] }]);
     const embedding = await run(session, await samples(from, seconds));
     expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
@@ -38,11 +38,11 @@ describe.if(available("CAM++", campplus, talk))("CAM++", () => {
     ["25 ms of speech", () => samples(7, 0.025)],
     ["25 ms of silence", async () => new Float32Array(400)],
     ["a second of silence", async () => new Float32Array(16_000)],
-  ])("gives a voice of length 1 for %s too", async (_, waveform) => {
+  ])("returns an embedding of length 1 for %s", async (_, waveform) => {
     expect(Math.hypot(...(await run(session, await waveform())))).toBeCloseTo(1, 4);
   });
 
-  test("gives each recording of a batch what it gets alone", async () => {
+  test("returns the same embedding for a recording alone and in a batch", async () => {
     const { Tensor } = await import("onnxruntime-node");
     const slices = [await samples(7, 1.6), await samples(14.5, 1.6), await samples(20, 1.6)];
     const waveform = new Tensor("float32", Float32Array.from(slices.flatMap((slice) => [...slice])), [3, 25_600]);
@@ -59,11 +59,11 @@ async function run(session: InferenceSession, waveform: Float32Array): Promise<F
 }
 
 function floatsOf(tensor: Tensor | undefined): Float32Array {
-  if (!(tensor?.data instanceof Float32Array)) throw new Error("the model gives no floats called embedding");
+  if (!(tensor?.data instanceof Float32Array)) throw new Error("the model has no output of floats called embedding");
   return tensor.data;
 }
 
-/** Of the sample, which is a WAV file of 16-bit samples at 16 kHz. */
+/** Returns samples of the recording, a WAV file with 16-bit samples at 16 kHz. */
 async function samples(fromSeconds: number, seconds: number): Promise<Float32Array> {
   const file = Buffer.from(await Bun.file(talk).arrayBuffer());
   const data = file.indexOf("data") + 8;

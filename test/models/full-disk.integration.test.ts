@@ -7,7 +7,7 @@ const CONTENT = new Uint8Array(100_000);
 const place = new TestLibrary();
 const small = join(place.path, "small");
 
-/** A file system of 8 MiB, which only root can make; less than what must stay free for a server. */
+/** Mounts a file system of 8 MiB, less than the space that must stay free for a server. Only root can mount it. */
 function mountSmall(): boolean {
   Bun.spawnSync(["mkdir", small]);
   const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small]).exitCode === 0;
@@ -21,14 +21,14 @@ afterAll(() => {
   place[Symbol.dispose]();
 });
 
-describe.if(mounted)("where a disk is nearly full", () => {
+describe.if(mounted)("on a disk that is nearly full", () => {
   const library = new ModelLibrary(join(small, "models"));
   const left = () =>
     [...new Bun.Glob("**").scanSync({ cwd: small })].filter((name) => !/\.lock(-journal)?$/.test(name));
   const common = { library, catalogue: [], inspect: () => {}, onProgress: () => {} };
-  const words = /not enough room on the disk: 1 MiB are needed and 256 MiB must stay free, [0-9] MiB are free/;
+  const words = /not enough disk space: 1 MiB are needed and 256 MiB must stay free, but only [0-9] MiB are free/;
 
-  test("nothing is downloaded, from a server that says how much it sends and from one that doesn't", async () => {
+  test("nothing is downloaded, whether or not the server sends a length", async () => {
     let sent = 0;
     using server = Bun.serve({
       port: 0,

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConversionError, importModels, type ModelEntry } from "../../src/models/index.ts";
+import { importModels, type ModelEntry, ModelError } from "../../src/models/index.ts";
 import { readModelLanguages, validateModelFile } from "../../src/speech/index.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
 import { importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
-// Seconds on a quiet machine, more on a busy one.
+// It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
 describe("a model file that is imported", () => {
@@ -17,7 +17,7 @@ describe("a model file that is imported", () => {
     ["GGML-small-q5_1.BIN", "whisper-small-q5_1"],
     ["...bin", "model"],
     ["äöü.bin", "model"],
-  ])("%s is called %s unless it is given a name", async (name, id) => {
+  ])("%s gets the id %s unless a name is given", async (name, id) => {
     using made = new TestLibrary();
     const path = made.file(name, OWN);
     expect(await importModels(path, importOptions(made, { catalogue: unknown }))).toMatchObject([
@@ -27,7 +27,7 @@ describe("a model file that is imported", () => {
     expect(await importModels(path, named)).toMatchObject([{ id: "mine" }]);
   });
 
-  test("has the catalogue's name where its digest is published, whatever it is called", async () => {
+  test("gets the id of the catalogue when its digest is published, whatever its file name", async () => {
     using made = new TestLibrary();
     const path = made.file("thing.bin", SMALL);
     expect(await importModels(path, importOptions(made, { name: "mine" }))).toMatchObject([
@@ -36,14 +36,14 @@ describe("a model file that is imported", () => {
     expect(readFileSync(path)).toEqual(Buffer.from(SMALL));
   });
 
-  test("is refused where it only calls itself as the catalogue's", async () => {
+  test("is refused when its file name is an id of the catalogue, but its digest differs", async () => {
     using made = new TestLibrary();
     const attempt = importModels(made.file("ggml-small.bin", OWN), importOptions(made));
     await expect(attempt).rejects.toThrow("this is not whisper-small as it was published");
     expect(made.files()).toEqual([]);
   });
 
-  test("is refused where it is not there, or neither a file nor a directory", async () => {
+  test("is refused when it does not exist or is neither a file nor a directory", async () => {
     using made = new TestLibrary();
     await expect(importModels(join(made.path, "none"), importOptions(made))).rejects.toThrow("there is no file");
     await expect(importModels("/dev/null", importOptions(made))).rejects.toThrow("neither a file nor a directory");
@@ -52,7 +52,7 @@ describe("a model file that is imported", () => {
     await expect(importModels(made.path, importOptions(made))).rejects.toThrow("has no model.bin");
   });
 
-  test("and lost its file afterwards is not there, and can be imported again", async () => {
+  test("is not installed once its file was removed, and can be imported again", async () => {
     using made = new TestLibrary();
     const path = made.file("own.bin", OWN);
     const [model] = await importModels(path, importOptions(made));
@@ -65,7 +65,7 @@ describe("a model file that is imported", () => {
 
 describe("a faster-whisper directory", () => {
   const inspect = (path: string) => void validateModelFile(path);
-  /** As small as a model can be that native code loads. */
+  /** The smallest sizes that native code loads. */
   const loadable = { audioContext: 1500, textContext: 448, width: 64, heads: 1 };
 
   function directory(made: TestLibrary, model: Uint8Array, vocabulary: string | null): string {
@@ -78,7 +78,7 @@ describe("a faster-whisper directory", () => {
   const words = JSON.stringify(fakeVocabulary(SIZES.vocabulary, 50_256));
 
   test.each(["float16", "float32", "int8"] as const)(
-    "of %s weights is converted and called by its name",
+    "with %s weights is converted and gets its id from its name",
     async (type) => {
       using made = new TestLibrary();
       const path = directory(made, serialise(fakeWhisper(type, loadable)), words);
@@ -90,14 +90,14 @@ describe("a faster-whisper directory", () => {
   );
 
   test.each([
-    ["is cut off", serialise(fakeWhisper("float16")).slice(0, 9_000), words],
+    ["is truncated", serialise(fakeWhisper("float16")).slice(0, 9_000), words],
     ["has no vocabulary", serialise(fakeWhisper("float16")), null],
     ["has another vocabulary", serialise(fakeWhisper("float16")), '["a"]'],
     ["is of another kind", new Uint8Array(3_000), words],
-  ])("that %s is refused, and leaves nothing", async (_, model, vocabulary) => {
+  ])("that %s is refused and leaves nothing", async (_, model, vocabulary) => {
     using made = new TestLibrary();
     const path = directory(made, model, vocabulary);
-    await expect(importModels(path, importOptions(made, { inspect }))).rejects.toThrow(ConversionError);
+    await expect(importModels(path, importOptions(made, { inspect }))).rejects.toThrow(ModelError);
     expect(made.files()).toEqual([]);
   });
 });

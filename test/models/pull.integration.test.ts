@@ -2,10 +2,10 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { LibraryError, type PullOptions, pullModel } from "../../src/models/index.ts";
+import { ModelError, type PullOptions, pullModel } from "../../src/models/index.ts";
 import { hash, officialEntry, TestLibrary } from "./support.ts";
 
-// Seconds on a quiet machine, more on a busy one.
+// It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
 const CONTENT = new Uint8Array(300_000).map((_, index) => index * 7);
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 type Answer = (request: Request, asked: number) => Response;
 
-/** A server of models; its address and the ranges that it was asked for. */
+/** Starts a server of models. @returns its address and the requested ranges */
 function serve(answer: Answer): { mirror: string; ranges: (string | null)[] } {
   const ranges: (string | null)[] = [];
   server = Bun.serve({
@@ -34,7 +34,7 @@ function serve(answer: Answer): { mirror: string; ranges: (string | null)[] } {
   return { mirror: `${server.url}whisper`, ranges };
 }
 
-/** Answers as a server that knows of parts. */
+/** Answers like a server that supports range requests. */
 const parts: Answer = (request) => {
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0);
   if (from === 0) return new Response(CONTENT);
@@ -45,15 +45,15 @@ const parts: Answer = (request) => {
   return new Response(CONTENT.subarray(from), { status: 206, headers });
 };
 
-interface BadLine extends Disposable {
+interface BrokenConnection extends Disposable {
   readonly mirror: string;
   readonly ranges: (string | null)[];
-  /** Cuts the line once so much has come. */
+  /** Closes the connection after each 100,000 received bytes. */
   readonly onProgress: PullOptions["onProgress"];
 }
 
-/** A server whose line is cut after each 100,000 bytes, so many times; then it is busy, or sends the rest. */
-function serveOnBadLine(cuts: number, then: "busy" | "whole"): BadLine {
+/** Starts a server that closes the connection `cuts` times after 100,000 bytes, and then is busy or sends the rest. */
+function serveWithBreaks(cuts: number, then: "busy" | "whole"): BrokenConnection {
   const ranges: (string | null)[] = [];
   let cut = () => {};
   const sockets = createServer((socket) => {
@@ -75,7 +75,7 @@ function serveOnBadLine(cuts: number, then: "busy" | "whole"): BadLine {
     });
   }).listen(0, "127.0.0.1");
   const address = sockets.address();
-  if (address === null || typeof address === "string") throw new Error("it has no port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
     ...{ mirror: `http://127.0.0.1:${address.port}/whisper`, ranges },
     onProgress: (doing, done) => {
@@ -95,7 +95,7 @@ const partOf = (made: TestLibrary) =>
 const installed = ["models/installed/whisper-x/model.bin", "models/installed/whisper-x/model.json"];
 
 describe("a model that is pulled", () => {
-  test("is in the library once its published digest was checked, and not fetched again", async () => {
+  test("is installed after its published digest was checked, and not downloaded again", async () => {
     using made = new TestLibrary();
     const { mirror, ranges } = serve(parts);
     const progress: [string, number, number | null][] = [];
@@ -112,30 +112,30 @@ describe("a model that is pulled", () => {
     expect(ranges).toHaveLength(1);
   });
 
-  test("is gone on with where the connection broke, again and again", async () => {
+  test("is resumed after every connection failure", async () => {
     using made = new TestLibrary();
-    using line = serveOnBadLine(2, "whole");
-    const { model } = await pullModel(entry, options(made, line.mirror, { onProgress: line.onProgress }));
-    expect(line.ranges).toEqual([null, "bytes=100000-", "bytes=200000-"]);
+    using connection = serveWithBreaks(2, "whole");
+    const { model } = await pullModel(entry, options(made, connection.mirror, { onProgress: connection.onProgress }));
+    expect(connection.ranges).toEqual([null, "bytes=100000-", "bytes=200000-"]);
     expect(await Bun.file(model.path).bytes()).toEqual(CONTENT);
     expect(made.files()).toEqual(installed);
   });
 
   test.each<[string, Uint8Array, Answer]>([
     ["the first half", CONTENT.subarray(0, 150_000), parts],
-    ["all of it", CONTENT, parts],
-    ["more than there is", new Uint8Array(CONTENT.length + 5), parts],
-    ["something else", new Uint8Array(150_000), parts],
-    ["the first half, from a server that knows no parts", CONTENT.subarray(0, 150_000), () => new Response(CONTENT)],
+    ["the complete file", CONTENT, parts],
+    ["more bytes than the file has", new Uint8Array(CONTENT.length + 5), parts],
+    ["other bytes", new Uint8Array(150_000), parts],
+    ["the first half, from a server without range requests", CONTENT.subarray(0, 150_000), () => new Response(CONTENT)],
     [
-      "the first half, from a server that sends another part",
+      "the first half, from a server that sends another range",
       CONTENT.subarray(0, 150_000),
       (request) =>
         request.headers.has("range")
           ? new Response(CONTENT.subarray(7), { status: 206, headers: { "content-range": "bytes 7-299999/300000" } })
           : new Response(CONTENT),
     ],
-  ])("is right in the end where an earlier try left %s", async (_, left, answer) => {
+  ])("is installed correctly when an earlier attempt left %s", async (_, left, answer) => {
     using made = new TestLibrary();
     const { mirror } = serve(answer);
     await made.library.downloads();
@@ -145,10 +145,10 @@ describe("a model that is pulled", () => {
     expect(made.files()).toEqual(installed);
   });
 
-  test("keeps what came before it was given up, so that the next pull goes on from there", async () => {
+  test("keeps the partial download of a failed attempt, which the next pull resumes", async () => {
     using made = new TestLibrary();
-    using line = serveOnBadLine(1, "busy");
-    const attempt = pullModel(entry, options(made, line.mirror, { onProgress: line.onProgress }));
+    using connection = serveWithBreaks(1, "busy");
+    const attempt = pullModel(entry, options(made, connection.mirror, { onProgress: connection.onProgress }));
     await expect(attempt).rejects.toThrow(/127\.0\.0\.1 can't be reached \(it answered 503\)/);
     expect(made.files()).toEqual([expect.stringMatching(/\.part$/)]);
     const again = serve(parts);
@@ -158,20 +158,20 @@ describe("a model that is pulled", () => {
 
   test.each<[string, Answer, RegExp]>([
     ["other bytes", () => new Response(new Uint8Array(CONTENT.length)), /not whisper-x as it was published \(SHA-1/],
-    ["a file that is much larger", () => new Response(new Uint8Array(CONTENT.length * 2)), /of another size/],
-    ["a page of words", () => new Response("please sign in"), /of another size/],
+    ["a much larger file", () => new Response(new Uint8Array(CONTENT.length * 2)), /of another size/],
+    ["a web page", () => new Response("please sign in"), /of another size/],
     ["a refusal", () => new Response("no", { status: 403 }), /answered 403/],
-  ])("is refused where the server sends %s, and leaves nothing", async (_, answer, reason) => {
+  ])("is refused when the server sends %s, and leaves nothing", async (_, answer, reason) => {
     using made = new TestLibrary();
     const { mirror, ranges } = serve(answer);
     const attempt = pullModel(entry, options(made, mirror));
-    await expect(attempt).rejects.toThrow(LibraryError);
+    await expect(attempt).rejects.toThrow(ModelError);
     await expect(attempt).rejects.toThrow(reason);
     expect(made.files()).toEqual([]);
     expect(ranges).toHaveLength(1);
   });
 
-  test("is fetched anew where the installed one is damaged, which stays until then", async () => {
+  test("replaces a damaged copy only after a valid download", async () => {
     using made = new TestLibrary();
     const { mirror } = serve(parts);
     const { model } = await pullModel(entry, options(made, mirror));
@@ -186,7 +186,20 @@ describe("a model that is pulled", () => {
     expect(made.files()).toEqual(installed);
   });
 
-  test("is pulled by one at a time: another is told so", async () => {
+  test("keeps a damaged copy when the download passes its digest but native code cannot load it", async () => {
+    using made = new TestLibrary();
+    const { mirror } = serve(parts);
+    const { model } = await pullModel(entry, options(made, mirror));
+    await Bun.write(model.path, "spoiled");
+    const inspect = () => {
+      throw new Error("it has no tensors");
+    };
+    await expect(pullModel(entry, options(made, mirror, { inspect }))).rejects.toThrow("it has no tensors");
+    expect(await Bun.file(model.path).text()).toBe("spoiled");
+    expect(made.files()).toEqual(installed);
+  });
+
+  test("is pulled by one command at a time, and a second command is refused", async () => {
     using made = new TestLibrary();
     const gate = Promise.withResolvers<void>();
     const { mirror } = serve(() => {
@@ -198,21 +211,21 @@ describe("a model that is pulled", () => {
     });
     const first = pullModel(entry, options(made, mirror));
     await Bun.sleep(50);
-    await expect(pullModel(entry, options(made, mirror))).rejects.toThrow("another command is at work with whisper-x");
+    await expect(pullModel(entry, options(made, mirror))).rejects.toThrow("another command is processing whisper-x");
     gate.resolve();
     expect((await first).fetched).toBe(true);
   });
 
-  test("comes by a mirror of http or https alone, whose password is not repeated", async () => {
+  test("is pulled only from an http or https mirror, whose password appears in no error", async () => {
     using made = new TestLibrary();
     for (const mirror of ["ftp://user:password@example.org", "nonsense", "file:///models"]) {
       await expect(pullModel(entry, options(made, mirror))).rejects.toThrow(
-        /^models\.mirror is no http or https address$/,
+        /^models\.mirror is not an http or https address$/,
       );
     }
   });
 
-  test("is written through no link that somebody put in its place", async () => {
+  test("is never written through a symbolic link", async () => {
     using made = new TestLibrary();
     const victim = made.file("victim", "mine");
     mkdirSync(dirname(partOf(made)), { recursive: true });

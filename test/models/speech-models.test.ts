@@ -17,7 +17,7 @@ function made(setting = "", store: Store = openDatabase(":memory:")) {
 }
 
 describe("the speech model in use", () => {
-  test("is the built-in one, until another is chosen; a choice counts at once, for another process too", async () => {
+  test("is the built-in one until another is chosen, which applies at once in other processes too", async () => {
     const { place, speech, add, store, library, builtInPath } = made();
     using _place = place;
     const other = new SpeechModels({ store, library, builtInPath, setting: "" });
@@ -29,7 +29,7 @@ describe("the speech model in use", () => {
     expect(other.current().id).toBe("whisper-base");
   });
 
-  test("is the built-in one again where the chosen one is gone, which is still known as chosen", async () => {
+  test("is the built-in one when the chosen one is no longer installed, but stays the chosen one", async () => {
     const { place, speech, add, store } = made();
     using _place = place;
     const [mine] = await add("mine", "mine");
@@ -38,17 +38,17 @@ describe("the speech model in use", () => {
     expect([speech.current().id, speech.chosen()]).toEqual(["whisper-base", "mine"]);
   });
 
-  test("is never a path that stands in the database as the chosen one, and no path is removed as a model", async () => {
+  test("is never a path from the database, and no path can be removed as a model", async () => {
     const { place, speech, store, library } = made();
     using _place = place;
     for (const path of [place.file("elsewhere.bin", "elsewhere"), "../../x", "a/b"]) {
       speech.choose(path, 1, store);
       expect([speech.current().id, speech.chosen()]).toEqual(["whisper-base", null]);
-      await expect(library.remove(path)).rejects.toThrow("no model can be called");
+      await expect(library.remove(path)).rejects.toThrow("is not a valid model id");
     }
   });
 
-  test("is the settings' where they name one, by its id or its path", async () => {
+  test("is the one in the settings, by its id or its path", async () => {
     const store = openDatabase(":memory:");
     const byId = made("mine", store);
     using _place = byId.place;
@@ -60,7 +60,7 @@ describe("the speech model in use", () => {
     expect(new SpeechModels({ store, library, builtInPath, setting: path }).current()).toEqual({ id: path, path });
   });
 
-  test("is found by nothing but its id or an absolute path", async () => {
+  test("is found only by its id or an absolute path", async () => {
     const { place, speech, add } = made();
     using _place = place;
     await add("mine", "mine");
@@ -69,7 +69,7 @@ describe("the speech model in use", () => {
     );
   });
 
-  test("has the digest of its file, and another once that is another", async () => {
+  test("has the digest of its file, also after the file changed", async () => {
     const { place, speech, builtInPath } = made();
     using _place = place;
     const model = speech.current();

@@ -13,24 +13,24 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
   new Bun.CryptoHasher(algorithm).update(content).digest("hex");
 
-/** A model of the catalogue whose publisher gives the SHA-1 of this content. */
+/** Returns a model of the catalogue whose download has the SHA-1 of this content. */
 export function officialEntry(id: string, content: string | Uint8Array, url = "https://example.org/m.bin"): ModelEntry {
   const approximateBytes = content.length;
   const sources: ModelEntry["sources"] = [{ type: "download", url, sha1: hash("sha1", content) }];
   return { id, kind: "speech", file: "m.bin", approximateBytes, licence: "MIT", sources };
 }
 
-/** The bytes of a model of the catalogue, and of one that is in none. */
+/** The bytes of a model in the catalogue, and of one that is not in it. */
 export const SMALL = new Uint8Array(70_000).map((_, index) => index * 3);
 export const OWN = new Uint8Array(1_024).map((_, index) => index * 5);
 
-/** How a model is imported where nothing else is said. */
+/** Returns the default options of an import. */
 export function importOptions({ library }: TestLibrary, more: Partial<ImportOptions> = {}): ImportOptions {
   const catalogue = [officialEntry("whisper-small", SMALL)];
   return { library, catalogue, name: undefined, inspect: () => {}, onProgress: () => {}, ...more };
 }
 
-/** A library in a data directory of its own, with room for files beside it. */
+/** A library in its own data directory, next to a folder for other files. */
 export class TestLibrary implements Disposable {
   readonly #directory = temporaryDirectory();
   readonly path = this.#directory.path;
@@ -47,7 +47,7 @@ export class TestLibrary implements Disposable {
     return path;
   }
 
-  /** Every file of the data directory, but for locks. */
+  /** Returns the files of the data directory, except locks. */
   files(): string[] {
     return [...new Bun.Glob("**").scanSync({ cwd: this.dataDirectory })]
       .filter((name) => !name.endsWith(".lock"))
@@ -59,7 +59,7 @@ export class TestLibrary implements Disposable {
   }
 }
 
-/** Writes a bundle to a path, as the command does. */
+/** Writes a bundle to a path, like the command. */
 export async function bundleAt(models: readonly InstalledModel[], path: string): Promise<void> {
   using output = new NewFile(path);
   await writeBundle(models, output, () => {});

@@ -1,8 +1,8 @@
 import { open, readFile } from "node:fs/promises";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { openFiles } from "../../../src/models/convert/byte-source.ts";
-import { ConversionError } from "../../../src/models/index.ts";
+import { openFiles } from "../../../src/models/convert/ctranslate2-file.ts";
+import { ModelError } from "../../../src/models/index.ts";
 
 const FLOAT_BYTES = 4;
 const TYPE_FLOAT = 1;
@@ -35,11 +35,11 @@ export interface AssemblyInput {
 /**
  * Combines a model's graph and its weights into one ONNX file. Needs only a few megabytes of memory.
  * The output file must not exist. On an error, the caller removes the partially written file.
- * @throws {ConversionError} when the list of tensors is invalid, or refers to bytes past the end of the weights file
+ * @throws {ModelError} when the list of tensors is invalid, or refers to bytes past the end of the weights file
  */
 export async function assembleOnnx(input: AssemblyInput, outputPath: string): Promise<void> {
   const tensors: unknown = JSON.parse(await readFile(input.tensorsPath, "utf8"));
-  if (!Value.Check(Tensors, tensors)) throw new ConversionError(`${input.tensorsPath} is no list of tensors`);
+  if (!Value.Check(Tensors, tensors)) throw new ModelError(`${input.tensorsPath} is no list of tensors`);
   const weights = openFiles([input.weightsPath]);
   try {
     await using output = await open(outputPath, "wx");

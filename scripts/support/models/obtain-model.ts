@@ -2,7 +2,7 @@ import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises
 import { join } from "node:path";
 import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { sizeFits } from "../../../src/models/catalogue.ts";
-import { type Digest, publishedDigests } from "../../../src/models/digest.ts";
+import { type Digest, publishedDigests } from "../../../src/models/digests.ts";
 import { download } from "../../../src/models/download.ts";
 import { convertCtranslate2, type ModelEntry, publishedSize } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";

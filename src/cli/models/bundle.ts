@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInPath, findModel, type InstalledModel, LibraryError, writeBundle } from "../../models/index.ts";
+import { builtInPath, findModel, type InstalledModel, ModelError, writeBundle } from "../../models/index.ts";
 import { NewFile } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
@@ -68,6 +68,6 @@ async function here(id: string, context: ModelsContext, quiet: boolean): Promise
 
 /** Converts a file system error of the output to an error without a stack; rethrows errors about a model unchanged. */
 function refuse(path: string, error: unknown): never {
-  if (error instanceof LibraryError) throw error;
+  if (error instanceof ModelError) throw error;
   throw new CommandError(`can't write ${path}: ${messageOf(error)}`);
 }

@@ -1,6 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { CarriedModel, importModels, modelIdSchema } from "../../models/index.ts";
+import { importModels, modelIdSchema, OpenedModel } from "../../models/index.ts";
 import { validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -23,7 +23,7 @@ export function importCommand(): Command {
         throw new CommandError("a --name has small letters, digits, dots, dashes and underscores", exitCodes.usage);
       }
       const { settings, opened } = dataSettingsWith(command, path, (givesUpRights) =>
-        givesUpRights ? new CarriedModel(path) : null,
+        givesUpRights ? new OpenedModel(path) : null,
       );
       using carried = opened;
       const { library, catalogue } = await openModels(settings);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type InstalledModel, LibraryError, type ModelEntry, pullModel } from "../../models/index.ts";
+import { type InstalledModel, type ModelEntry, ModelError, pullModel } from "../../models/index.ts";
 import { validateModelFile } from "../../speech/index.ts";
 import { print } from "../output.ts";
 import { addSettingsOptions } from "../settings-options.ts";
@@ -23,7 +23,7 @@ export function pullCommand(): Command {
     });
 }
 
-/** Pulls one model and shows the progress. @throws {LibraryError} with advice for machines without a network */
+/** Pulls one model and shows the progress. @throws {ModelError} with advice for machines without a network */
 export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
   const { library, catalogue, settings } = context;
   using progress = new ProgressLine();
@@ -37,8 +37,8 @@ export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boo
     if (!quiet) process.stdout.write(`${entry.id} is ${fetched ? "installed" : "here already, and whole"}\n`);
     return model;
   } catch (error) {
-    if (error instanceof LibraryError && /can't be reached|answered/.test(error.message)) {
-      throw new LibraryError(`${entry.id}: ${error.message}. ${airGap}`);
+    if (error instanceof ModelError && /can't be reached|answered/.test(error.message)) {
+      throw new ModelError(`${entry.id}: ${error.message}. ${airGap}`);
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInPath, type Damage, findModel, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
+import { builtInPath, findModel, verifyBuiltIn, verifyInstalled } from "../../models/index.ts";
 import { renewal } from "../../program/index.ts";
 import { CommandError } from "../command-error.ts";
 import { print } from "../output.ts";
@@ -15,7 +15,7 @@ export function verifyCommand(): Command {
     .option("--json", "print the findings as JSON")
     .action(async (ids: string[], options: { json?: boolean }, command: Command) => {
       const context = await modelsContext(command);
-      const findings: { id: string; damage: Damage }[] = [];
+      const findings: { id: string; damage: string | null }[] = [];
       using progress = new ProgressLine();
       for (const id of ids.length > 0 ? ids : everything(context)) {
         findings.push({ id, damage: await verify(id, context, progress) });
@@ -35,7 +35,7 @@ function everything({ catalogue, files, library }: ModelsContext): string[] {
   return [...builtIn, ...library.list()].map(({ id }) => id);
 }
 
-async function verify(id: string, context: ModelsContext, progress: ProgressLine): Promise<Damage> {
+async function verify(id: string, context: ModelsContext, progress: ProgressLine): Promise<string | null> {
   const { catalogue, files, library } = context;
   const onProgress = (done: number, total: number) => progress.show(`${id}: check`, done, total);
   const installed = library.find(id);

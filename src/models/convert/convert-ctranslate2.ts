@@ -1,13 +1,11 @@
 import { open } from "node:fs/promises";
-import { openFiles } from "./byte-source.ts";
-import { ConversionError } from "./conversion-error.ts";
-import { readIndex } from "./ctranslate2-index.ts";
+import { ModelError } from "../model-error.ts";
+import { openFiles, readIndex } from "./ctranslate2-file.ts";
 import { melFilters, SPECTRUM_BINS } from "./mel-filters.ts";
+import { planTensors, type TensorPlan } from "./plan-tensors.ts";
 import { tensorData } from "./tensor-data.ts";
-import { planTensors, type TensorPlan } from "./tensor-list.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 import { type WhisperShape, whisperShape } from "./whisper-shape.ts";
-import { writeAll } from "./write-all.ts";
 
 const GGML_MAGIC = 0x67676d6c;
 /** ggml's numbers of element types; the file header uses the same number to declare float16 weights. */
@@ -26,7 +24,7 @@ export interface ConversionInput {
  * Accepts models of any size with weights in float32, float16, bfloat16, int8 or int16. The result always has float16
  * matrices, so a quantised model gains no precision. Needs some tens of megabytes of memory for a model of any size.
  * The output file must not exist. On an error, the caller removes the partially written file.
- * @throws {ConversionError} when a file is damaged, or whisper.cpp does not support the model
+ * @throws {ModelError} when a file is damaged, or whisper.cpp does not support the model
  */
 export async function convertCtranslate2(input: ConversionInput, outputPath: string): Promise<void> {
   const vocabulary = readVocabulary(input.vocabularyDirectory);
@@ -35,19 +33,19 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
     const index = readIndex(source);
     const shape = whisperShape(index, source);
     if (vocabulary.size !== shape.vocabulary) {
-      throw new ConversionError(
+      throw new ModelError(
         `the vocabulary has ${vocabulary.size} tokens, the model ${shape.vocabulary}: they don't belong together`,
       );
     }
     const tensors = planTensors(index, shape);
     const output = await open(outputPath, "wx");
     try {
-      await writeAll(output, header(shape));
-      await writeAll(output, filterSection(shape.melBands));
-      await writeAll(output, vocabularySection(vocabulary));
+      await output.appendFile(header(shape));
+      await output.appendFile(filterSection(shape.melBands));
+      await output.appendFile(vocabularySection(vocabulary));
       for (const tensor of tensors) {
-        await writeAll(output, tensorHeader(tensor));
-        for (const piece of tensorData(tensor, source)) await writeAll(output, piece);
+        await output.appendFile(tensorHeader(tensor));
+        for (const piece of tensorData(tensor, source)) await output.appendFile(piece);
       }
       await output.sync();
     } finally {

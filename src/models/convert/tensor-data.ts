@@ -1,14 +1,14 @@
-import type { ByteSource } from "./byte-source.ts";
-import { ConversionError } from "./conversion-error.ts";
-import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-index.ts";
-import type { TensorPlan } from "./tensor-list.ts";
+import { ModelError } from "../model-error.ts";
+import type { ByteSource } from "./ctranslate2-file.ts";
+import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-file.ts";
+import type { TensorPlan } from "./plan-tensors.ts";
 
 /** Target size of a chunk of a tensor in memory. A chunk has whole rows, so a longer row exceeds it. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Yields the tensor's elements, little-endian and in the type of the plan, in chunks of a few megabytes.
- * @throws {ConversionError} when float16 can't represent a weight
+ * @throws {ModelError} when float16 can't represent a weight
  */
 export function* tensorData(plan: TensorPlan, source: ByteSource): Generator<Uint8Array> {
   const { variable, firstRow, rows, type } = plan;
@@ -65,7 +65,7 @@ function unscale(floats: Float32Array, scale: Float32Array, firstRow: number, el
 
 function toHalf(floats: Float32Array, name: string): Uint8Array {
   const halves = new Float16Array(floats);
-  if (!halves.every(Number.isFinite)) throw new ConversionError(`${name} has weights that float16 can't hold`);
+  if (!halves.every(Number.isFinite)) throw new ModelError(`${name} has weights that float16 can't hold`);
   return bytesOf(halves);
 }
 

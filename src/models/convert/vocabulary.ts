@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { ConversionError } from "./conversion-error.ts";
+import { ModelError } from "../model-error.ts";
 
 const END_OF_TEXT = "<|endoftext|>";
 /** Maximum size of a vocabulary file; real files have 0.5 to 1.3 MB. */
@@ -21,12 +21,12 @@ export interface Vocabulary {
 /**
  * Reads `vocabulary.json` (a list) or `vocabulary.txt` (one token per line) of a CTranslate2 directory. A token's
  * number is its index in the file.
- * @throws {ConversionError} when the directory has no vocabulary, or the vocabulary is not that of a Whisper model
+ * @throws {ModelError} when the directory has no vocabulary, or the vocabulary is not that of a Whisper model
  */
 export function readVocabulary(directory: string): Vocabulary {
   const tokens = readTokens(directory);
   const end = tokens.indexOf(END_OF_TEXT);
-  if (end < 0) throw new ConversionError(`the vocabulary has no ${END_OF_TEXT}: this is not a Whisper model`);
+  if (end < 0) throw new ModelError(`the vocabulary has no ${END_OF_TEXT}: this is not a Whisper model`);
   return { size: tokens.length, textTokens: tokens.slice(0, end).map(tokenBytes) };
 }
 
@@ -34,11 +34,11 @@ function readTokens(directory: string): string[] {
   const json = join(directory, "vocabulary.json");
   if (existsSync(json)) {
     const list = parseJson(readLimited(json));
-    if (!Value.Check(JsonVocabulary, list)) throw new ConversionError("vocabulary.json is not a list of strings");
+    if (!Value.Check(JsonVocabulary, list)) throw new ModelError("vocabulary.json is not a list of strings");
     return list;
   }
   const text = join(directory, "vocabulary.txt");
-  if (!existsSync(text)) throw new ConversionError(`${directory} has neither vocabulary.json nor vocabulary.txt`);
+  if (!existsSync(text)) throw new ModelError(`${directory} has neither vocabulary.json nor vocabulary.txt`);
   const lines = readLimited(text).split("\n");
   // The last line ends with a line feed, too. Any other empty line is a token: Whisper's token 50256 is empty.
   if (lines.at(-1) === "") lines.pop();
@@ -47,9 +47,9 @@ function readTokens(directory: string): string[] {
 
 function readLimited(path: string): string {
   const found = statSync(path);
-  if (!found.isFile()) throw new ConversionError(`${path} is no plain file`);
+  if (!found.isFile()) throw new ModelError(`${path} is no plain file`);
   const { size } = found;
-  if (size > MAX_FILE_BYTES) throw new ConversionError(`${path} has ${size} bytes: that is no vocabulary`);
+  if (size > MAX_FILE_BYTES) throw new ModelError(`${path} has ${size} bytes: that is no vocabulary`);
   return readFileSync(path, "utf8");
 }
 
@@ -57,7 +57,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConversionError("vocabulary.json is not JSON");
+    throw new ModelError("vocabulary.json is not JSON");
   }
 }
 
@@ -79,9 +79,7 @@ function tokenBytes(token: string, number: number): Uint8Array {
   for (let index = 0; index < token.length; index++) {
     const byte = BYTE_OF_CHARACTER.get(token.charAt(index));
     if (byte === undefined) {
-      throw new ConversionError(
-        `token ${number} of the vocabulary is not in byte-level form: ${JSON.stringify(token)}`,
-      );
+      throw new ModelError(`token ${number} of the vocabulary is not in byte-level form: ${JSON.stringify(token)}`);
     }
     bytes[index] = byte;
   }

@@ -1,6 +1,5 @@
-import type { ByteSource } from "./byte-source.ts";
-import { ConversionError } from "./conversion-error.ts";
-import type { Ctranslate2Index, Variable } from "./ctranslate2-index.ts";
+import { ModelError } from "../model-error.ts";
+import type { ByteSource, Ctranslate2Index, Variable } from "./ctranslate2-file.ts";
 
 /** The sizes of a Whisper model, in the order of the ggml header. */
 export interface WhisperShape {
@@ -30,16 +29,14 @@ const VOCABULARIES = [51_864, 51_865, 51_866];
 
 /**
  * Derives a model's sizes from its variables.
- * @throws {ConversionError} when it is no Whisper model, or whisper.cpp would load it but compute wrong results
+ * @throws {ModelError} when it is no Whisper model, or whisper.cpp would load it but compute wrong results
  */
 export function whisperShape(index: Ctranslate2Index, source: ByteSource): WhisperShape {
   if (index.specification !== SPECIFICATION) {
-    throw new ConversionError(
-      `this is a CTranslate2 model of kind ${JSON.stringify(index.specification)}, not Whisper`,
-    );
+    throw new ModelError(`this is a CTranslate2 model of kind ${JSON.stringify(index.specification)}, not Whisper`);
   }
   if (index.revision > NEWEST_REVISION) {
-    throw new ConversionError(
+    throw new ModelError(
       `Whisper model files of revision ${index.revision} are not known, only up to ${NEWEST_REVISION}`,
     );
   }
@@ -49,12 +46,11 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   const [audioContext, audioWidth] = shapeOf(index, "encoder/position_encodings/encodings", 2);
   const [, melBands] = shapeOf(index, "encoder/conv1/weight", 3);
   if (!VOCABULARIES.includes(vocabulary)) {
-    throw new ConversionError(
+    throw new ModelError(
       `the model has ${vocabulary} tokens; whisper.cpp knows Whisper's vocabularies of ${VOCABULARIES.join(", ")}`,
     );
   }
-  if (melBands !== 80 && melBands !== 128)
-    throw new ConversionError(`the model has ${melBands} mel bands, not 80 or 128`);
+  if (melBands !== 80 && melBands !== 128) throw new ModelError(`the model has ${melBands} mel bands, not 80 or 128`);
   return {
     vocabulary,
     audioContext,
@@ -69,12 +65,12 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   };
 }
 
-/** Returns a variable. @throws {ConversionError} when it is missing or does not have `rank` dimensions */
+/** Returns a variable. @throws {ModelError} when it is missing or does not have `rank` dimensions */
 export function requireVariable(index: Ctranslate2Index, name: string, rank: number): Variable {
   const variable = index.variables.get(name);
-  if (!variable) throw new ConversionError(`the model has no ${name}`);
+  if (!variable) throw new ModelError(`the model has no ${name}`);
   if (variable.shape.length !== rank) {
-    throw new ConversionError(`${name} has the shape [${variable.shape}] where ${rank} dimensions are expected`);
+    throw new ModelError(`${name} has the shape [${variable.shape}] where ${rank} dimensions are expected`);
   }
   return variable;
 }
@@ -89,15 +85,15 @@ function refuseOtherArithmetic(index: Ctranslate2Index, source: ByteSource): voi
   for (const part of ["encoder", "decoder"]) {
     const activation = index.variables.get(`${part}/activation`);
     if (activation && readScalar(activation, source) !== ACTIVATION_GELU) {
-      throw new ConversionError(`the ${part}'s activation is not GELU, which is all that whisper.cpp computes`);
+      throw new ModelError(`the ${part}'s activation is not GELU, which is all that whisper.cpp computes`);
     }
   }
   const projection = index.variables.get("decoder/projection/weight");
   if (projection && projection !== index.variables.get("decoder/embeddings/weight")) {
-    throw new ConversionError("the output projection is not the token embedding; whisper.cpp has no such model");
+    throw new ModelError("the output projection is not the token embedding; whisper.cpp has no such model");
   }
   if (index.variables.has("decoder/projection/bias")) {
-    throw new ConversionError("the output projection has a bias; whisper.cpp has no such model");
+    throw new ModelError("the output projection has a bias; whisper.cpp has no such model");
   }
 }
 
@@ -105,7 +101,7 @@ function headsOf(index: Ctranslate2Index, source: ByteSource, part: string, widt
   const name = `${part}/num_heads`;
   const heads = readScalar(requireVariable(index, name, 0), source);
   if (heads < 1 || width % heads !== 0) {
-    throw new ConversionError(`${name} is ${heads}, which does not divide the width ${width}`);
+    throw new ModelError(`${name} is ${heads}, which does not divide the width ${width}`);
   }
   return heads;
 }
@@ -113,7 +109,7 @@ function headsOf(index: Ctranslate2Index, source: ByteSource, part: string, widt
 function countLayers(index: Ctranslate2Index, part: string): number {
   let layers = 0;
   while (index.variables.has(`${part}/layer_${layers}/self_attention/linear_0/weight`)) layers++;
-  if (layers === 0 || layers > MAX_LAYERS) throw new ConversionError(`the model's ${part} has ${layers} layers`);
+  if (layers === 0 || layers > MAX_LAYERS) throw new ModelError(`the model's ${part} has ${layers} layers`);
   return layers;
 }
 
@@ -123,5 +119,5 @@ function readScalar(variable: Variable, source: ByteSource): number {
   if (variable.type === "int8" && bytes.length === 1) return view.getInt8(0);
   if (variable.type === "int16" && bytes.length === 2) return view.getInt16(0, true);
   if (variable.type === "int32" && bytes.length === 4) return view.getInt32(0, true);
-  throw new ConversionError(`${variable.name} is not a whole number`);
+  throw new ModelError(`${variable.name} is not a whole number`);
 }

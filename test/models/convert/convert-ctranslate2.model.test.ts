@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConversionError, convertCtranslate2 } from "../../../src/models/index.ts";
+import { convertCtranslate2, ModelError } from "../../../src/models/index.ts";
 import { encode, type FakeModel, fakeVocabulary, fakeWhisper, SIZES, serialise } from "./ctranslate2-file.ts";
 import { type GgmlFile, readGgml } from "./ggml-file.ts";
 
-// Thousands of small conversions: seconds on a quiet machine, more on a busy one.
+// Thousands of small conversions take seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
 let folder: string;
@@ -45,11 +45,11 @@ describe("a converted model", () => {
     ]);
     expect([ggml.filters.bands, ggml.filters.bins]).toEqual([80, 201]);
     expect(ggml.tokens).toHaveLength(100);
-    // Byte-level BPE undone: "Ġ" is a space, "é" the byte E9 and not its two of UTF-8.
+    // Byte-level BPE is decoded: "Ġ" is a space, and "é" is the single byte E9, not its UTF-8 encoding.
     expect(ggml.tokens.slice(0, 3)).toEqual([Uint8Array.of(0x20), Uint8Array.of(0xe9), Uint8Array.of(0x61)]);
   });
 
-  test("has the fused projections apart: query, key, value; and no bias for the key", async () => {
+  test("has separate query, key and value projections, and no bias for the key", async () => {
     const model = fakeWhisper("float16");
     const { tensors } = await convertBytes([serialise(model)]);
     const fused = bytesOf(model, "decoder/layer_0/self_attention/linear_0/weight");
@@ -200,7 +200,7 @@ describe("a model that can't be converted is refused:", () => {
         model.variables.set("decoder/projection/weight", { shape: [1], type: 4, bytes: new Uint8Array(2) });
       },
     ],
-    ["an alias of nothing", /stands for nothing/, (model) => model.aliases.set("x", "nothing")],
+    ["an alias of nothing", /refers to nothing/, (model) => model.aliases.set("x", "nothing")],
     ["a name twice", /two variables named/, (model) => model.aliases.set("encoder/conv1/bias", "encoder/conv2/bias")],
     [
       "a weight beyond float16",
@@ -216,11 +216,11 @@ describe("a model that can't be converted is refused:", () => {
     const model = fakeWhisper("float16");
     spoil(model);
     const conversion = convertBytes([serialise(model)]);
-    await expect(conversion).rejects.toThrow(ConversionError);
+    await expect(conversion).rejects.toThrow(ModelError);
     await expect(conversion).rejects.toThrow(message);
   });
 
-  test("a vocabulary that is no file, and may be without an end", async () => {
+  test("a vocabulary that is not a regular file", async () => {
     const directory = await mkdtemp(join(folder, "model-"));
     await symlink("/dev/zero", join(directory, "vocabulary.txt"));
     await Bun.write(join(directory, "model.bin"), serialise(fakeWhisper("float16")));
@@ -238,24 +238,23 @@ describe("a model that can't be converted is refused:", () => {
     );
   });
 
-  test("a file that goes on after its end", async () => {
+  test("a file with bytes after its end", async () => {
     const file = Buffer.concat([serialise(fakeWhisper("float16")), Uint8Array.of(0)]);
-    await expect(convertBytes([file])).rejects.toThrow(/goes on after its end/);
+    await expect(convertBytes([file])).rejects.toThrow(/bytes after its end/);
   });
 
-  test("a file cut anywhere", async () => {
+  test("a file truncated anywhere", async () => {
     const file = serialise(fakeWhisper("float16"));
     for (let step = 0; step < 60; step++) {
       const cut = Math.floor((file.length * step) / 60);
-      await expect(convertBytes([file.slice(0, cut)])).rejects.toThrow(ConversionError);
+      await expect(convertBytes([file.slice(0, cut)])).rejects.toThrow(ModelError);
     }
-    for (let cut = 0; cut < 80; cut++)
-      await expect(convertBytes([file.slice(0, cut)])).rejects.toThrow(ConversionError);
+    for (let cut = 0; cut < 80; cut++) await expect(convertBytes([file.slice(0, cut)])).rejects.toThrow(ModelError);
   });
 
-  test("a file damaged anywhere in its headers, never with another kind of error", async () => {
+  test("a file damaged anywhere in its headers, always with a ModelError", async () => {
     const model = fakeWhisper("float16");
-    // Every header comes within the first kilobytes once the large tensor is out of the way.
+    // Without the large tensor, all headers are within the first kilobytes.
     model.variables.delete("decoder/embeddings/weight");
     model.aliases.clear();
     const file = serialise(model);
@@ -263,7 +262,7 @@ describe("a model that can't be converted is refused:", () => {
       for (const value of [0x00, 0x7f, 0xff]) {
         const damaged = Uint8Array.from(file);
         damaged[position] = value;
-        await expect(convertBytes([damaged], ["<|endoftext|>"])).rejects.toThrow(ConversionError);
+        await expect(convertBytes([damaged], ["<|endoftext|>"])).rejects.toThrow(ModelError);
       }
     }
   });

@@ -1,4 +1,4 @@
-/** A variable to be written: bytes are its elements, little-endian. */
+/** A variable to write; `bytes` are its elements, little-endian. */
 export interface FakeVariable {
   shape: number[];
   type: number;
@@ -16,7 +16,7 @@ export interface FakeModel {
 const TYPE = { float32: 0, int8: 1, int16: 2, float16: 4, bfloat16: 5 } as const;
 export type WeightType = keyof typeof TYPE;
 
-/** Sizes so small that a file is dominated by its vocabulary's embedding. */
+/** Sizes so small that the token embedding takes most of the file. */
 export const SIZES = {
   vocabulary: 51_864,
   audioContext: 6,
@@ -27,7 +27,7 @@ export const SIZES = {
   melBands: 80,
 };
 
-/** Weights that follow from the tensor's name, each a whole number of 1/64 between -1 and 1, exact in every type. */
+/** Returns weights derived from the tensor's name, multiples of 1/64 between -1 and 1, which every type represents exactly. */
 function weights(count: number, name: string): Float32Array {
   const values = new Float32Array(count);
   let state = Bun.hash.crc32(name);
@@ -56,7 +56,7 @@ export function encode(values: Float32Array, type: WeightType): Uint8Array {
   }
 }
 
-/** A Whisper model of one layer each way whose weights are the same in whichever type they are stored. */
+/** Creates a Whisper model with one encoder and one decoder layer; its weights are equal in every element type. */
 export function fakeWhisper(type: WeightType, sizes: Partial<typeof SIZES> = {}): FakeModel {
   const size = { ...SIZES, ...sizes };
   const { width } = size;
@@ -120,7 +120,7 @@ export function fakeWhisper(type: WeightType, sizes: Partial<typeof SIZES> = {})
   return { version: 6, specification: "WhisperSpec", revision: 3, variables, aliases };
 }
 
-/** The model's `model.bin`. */
+/** Serialises a model as `model.bin`. */
 export function serialise(model: FakeModel): Uint8Array {
   const pieces: Uint8Array[] = [];
   const u32 = (...values: number[]) => pieces.push(new Uint8Array(Uint32Array.from(values).buffer));
@@ -147,7 +147,7 @@ export function serialise(model: FakeModel): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-/** As many tokens as the model has; the text ones are single characters, "Ġ" (a space) the first. */
+/** Creates a vocabulary; the text tokens are single characters, of which "Ġ" (a space) is the first. */
 export function fakeVocabulary(size: number, textTokens = 100): string[] {
   return Array.from({ length: size }, (_, number) => {
     if (number === 0) return "Ġ";

@@ -1,4 +1,4 @@
-/** What a ggml Whisper file says, for comparing. Tensors' shapes are row-major. */
+/** The content of a ggml Whisper file. The shapes of tensors are row-major. */
 export interface GgmlFile {
   header: number[];
   filters: { bands: number; bins: number; values: Float32Array };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { assembleOnnx } from "../../../scripts/support/models/assemble-onnx.ts";
-import { ConversionError } from "../../../src/models/index.ts";
+import { ModelError } from "../../../src/models/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** Encodes the ONNX model y = x · w without the weights w [300], by onnx.proto. */
@@ -71,7 +71,7 @@ describe("a graph and its weights, assembled", () => {
     ["an object instead of a list", { name: "w" }, /no list of tensors/],
   ])("are refused with %s", async (_, tensors, reason) => {
     const attempt = assemble(tensors, "refused.onnx");
-    await expect(attempt).rejects.toThrow(ConversionError);
+    await expect(attempt).rejects.toThrow(ModelError);
     await expect(attempt).rejects.toThrow(reason);
     await Bun.file(at("refused.onnx"))
       .delete()

@@ -1,5 +1,5 @@
-import { ConversionError } from "./conversion-error.ts";
-import type { Ctranslate2Index, Variable } from "./ctranslate2-index.ts";
+import { ModelError } from "../model-error.ts";
+import type { Ctranslate2Index, Variable } from "./ctranslate2-file.ts";
 import { requireVariable, type WhisperShape } from "./whisper-shape.ts";
 
 /** A tensor of the ggml file, and the rows of the CTranslate2 variable from which it is built. */
@@ -23,7 +23,7 @@ export interface TensorPlan {
  * fuses the projections of an attention: query, key and value for self-attention, key and value for cross-attention.
  * Its key biases are dropped: Whisper has none, and CTranslate2 writes zeros. A key bias has no effect anyway: it adds
  * the same value to every score of a query, and the softmax cancels it.
- * @throws {ConversionError} when a variable is missing, or its shape does not match the model's sizes
+ * @throws {ModelError} when a variable is missing, or its shape does not match the model's sizes
  */
 export function planTensors(index: Ctranslate2Index, shape: WhisperShape): TensorPlan[] {
   const audio = shape.audioWidth;
@@ -124,23 +124,23 @@ class Planner {
     const [rows = 0, ...rest] = shape;
     const expected = [rows * share.of, ...rest].slice(0, rank);
     if (expected.some((size, dimension) => size !== variable.shape[dimension])) {
-      throw new ConversionError(`${from} has the shape [${variable.shape}] where the model needs [${expected}]`);
+      throw new ModelError(`${from} has the shape [${variable.shape}] where the model needs [${expected}]`);
     }
     const scale = this.#scaleOf(variable, from);
     this.tensors.push({ name, shape, type, variable, scale, firstRow: share.at * rows, rows });
   }
 
   #scaleOf(variable: Variable, name: string): Variable | undefined {
-    if (variable.type === "int32") throw new ConversionError(`${name} is of whole numbers, where weights are expected`);
+    if (variable.type === "int32") throw new ModelError(`${name} is of whole numbers, where weights are expected`);
     if (variable.type !== "int8" && variable.type !== "int16") return undefined;
     const scale = this.index.variables.get(`${name}_scale`);
     const count = scale?.shape.reduce((product, size) => product * size, 1);
     // int8 has one factor for each row, int16 a single factor.
     if (!scale || (count !== 1 && count !== variable.shape[0])) {
-      throw new ConversionError(`${name} is quantised (${variable.type}), and its scale is missing or of another size`);
+      throw new ModelError(`${name} is quantised (${variable.type}), and its scale is missing or of another size`);
     }
     if (scale.type === "int8" || scale.type === "int16" || scale.type === "int32") {
-      throw new ConversionError(`${name}_scale is of whole numbers`);
+      throw new ModelError(`${name}_scale is of whole numbers`);
     }
     return scale;
   }

@@ -11,8 +11,7 @@ import {
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { messageOf } from "../text/index.ts";
-import { requireSpace } from "./disk-space.ts";
-import { LibraryError } from "./library-error.ts";
+import { ModelError, requireSpace } from "./model-error.ts";
 
 const COPY_BYTES = 1 << 20;
 /** Files of a faster-whisper directory that an import reads. */
@@ -28,27 +27,27 @@ interface OpenFile {
  * A model on a local path, with its files already open. A process opens the files while it still has the rights to
  * read them. After it drops these rights, it copies the model to a folder from which the import reads it.
  */
-export class CarriedModel implements Disposable {
+export class OpenedModel implements Disposable {
   readonly #name: string;
   readonly #isDirectory: boolean;
   readonly #files: OpenFile[] = [];
 
-  /** @throws {LibraryError} when the path does not exist or can't be read */
+  /** @throws {ModelError} when the path does not exist or can't be read */
   constructor(path: string) {
     this.#name = basename(resolve(path));
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) throw new LibraryError(`there is no file or directory ${path}`);
+    if (found === undefined) throw new ModelError(`there is no file or directory ${path}`);
     this.#isDirectory = found.isDirectory();
     try {
       if (this.#isDirectory) for (const name of directoryFiles) this.#open(join(path, name), join(this.#name, name));
       else this.#open(path, this.#name);
     } catch (error) {
       this[Symbol.dispose]();
-      throw new LibraryError(`${path} can't be read (${messageOf(error)})`);
+      throw new ModelError(`${path} can't be read (${messageOf(error)})`);
     }
   }
 
-  /** Copies the model into a folder. @returns its path there @throws {LibraryError} when disk space is insufficient */
+  /** Copies the model into a folder. @returns its path there @throws {ModelError} when disk space is insufficient */
   async copyTo(folder: string): Promise<string> {
     await requireSpace(
       folder,
@@ -69,7 +68,7 @@ export class CarriedModel implements Disposable {
     // With O_NONBLOCK, opening a pipe does not wait for a writer.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.#files.push({ name, descriptor });
-    if (!fstatSync(descriptor).isFile()) throw new LibraryError(`${path} is neither a file nor a directory`);
+    if (!fstatSync(descriptor).isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
   }
 }
 

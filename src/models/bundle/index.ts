@@ -1,2 +1,0 @@
-export { readBundle } from "./read-bundle.ts";
-export { writeBundle } from "./write-bundle.ts";
