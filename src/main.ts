@@ -2,7 +2,8 @@ const args = process.argv.slice(2);
 
 // What the server starts for itself, no commands for people; native code runs only in the first two.
 if (args[0] === "__worker") (await import("./speech/worker.ts")).runWorker();
-else if (args[0] === "__selftest") await (await import("./speech/devices/index.ts")).runSelfTest(args.slice(1));
+else if (args[0] === "__selftest")
+  await (await import("./speech/devices/self-test-process.ts")).runSelfTestProcess(args.slice(1));
 else if (args[0] === "__unpack") await (await import("./program/unpack-child.ts")).runUnpack(args.slice(1));
 else if (args[0] === "__publish") await (await import("./storage/new-file.ts")).runPublish(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));

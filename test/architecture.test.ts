@@ -30,7 +30,6 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   install: 28,
   recordings: 46,
   storage: 52,
-  speech: 30,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   timeline: 37,
 };

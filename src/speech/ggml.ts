@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
 import { renewal } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
 
@@ -24,33 +25,36 @@ export interface GgmlAddon {
   devices(): ComputeDevice[];
 }
 
-/** A device that ggml can compute on. */
-export interface ComputeDevice {
-  name: string;
-  description: string;
+export const computeDeviceSchema = Type.Object({
+  name: Type.String(),
+  description: Type.String(),
   /** The ggml backend that drives the device: CPU, Vulkan, CUDA. */
-  backend: string;
-  kind: "cpu" | "gpu" | "igpu" | "accelerator";
+  backend: Type.String(),
+  kind: Type.Union([Type.Literal("cpu"), Type.Literal("gpu"), Type.Literal("igpu"), Type.Literal("accelerator")]),
   /** PCI bus address, e.g. `0000:01:00.0`; empty when the backend does not know it. */
-  address: string;
-  memoryFreeBytes: number;
-  memoryTotalBytes: number;
-}
+  address: Type.String(),
+  memoryFreeBytes: Type.Number(),
+  memoryTotalBytes: Type.Number(),
+});
+/** A device that ggml can compute on. */
+export type ComputeDevice = Static<typeof computeDeviceSchema>;
+
+export const unusableBackendSchema = Type.Object({
+  /** File name, such as libggml-vulkan.so. */
+  library: Type.String(),
+  reason: Type.String(),
+});
+/** A GPU backend that this machine cannot use because a driver, a library or a device is missing. */
+export type UnusableBackend = Static<typeof unusableBackendSchema>;
 
 /** ggml with its backends, loaded into this process. */
 export interface GgmlRuntime {
   readonly addon: GgmlAddon;
   devices(): ComputeDevice[];
-  /** GPU backends that this machine cannot use because a driver, a library or a device is missing. */
+  gpus(): ComputeDevice[];
   readonly unusable: readonly UnusableBackend[];
   /** File name of the CPU variant in use, such as libggml-cpu-zen4.so. */
   readonly cpuLibrary: string;
-}
-
-export interface UnusableBackend {
-  /** File name, such as libggml-vulkan.so. */
-  readonly library: string;
-  readonly reason: string;
 }
 
 export interface LoadGgmlOptions {
@@ -103,7 +107,9 @@ function createRuntime(options: LoadGgmlOptions): GgmlRuntime {
     return reason === null ? [] : { library, reason };
   });
   addon.loadBackend(join(options.nativeDirectory, cpuLibrary));
-  return { addon, devices: () => addon.devices(), unusable, cpuLibrary };
+  const devices = () => addon.devices();
+  const gpus = () => devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
+  return { addon, devices, gpus, unusable, cpuLibrary };
 }
 
 function openAddon(nativeDirectory: string): GgmlAddon {

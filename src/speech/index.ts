@@ -1,20 +1,19 @@
 export {
   areVerdicts,
+  type CpuVariant,
   chooseCpuLibraryFor,
-  chooseGpus,
   describeEncoder,
-  encoderDirectoryOf,
   type FoundGpu,
   GpuTester,
-  type GpuTrial,
+  type GpuTestResult,
   isGpuWithinReach,
   listGpus,
   NoCpuLibraryError,
   SpeechEngine,
   type SpeechEngineOptions,
   surveyCpuLibraries,
-  tryOnnx,
-  trySpeakerGpu,
+  testDiarization,
+  testDiarizationGpu,
 } from "./devices/index.ts";
 export { heardLength } from "./diarization/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";

@@ -50,7 +50,7 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
   });
   const { threads, speechThreads, speakersOnGpu = [] } = start;
   const models = new ModelPool((path) => familyOf(path).open(runtime, path, true));
-  const gpus = () => runtime.devices().filter(({ kind }) => kind === "gpu" || kind === "igpu");
+  const { gpus } = runtime;
   const usesGpu = gpus().length > 0;
   if (start.gpu !== undefined && !usesGpu) {
     throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "it is not there any more"));
@@ -59,8 +59,8 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
   speech.begin(start.speechModel);
   const diarization = await openDiarizationModels({
     onnxBinding: start.onnxBinding,
-    segmentationPath: start.segmentationModel,
-    embeddingPath: start.embeddingModel,
+    segmentationModel: start.segmentationModel,
+    embeddingModel: start.embeddingModel,
     threads,
     onGpu: speakersOnGpu,
   });

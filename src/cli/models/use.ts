@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
 import { findModel, type SpeechModel } from "../../models/index.ts";
-import { ownCommand } from "../../program/index.ts";
 import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { auditor } from "../admin/auditor.ts";
@@ -55,8 +54,7 @@ function requireHere(id: string, { speech, catalogue }: ModelsContext): SpeechMo
 
 /** Runs a self-test of the model before it is used, in separate processes, because native code may crash. */
 async function requireWorking(model: SpeechModel, { files, dataDirectory }: ModelsContext, before: string) {
-  const { nativeDirectory } = files;
-  const choice = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath: dataDirectory.verdicts };
+  const choice = { nativeDirectory: files.nativeDirectory, verdictsPath: dataDirectory.verdicts };
   try {
     validateModelFile(model.path);
     const languages = readModelLanguages(model.path);

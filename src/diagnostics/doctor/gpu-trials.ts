@@ -1,4 +1,4 @@
-import { type GpuTrial, isGpuWithinReach } from "../../speech/index.ts";
+import { type GpuTestResult, isGpuWithinReach } from "../../speech/index.ts";
 import { type CheckContext, type Finding, skipped } from "./check.ts";
 
 /** Returns the reason why there is no GPU to test; null if there may be one. */
@@ -9,7 +9,7 @@ export function noGpuToTry({ settings }: CheckContext): Finding | null {
 }
 
 /** Describes the result of a GPU self-test in words. */
-export function inWords(trial: GpuTrial): string {
+export function inWords(trial: GpuTestResult): string {
   if (!trial.ok) return trial.reason;
   return `${trial.seconds.toFixed(2)} s for what takes the CPU ${trial.cpuSeconds.toFixed(2)} s`;
 }

@@ -1,4 +1,3 @@
-import { ownCommand } from "../../program/index.ts";
 import { surveyCpuLibraries } from "../../speech/index.ts";
 import type { CheckContext } from "./check.ts";
 import { filesOf, speechModelOf } from "./files-of.ts";
@@ -12,7 +11,6 @@ export function cpuSurvey(context: CheckContext): Promise<Survey> {
   const known = surveys.get(context);
   if (known !== undefined) return known;
   const survey = surveyCpuLibraries({
-    command: ownCommand("__selftest"),
     nativeDirectory: filesOf(context).nativeDirectory,
     speechModel: speechModelOf(context),
     verdictsPath: context.paths.verdicts,

@@ -1,10 +1,10 @@
 import { messageOf } from "../../text/index.ts";
 import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../ggml.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
-import { GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
-import { faultOf } from "./gpu-trial.ts";
+import { faultOf, GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
-import { addVerdicts, type FoundGpu, failureVerdict, keepGpus, readGpus, readVerdicts } from "./verdicts.ts";
+import { failed } from "./run-self-test.ts";
+import { addVerdicts, type FoundGpu, failureVerdict, readGpus, readVerdicts, storeGpus } from "./verdicts.ts";
 
 /** GPUs for the recognizer, and the backends and GPUs that are not usable. */
 export interface GpuChoice {
@@ -54,7 +54,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
   for (const backend of backends) {
     const { library } = backend;
     const digest = await gpuBackendDigest(options, library, options.environment);
-    const found = await find(options, backend, digest).catch((error) => {
+    const found = await findGpus(options, backend, digest).catch((error) => {
       options.signal?.throwIfAborted();
       leftOut.push({ library, reason: messageOf(error) });
       return [];
@@ -63,7 +63,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
     const left = found.filter((gpu) => options.allows(gpu.label) && !gpus.some((other) => areSame(gpu, other)));
     for (const gpu of left) {
       const key = await gpuVerdictKey(options, gpu, digest);
-      const fault = await faultOf(options.verdictsPath, key, library, () => tester.try(gpu));
+      const fault = await faultOf(options.verdictsPath, key, library, () => tester.test(gpu));
       if (fault === null) gpus.push(gpu);
       else leftOut.push({ library, gpu: gpu.label, reason: fault });
     }
@@ -75,15 +75,15 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
  * @throws {NoGpuError} if the backend finds no GPU
  * @throws the signal's reason if it is aborted
  */
-async function find(options: ChooseGpusOptions, backend: GpuBackend, digest: string): Promise<readonly FoundGpu[]> {
+async function findGpus(options: ChooseGpusOptions, backend: GpuBackend, digest: string): Promise<readonly FoundGpu[]> {
   const { verdictsPath } = options;
-  const kept = readGpus(verdictsPath, digest);
-  if (kept !== undefined) return kept;
+  const stored = readGpus(verdictsPath, digest);
+  if (stored !== undefined) return stored;
   const verdict = readVerdicts(verdictsPath)[digest];
-  if (verdict !== undefined) throw new NoGpuError(verdict.reason);
+  if (verdict !== undefined) throw new NoGpuError(failed(verdict.reason));
   try {
     const found = await listGpus(options, backend, options.environment);
-    keepGpus(verdictsPath, digest, found);
+    storeGpus(verdictsPath, digest, found);
     return found;
   } catch (error) {
     const failure = error instanceof NoGpuError ? failureVerdict(backend.library, error.failure) : null;

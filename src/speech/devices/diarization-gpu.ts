@@ -1,8 +1,103 @@
-import type { SpeakerPart, UnexpectedExit } from "../../engine/index.ts";
-import { ownCommand, type ProgramFiles } from "../../program/index.ts";
+import { stat } from "node:fs/promises";
+import { type SpeakerPart, speakerParts, type UnexpectedExit } from "../../engine/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "./choose-speaker-gpu.ts";
+import { onnxLibraryOf } from "../onnx-runtime.ts";
+import { cpuIdentity } from "./cpu-libraries.ts";
 import { mayBeDriversCrash, reasonOfEnd } from "./gpu-fallback.ts";
+import { gpuIdentity, isGpuWithinReach } from "./gpu-presence.ts";
+import { faultOf, type GpuTestResult, judgeGpu, type SampleOptions, testWithSample } from "./gpu-self-test.ts";
+import { runSelfTest, type SelfTestOptions, type SelfTestResult } from "./run-self-test.ts";
+import type { SelfTestAnswer, SelfTestParams } from "./self-tests.ts";
+import { verdictKey } from "./verdicts.ts";
+
+/** ONNX Runtime's addon, the diarization models, and how to test them. */
+export type DiarizationTestOptions = SelfTestOptions & SelfTestParams<"computeDiarization">;
+
+/** The diarization models that run on a GPU, and those that do not. */
+export interface DiarizationGpuChoice {
+  readonly onGpu: readonly SpeakerPart[];
+  readonly leftOut: readonly { readonly part: SpeakerPart; readonly reason: string }[];
+}
+
+export interface ChooseDiarizationGpuOptions extends DiarizationTestOptions, SampleOptions {
+  /** JSON file that stores the verdicts; created if missing. */
+  readonly verdictsPath: string;
+  /** Returns whether this process can reach any GPU. */
+  readonly withinReach?: () => boolean;
+}
+
+const CPU_TIMEOUT_MILLISECONDS = 60_000;
+/** Drivers compile a hundred small kernels at first use. One that hangs delays the server by this time for each model. */
+const GPU_TIMEOUT_MILLISECONDS = 120_000;
+/**
+ * Maximum difference between the GPU's results and the CPU's results in floats. In production the CPU rounds to bytes,
+ * which changes probabilities by twice as much on average, and embeddings by ten times as much. Mesa's software device
+ * deviates by a millionth, nonsense by 0.1 and more.
+ */
+const MAX_ERROR = 0.0005;
+/** Version of the self-test; increase it with every change of the test or of the model for GPUs. */
+const TEST_VERSION = 1;
+
+/**
+ * Runs the diarization models briefly on the CPU in a separate process.
+ * @throws only the signal's reason
+ */
+export function testDiarization({
+  onnxBinding,
+  segmentationModel,
+  embeddingModel,
+  ...options
+}: DiarizationTestOptions): Promise<SelfTestResult<SelfTestAnswer<"computeDiarization">>> {
+  const params = { onnxBinding, segmentationModel, embeddingModel };
+  const { timeoutMilliseconds = CPU_TIMEOUT_MILLISECONDS } = options;
+  return runSelfTest("computeDiarization", params, { ...options, timeoutMilliseconds });
+}
+
+/**
+ * Runs one of the diarization models on a GPU in a separate process. The GPU passes if its results match the CPU's and
+ * it is faster.
+ * @throws only the signal's reason
+ */
+export function testDiarizationGpu(
+  options: DiarizationTestOptions & SampleOptions,
+  part: SpeakerPart,
+): Promise<GpuTestResult> {
+  const { onnxBinding, segmentationModel, embeddingModel, command, signal } = options;
+  const { timeoutMilliseconds = GPU_TIMEOUT_MILLISECONDS } = options;
+  return testWithSample(options, async (pcmPath) => {
+    const result = await runSelfTest(
+      "compareDiarization",
+      { onnxBinding, segmentationModel, embeddingModel, part, pcmPath },
+      { command, signal, timeoutMilliseconds },
+    );
+    if (!result.ok) return result;
+    const { seconds, cpuSeconds, error } = result.answer;
+    const fault = error > MAX_ERROR ? `its results differ from the right ones by ${error.toPrecision(2)}` : null;
+    return judgeGpu(fault, seconds, cpuSeconds, true);
+  });
+}
+
+/**
+ * Chooses the diarization models that run on a GPU through ONNX Runtime's WebGPU provider. A model must give the same
+ * results as on the CPU and be faster. Stores the results for this machine, model and library. Tests nothing if no GPU
+ * can be reached.
+ */
+export async function chooseDiarizationGpu(options: ChooseDiarizationGpuOptions): Promise<DiarizationGpuChoice> {
+  const onGpu: SpeakerPart[] = [];
+  const leftOut: { part: SpeakerPart; reason: string }[] = [];
+  if (!(options.withinReach ?? isGpuWithinReach)()) return { onGpu, leftOut };
+  for (const part of speakerParts) {
+    const files = [options[`${part}Model`], onnxLibraryOf(options.onnxBinding)];
+    const known = await Promise.all(files.map((path) => stat(path).then(({ size, mtimeMs }) => [path, size, mtimeMs])));
+    const key = verdictKey([TEST_VERSION, part, cpuIdentity(), gpuIdentity(), known]);
+    const test = () => testDiarizationGpu(options, part);
+    const fault = await faultOf(options.verdictsPath, key, `webgpu ${part}`, test);
+    if (fault === null) onGpu.push(part);
+    else leftOut.push({ part, reason: fault });
+  }
+  return { onGpu, leftOut };
+}
 
 export interface DiarizationGpuOptions {
   readonly files: ProgramFiles;
@@ -10,13 +105,13 @@ export interface DiarizationGpuOptions {
   readonly verdictsPath: string;
   readonly log: Logger;
   /** Provides the decoded sample that the self-test compares devices with. */
-  readonly withSample: ChooseSpeakerGpuOptions["withSample"];
+  readonly withSample: SampleOptions["withSample"];
   /** Determines which of the models a GPU computes better than the CPU; the self-test by default. */
-  readonly choose?: typeof chooseSpeakerGpu;
+  readonly choose?: typeof chooseDiarizationGpu;
 }
 
 /**
- * The speaker diarization models that a GPU computes. They gain less from a GPU than the recognizer does. After a GPU failure
+ * The diarization models that a GPU computes. They gain less from a GPU than the recognizer does. After a GPU failure
  * that they may have caused, the CPU computes them until the program exits.
  */
 export class DiarizationGpu {
@@ -37,13 +132,10 @@ export class DiarizationGpu {
   async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
     this.#worker = worker;
     if (this.#onGpu !== null) return this.#onGpu;
-    const { files, verdictsPath, log, withSample, choose = chooseSpeakerGpu } = this.#options;
+    const { files, verdictsPath, log, withSample, choose = chooseDiarizationGpu } = this.#options;
     const { onnxBinding, segmentationModel, embeddingModel } = files;
-    const { onGpu, leftOut } = await choose({
-      ...{ command: ownCommand("__selftest"), onnxBinding, segmentationModel, embeddingModel, verdictsPath },
-      withSample,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const models = { onnxBinding, segmentationModel, embeddingModel };
+    const { onGpu, leftOut } = await choose({ ...models, verdictsPath, withSample, signal });
     if (leftOut.length > 0) log.warn({ event: "engine.speakers_on_cpu", leftOut });
     this.#onGpu = onGpu;
     return onGpu;
@@ -63,13 +155,8 @@ export class DiarizationGpu {
         ? isUnknown && !isOfRecognizer
         : gpuFailure.part === "speakers" || gpuFailure.outOfMemory;
     if (!mayBeTheirs) return false;
-    const until = "the next start of the server";
-    this.#options.log.error({
-      event: "engine.speakers_gpu_left_out",
-      parts: this.#onGpu,
-      reason: reasonOfEnd(death),
-      until,
-    });
+    const [parts, reason, until] = [this.#onGpu, reasonOfEnd(death), "the next start of the server"];
+    this.#options.log.error({ event: "engine.speakers_gpu_left_out", parts, reason, until });
     this.#onGpu = [];
     return true;
   }

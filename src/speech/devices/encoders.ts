@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { ownCommand, type ProgramFiles } from "../../program/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { noteEncoderUse } from "../recognizer/index.ts";
-import { type EncoderChoiceOptions, knownEncoder, tryEncoder } from "./choose-encoder.ts";
+import { type EncoderTestOptions, storedEncoder, testEncoder } from "./encoder-self-test.ts";
 
 export interface EncodersOptions {
   readonly files: Pick<ProgramFiles, "nativeDirectory" | "onnxBinding">;
@@ -17,8 +16,8 @@ export interface EncodersOptions {
   readonly now?: () => number;
   /** Functions that look up and self-test encoders; the real ones by default. */
   readonly operations?: {
-    readonly known: typeof knownEncoder;
-    readonly try: typeof tryEncoder;
+    readonly stored: typeof storedEncoder;
+    readonly test: typeof testEncoder;
     readonly noteUse: typeof noteEncoderUse;
   };
 }
@@ -34,22 +33,17 @@ export interface EncoderUse {
  * self-test occupy all cores for five seconds. The encoder saves as much time in five windows. With larger models, both
  * grow in proportion.
  */
-const speechWorthTrial = 180;
+const SPEECH_WORTH_TEST = 180;
 /** Total seconds of speech in shorter recordings that also justify a self-test. */
-const speechWorthTrialTogether = 3600;
+const TOTAL_SPEECH_WORTH_TEST = 3600;
 /**
  * Maximum size of an encoder relative to its model's file. Nearly all weights of a distilled model belong to the
  * encoder, and 16-bit weights in the model's file may have 32 bits in the encoder's.
  */
-const shareOfModel = 2;
+const SHARE_OF_MODEL = 2;
 
 /** How long the cached result that the model's own encoder is better stays valid. */
-const ownHoldsMilliseconds = 86_400_000;
-
-/** Returns the directory of the encoders' ONNX forms that belongs to a file of self-test results. */
-export function encoderDirectoryOf(verdictsPath: string): string {
-  return join(dirname(verdictsPath), "encoders");
-}
+const OWN_HOLDS_MILLISECONDS = 86_400_000;
 
 /** The ONNX forms of speech models' encoders: creates, self-tests and finds them. */
 export class Encoders {
@@ -60,12 +54,12 @@ export class Encoders {
   readonly #found = new Map<string, Promise<string | null | undefined>>();
   /** Time of the result that the model's own encoder is better, in milliseconds, by use. */
   readonly #ownSince = new Map<string, number>();
-  #untriedSeconds = 0;
+  #untestedSeconds = 0;
   #hasFailed = false;
 
   constructor(options: EncodersOptions) {
     this.#options = options;
-    this.#operations = options.operations ?? { known: knownEncoder, try: tryEncoder, noteUse: noteEncoderUse };
+    this.#operations = options.operations ?? { stored: storedEncoder, test: testEncoder, noteUse: noteEncoderUse };
   }
 
   /**
@@ -75,19 +69,19 @@ export class Encoders {
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
-    this.#forgetOwn(key);
-    const lookup = this.#found.get(key) ?? this.#known(use);
+    this.#expireOwn(key);
+    const lookup = this.#found.get(key) ?? this.#stored(use);
     this.#found.set(key, lookup);
     const known = await lookup;
     if (known === null && !this.#ownSince.has(key)) this.#ownSince.set(key, this.#now());
     if (typeof known === "string") await this.#operations.noteUse(known);
     if (known !== undefined) return known;
-    this.#untriedSeconds += spokenSeconds;
-    const worth = this.#hasFailed ? speechWorthTrialTogether : speechWorthTrial;
-    if (spokenSeconds < worth && this.#untriedSeconds < speechWorthTrialTogether) return null;
+    this.#untestedSeconds += spokenSeconds;
+    const worth = this.#hasFailed ? TOTAL_SPEECH_WORTH_TEST : SPEECH_WORTH_TEST;
+    if (spokenSeconds < worth && this.#untestedSeconds < TOTAL_SPEECH_WORTH_TEST) return null;
     // Another recording may have started the self-test already.
     const before = this.#found.get(key);
-    const test = before === lookup || before === undefined ? this.#try(use) : before;
+    const test = before === lookup || before === undefined ? this.#test(use) : before;
     this.#found.set(key, test);
     return (await test) ?? null;
   }
@@ -98,9 +92,9 @@ export class Encoders {
   }
 
   /** Discards the result that the model's own encoder is better after a day, so that it is looked up again. */
-  #forgetOwn(key: string): void {
+  #expireOwn(key: string): void {
     const since = this.#ownSince.get(key);
-    if (since === undefined || this.#now() - since < ownHoldsMilliseconds) return;
+    if (since === undefined || this.#now() - since < OWN_HOLDS_MILLISECONDS) return;
     this.#ownSince.delete(key);
     this.#found.delete(key);
   }
@@ -110,21 +104,21 @@ export class Encoders {
   }
 
   /** Looks up the stored result; an error counts as no result. */
-  #known(use: EncoderUse): Promise<string | null | undefined> {
-    return this.#operations.known(this.#choiceOf(use)).catch(() => undefined);
+  #stored(use: EncoderUse): Promise<string | null | undefined> {
+    return this.#operations.stored(this.#testOf(use)).catch(() => undefined);
   }
 
   /**
    * Runs the self-test.
    * @returns undefined if it failed to run
    */
-  async #try(use: EncoderUse): Promise<string | null | undefined> {
+  async #test(use: EncoderUse): Promise<string | null | undefined> {
     const { log, lackOfSpace } = this.#options;
-    this.#untriedSeconds = 0;
+    this.#untestedSeconds = 0;
     try {
-      const lack = lackOfSpace(statSync(use.speechModel).size * shareOfModel);
+      const lack = lackOfSpace(statSync(use.speechModel).size * SHARE_OF_MODEL);
       if (lack !== null) throw new Error(lack);
-      const { path, detail } = await this.#operations.try(this.#choiceOf(use));
+      const { path, detail } = await this.#operations.test(this.#testOf(use));
       log.info({ event: "engine.encoder_tried", encoder: path === null ? "own" : "onnx", detail });
       return path;
     } catch (error) {
@@ -134,13 +128,10 @@ export class Encoders {
     }
   }
 
-  #choiceOf(use: EncoderUse): EncoderChoiceOptions {
+  #testOf(use: EncoderUse): EncoderTestOptions {
     const { files, verdictsPath } = this.#options;
     const { nativeDirectory, onnxBinding } = files;
-    return {
-      ...{ command: ownCommand("__selftest"), nativeDirectory, onnxBinding, ...use },
-      ...{ verdictsPath, encoderDirectory: encoderDirectoryOf(verdictsPath), signal: this.#closed.signal },
-    };
+    return { nativeDirectory, onnxBinding, ...use, verdictsPath, signal: this.#closed.signal };
   }
 }
 

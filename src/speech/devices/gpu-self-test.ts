@@ -2,36 +2,47 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Gpu } from "../../engine/index.ts";
-import { editDistance } from "../../text/index.ts";
+import { editDistance, messageOf } from "../../text/index.ts";
 import { isCpuLibrary, isGpuLibrary } from "../ggml.ts";
-import { askSelfTest, type Trial } from "./ask-self-test.ts";
-import { cpuIdentity } from "./cpu-identity.ts";
+import { cpuIdentity } from "./cpu-libraries.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
-import { type GpuTrial, judgeGpu, type SampleOptions, slowness, tryWithSample } from "./gpu-trial.ts";
-import type { DeviceTrialOptions } from "./list-gpus.ts";
-import { type TranscribedSample, transcribedSampleSchema } from "./self-test-answers.ts";
+import type { DeviceTestOptions } from "./list-gpus.ts";
+import { type Failure, failed, runSelfTest, type SelfTestResult } from "./run-self-test.ts";
+import type { SelfTestAnswer } from "./self-tests.ts";
+import { addVerdicts, failureVerdict, readVerdicts, shortDigest, verdictKey } from "./verdicts.ts";
 
-export interface GpuTestOptions extends DeviceTrialOptions, SampleOptions {
+/** Result of comparing a GPU with the CPU: the time of each for the same sample, or why the GPU is not used. */
+export type GpuTestResult = { readonly ok: true; readonly seconds: number; readonly cpuSeconds: number } | Failure;
+
+/** Source of the sample for a self-test. */
+export interface SampleOptions {
+  /** Calls `use` with the path of an English sample: 16 kHz mono signed 16-bit. Only called if a self-test runs. */
+  readonly withSample: <T>(use: (pcmPath: string) => Promise<T>) => Promise<T>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GpuTestOptions extends DeviceTestOptions, SampleOptions {
   readonly speechModel: string;
   /** Whether a GPU is only used if it is faster than the CPU. */
   readonly mustBeFaster: boolean;
-  /** Time limit of one self-test. */
-  readonly timeoutMilliseconds?: number;
 }
 
 /** GPU drivers compile their kernels at first use, which takes minutes with some drivers. */
-const defaultTimeoutMilliseconds = 300_000;
+const TIMEOUT_MILLISECONDS = 300_000;
 
 /**
  * Maximum share of words that may differ from the CPU's transcript. Devices round differently, so one word in ten may
  * differ. A broken GPU outputs no recognizable words at all.
  */
-const mostOtherWords = 0.1;
+const MAX_DIFFERENT_WORDS = 0.1;
+
+type Transcript = SelfTestAnswer<"transcribeSample">;
+type TestedGpu = Pick<Gpu, "library" | "environment">;
 
 /** Self-test of GPUs, one after the other. Measures the CPU, the reference for all of them, only once. */
 export class GpuTester {
   readonly #options: GpuTestOptions;
-  #onCpu: Trial<TranscribedSample> | null = null;
+  #onCpu: SelfTestResult<Transcript> | null = null;
 
   constructor(options: GpuTestOptions) {
     this.#options = options;
@@ -42,56 +53,98 @@ export class GpuTester {
    * for a few; it must also be faster if `mustBeFaster` is set.
    * @throws only the signal's reason
    */
-  try(gpu: Pick<Gpu, "library" | "environment">): Promise<GpuTrial> {
-    return tryWithSample(this.#options, (sample) => this.#compare(gpu, sample));
+  test(gpu: TestedGpu): Promise<GpuTestResult> {
+    return testWithSample(this.#options, async (pcmPath) => {
+      const onGpu = await this.#transcribe(pcmPath, gpu);
+      if (!onGpu.ok) return onGpu;
+      const onCpu = this.#onCpu ?? (await this.#transcribe(pcmPath));
+      if (!onCpu.ok) return failed(`the CPU, to compare with: ${onCpu.reason}`);
+      this.#onCpu = onCpu;
+      const fault = difference(onGpu.answer, onCpu.answer);
+      return judgeGpu(fault, onGpu.answer.seconds, onCpu.answer.seconds, this.#options.mustBeFaster);
+    });
   }
 
-  async #compare({ library, environment }: Pick<Gpu, "library" | "environment">, sample: string): Promise<GpuTrial> {
-    const gpu = await hear(this.#options, sample, [library], environment);
-    if (!gpu.ok) return gpu;
-    const cpu = this.#onCpu ?? (await hear(this.#options, sample, [], {}));
-    if (!cpu.ok) return { ok: false, reason: `the CPU, to compare with: ${cpu.reason}`, lasting: false, late: false };
-    this.#onCpu = cpu;
-    const fault = difference(gpu.answer, cpu.answer, this.#options.mustBeFaster);
-    return judgeGpu(fault, gpu.answer.seconds, cpu.answer.seconds);
+  async #transcribe(pcmPath: string, gpu?: TestedGpu): Promise<SelfTestResult<Transcript>> {
+    const { nativeDirectory, cpuLibrary, speechModel, command, signal } = this.#options;
+    const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = this.#options;
+    return await runSelfTest(
+      "transcribeSample",
+      { nativeDirectory, cpuLibrary, speechModel, pcmPath, ...(gpu && { gpuLibrary: gpu.library }) },
+      { command, signal, timeoutMilliseconds, environment: gpu?.environment },
+    );
   }
 }
 
-function difference(gpu: TranscribedSample, cpu: TranscribedSample, mustBeFaster: boolean): string | null {
-  if (cpu.words.length === 0) return "the model hears no words in the sample, so that nothing can be compared";
-  const others = editDistance(gpu.words, cpu.words);
-  if (others > mostOtherWords * cpu.words.length) {
-    return `it hears other words than the CPU: ${others} of ${cpu.words.length} differ`;
-  }
-  return mustBeFaster ? slowness(gpu.seconds, cpu.seconds) : null;
-}
-
-async function hear(
-  options: GpuTestOptions,
-  sample: string,
-  gpuLibrary: readonly string[],
-  environment: Gpu["environment"],
-): Promise<Trial<TranscribedSample>> {
-  const { nativeDirectory, cpuLibrary, speechModel } = options;
-  const args = ["speech", nativeDirectory, cpuLibrary, speechModel, sample, ...gpuLibrary];
-  return await askSelfTest(
-    { timeoutMilliseconds: defaultTimeoutMilliseconds, ...options, environment },
-    args,
-    transcribedSampleSchema,
-  );
+function difference(gpu: Transcript, cpu: Transcript): string | null {
+  if (cpu.words.length === 0) return "the model recognizes no words in the sample, so that nothing can be compared";
+  const different = editDistance(gpu.words, cpu.words);
+  if (different <= MAX_DIFFERENT_WORDS * cpu.words.length) return null;
+  return `it recognizes other words than the CPU: ${different} of ${cpu.words.length} differ`;
 }
 
 /**
- * Returns the key of a verdict on a GPU: a hash of the backend's digest, the GPU, the model's file and `mustBeFaster`.
+ * Tests a GPU with the sample. Any error becomes a failed result, because the CPU is the fallback.
+ * @throws only the signal's reason
  */
+export async function testWithSample(
+  { withSample, signal }: SampleOptions,
+  test: (pcmPath: string) => Promise<GpuTestResult>,
+): Promise<GpuTestResult> {
+  try {
+    return await withSample(test);
+  } catch (error) {
+    signal?.throwIfAborted();
+    return failed(messageOf(error));
+  }
+}
+
+/**
+ * Returns the result of a self-test in which GPU and CPU both gave an answer.
+ * @param fault the fault in the GPU's answer; null if there is none
+ */
+export function judgeGpu(
+  fault: string | null,
+  seconds: number,
+  cpuSeconds: number,
+  mustBeFaster: boolean,
+): GpuTestResult {
+  if (fault !== null) return failed(fault, { lasting: true });
+  if (!mustBeFaster || seconds < cpuSeconds) return { ok: true, seconds, cpuSeconds };
+  const times = `${seconds.toFixed(2)} s against ${cpuSeconds.toFixed(2)} s`;
+  return failed(`it is no faster than the CPU: ${times}`, { lasting: true });
+}
+
+/**
+ * Returns the reason why a GPU is not used. Uses the verdict stored under this key; if there is none, runs the
+ * self-test and stores its verdict.
+ * @param library name of the tested library, for people who read the file
+ * @returns null if the GPU is used
+ */
+export async function faultOf(
+  verdictsPath: string,
+  key: string,
+  library: string,
+  test: () => Promise<GpuTestResult>,
+): Promise<string | null> {
+  const stored = readVerdicts(verdictsPath)[key];
+  if (stored !== undefined) return stored.state === "works" ? null : stored.reason;
+  const result = await test();
+  const verdict = result.ok
+    ? ({ library, score: 0, state: "works", reason: "" } as const)
+    : failureVerdict(library, result);
+  if (verdict !== null) addVerdicts(verdictsPath, { [key]: verdict });
+  return result.ok ? null : result.reason;
+}
+
+/** Returns the key of a verdict on a GPU; it depends on the backend, the GPU, the model's file and `mustBeFaster`. */
 export async function gpuVerdictKey(
   { speechModel, mustBeFaster }: Pick<GpuTestOptions, "speechModel" | "mustBeFaster">,
   gpu: Gpu,
   backendDigest: string,
 ): Promise<string> {
-  const model = await stat(speechModel);
-  const about = [backendDigest, gpu, speechModel, model.size, model.mtimeMs, mustBeFaster];
-  return createHash("sha256").update(JSON.stringify(about)).digest("hex").slice(0, 32);
+  const { size, mtimeMs } = await stat(speechModel);
+  return verdictKey([backendDigest, gpu, speechModel, size, mtimeMs, mustBeFaster]);
 }
 
 /**
@@ -110,5 +163,5 @@ export async function gpuBackendDigest(
     const isOther = (isCpuLibrary(name) && name !== cpuLibrary) || (isGpuLibrary(name) && name !== gpuLibrary);
     if (!isOther) hash.update(await readFile(join(nativeDirectory, name)));
   }
-  return hash.digest("hex").slice(0, 32);
+  return shortDigest(hash);
 }

@@ -1,10 +1,8 @@
 import type { GpuBackend, GpuBackendKind } from "../ggml.ts";
-import { askSelfTest, type TrialOptions } from "./ask-self-test.ts";
-import type { Failure } from "./attempt.ts";
-import { deviceListSchema } from "./self-test-answers.ts";
+import { type Failure, failed, runSelfTest, type SelfTestOptions } from "./run-self-test.ts";
 import type { FoundGpu } from "./verdicts.ts";
 
-export interface DeviceTrialOptions extends TrialOptions {
+export interface DeviceTestOptions extends SelfTestOptions {
   /** Directory of the addon and its libraries. */
   readonly nativeDirectory: string;
   /** CPU variant that works on this machine; it computes the parts of a model that the GPU does not. */
@@ -25,17 +23,15 @@ const variables: Readonly<Record<GpuBackendKind, string>> = {
 /** Error with the reason why a backend finds no GPU. */
 export class NoGpuError extends Error {
   override readonly name = "NoGpuError";
-  readonly failure: Failure;
 
-  constructor(reason: string, { lasting = false, late = false } = {}) {
-    super(reason);
-    this.failure = { ok: false, reason, lasting, late };
+  constructor(readonly failure: Failure) {
+    super(failure.reason);
   }
 }
 
 /** Upper limit of devices per machine. */
-const mostDevices = 64;
-const timeoutMilliseconds = 60_000;
+const MAX_DEVICES = 64;
+const TIMEOUT_MILLISECONDS = 60_000;
 
 /**
  * Returns the GPUs that a backend finds, each with the environment that makes a process see only this GPU. If the
@@ -44,12 +40,12 @@ const timeoutMilliseconds = 60_000;
  * @throws the signal's reason if it is aborted
  */
 export async function listGpus(
-  options: DeviceTrialOptions,
+  options: DeviceTestOptions,
   { kind, library }: GpuBackend,
   environment: Environment = process.env,
 ): Promise<FoundGpu[]> {
-  const found = await look(options, library, {});
-  if (found.length === 0) throw new NoGpuError("it finds no GPU that it can use");
+  const found = await listDevices(options, library, {});
+  if (found.length === 0) throw new NoGpuError(failed("it finds no GPU that it can use"));
   // A single GPU needs no number.
   if (found.length === 1) return found.map((device) => ({ ...device, library, environment: {} }));
   const variable = variables[kind];
@@ -66,16 +62,16 @@ export async function listGpus(
  * skips.
  */
 async function ownNumbers(
-  options: DeviceTrialOptions,
+  options: DeviceTestOptions,
   { kind, library }: GpuBackend,
   found: readonly Device[],
 ): Promise<(string | undefined)[]> {
   if (kind === "cuda") return found.map((_, index) => String(index));
   let all: readonly (Device | null)[] = found;
-  while (all.length < mostDevices) {
+  while (all.length < MAX_DEVICES) {
     const numbers = Array.from({ length: all.length + 1 }, (_, number) => number).join();
     // The backend fails if it gets a number without a device.
-    const more = await look(options, library, { [variables.vulkan]: numbers }).catch(() => null);
+    const more = await listDevices(options, library, { [variables.vulkan]: numbers }).catch(() => null);
     options.signal?.throwIfAborted();
     if (more === null || more.length <= all.length) break;
     all = more;
@@ -94,17 +90,21 @@ async function ownNumbers(
  * @param environment variables added to the environment of that process
  * @throws {NoGpuError} if the process fails or the backend is not usable
  */
-async function look(
-  options: DeviceTrialOptions,
+async function listDevices(
+  options: DeviceTestOptions,
   library: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<Device[]> {
-  const args = ["devices", options.nativeDirectory, options.cpuLibrary, library];
-  const listed = await askSelfTest({ ...options, timeoutMilliseconds, environment }, args, deviceListSchema);
-  if (!listed.ok) throw new NoGpuError(listed.reason, listed);
+  const { nativeDirectory, cpuLibrary, command, signal } = options;
+  const listed = await runSelfTest(
+    "listDevices",
+    { nativeDirectory, cpuLibrary, gpuLibrary: library },
+    { command, signal, timeoutMilliseconds: TIMEOUT_MILLISECONDS, environment },
+  );
+  if (!listed.ok) throw new NoGpuError(listed);
   const { devices, unusable } = listed.answer;
   const [failure] = unusable;
-  if (failure !== undefined) throw new NoGpuError(failure.reason);
+  if (failure !== undefined) throw new NoGpuError(failed(failure.reason));
   return devices
     .filter(({ kind }) => kind === "gpu" || kind === "igpu")
     .map(({ name, description, address }) => ({ label: name, name: description, address }));

@@ -2,13 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
 import { cpuShares, type UnexpectedExit, type WorkerStart } from "../../engine/index.ts";
-import { ownCommand, type ProgramFiles, renewal } from "../../program/index.ts";
+import { type ProgramFiles, renewal } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { addonFile } from "../ggml.ts";
-import { leaveOutCpuLibrary } from "./choose-cpu-library.ts";
-import { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";
 import { chooseGpus } from "./choose-gpus.ts";
+import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
 import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
 
@@ -40,14 +39,13 @@ export function workerPreparation(
 ): (death: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
-  const tests = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath };
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
   const fallback = new GpuFallback(log);
   const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
   return async (death, signal) => {
     if (death !== null && !diarizationGpu.after(death)) fallback.after(death);
-    const choice = { ...tests, signal };
+    const choice = { nativeDirectory, verdictsPath, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
     if (death?.signal === "SIGILL" && started !== "") {

@@ -2,8 +2,7 @@ import { availableParallelism } from "node:os";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
 import type { GgmlRuntime } from "../ggml.ts";
 import { familyOf, type RecognizerModel } from "../recognizer/index.ts";
-import { readSample } from "./read-sample.ts";
-import type { Timing, TranscribedSample } from "./self-test-answers.ts";
+import type { SelfTestAnswer } from "./self-tests.ts";
 
 /** Half a second at 16 kHz. */
 const TEST_SIGNAL_SAMPLES = 8000;
@@ -17,7 +16,10 @@ const SAMPLE_SECONDS = 10;
  * Computes a short signal with the model on the CPU and returns the time without loading the model.
  * @throws {Error} if it fails or its numbers are not finite
  */
-export async function computeWithModel(runtime: GgmlRuntime, modelPath: string): Promise<Timing> {
+export async function computeWithModel(
+  runtime: GgmlRuntime,
+  modelPath: string,
+): Promise<SelfTestAnswer<"computeOnCpu">> {
   const family = familyOf(modelPath);
   const knowsLanguages = family.capabilities.detectsLanguage && family.readLanguages(modelPath).length > 1;
   const model = family.open(runtime, modelPath, false);
@@ -57,7 +59,7 @@ export async function transcribeSample(
   modelPath: string,
   pcmPath: string,
   useGpu: boolean,
-): Promise<TranscribedSample> {
+): Promise<SelfTestAnswer<"transcribeSample">> {
   const samples = await readSample(pcmPath, SAMPLE_SECONDS * SAMPLE_RATE);
   const model = familyOf(modelPath).open(runtime, modelPath, useGpu);
   try {
@@ -78,4 +80,11 @@ async function wordsOf(model: RecognizerModel, samples: Float32Array): Promise<s
   } finally {
     recognizer.dispose();
   }
+}
+
+/** Reads a raw file of 16-bit samples from its beginning as numbers between -1 and 1. */
+export async function readSample(path: string, maxSamples = Number.POSITIVE_INFINITY): Promise<Float32Array> {
+  const bytes = await Bun.file(path).arrayBuffer();
+  const count = Math.min(Math.floor(bytes.byteLength / 2), maxSamples);
+  return Float32Array.from(new Int16Array(bytes, 0, count), (sample) => sample / 32_768);
 }

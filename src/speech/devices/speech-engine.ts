@@ -1,7 +1,7 @@
 import { Engine, type EngineOptions } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { chooseCpuLibraryFor } from "./choose-cpu-library-for.ts";
+import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
 import { Encoders, type EncodersOptions } from "./encoders.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 
@@ -57,8 +57,7 @@ export class SpeechEngine {
     await orAborted(this.engine.ready(), signal);
     this.#admitted = new Set([...this.#admitted, modelPath]);
     const { files, verdictsPath, log, speechModels } = this.#options;
-    const { nativeDirectory } = files;
-    const test = { command: ownCommand("__selftest"), nativeDirectory, verdictsPath, signal };
+    const test = { nativeDirectory: files.nativeDirectory, verdictsPath, signal };
     try {
       const { cpuLibrary } = await chooseCpuLibraryFor(test, speechModels());
       if (cpuLibrary !== this.#start?.cpuLibrary) this.engine.renewWorkers();

@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dlopen, FFIType } from "bun:ffi";
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { gpuSchema } from "../../engine/index.ts";
-import type { Failure } from "./attempt.ts";
+import type { Failure } from "./run-self-test.ts";
 
 const verdictSchema = Type.Object({
   /** File name or name of the tested object, for people who read the file. */
@@ -40,7 +42,17 @@ const fileSchema = Type.Object({
 });
 type Content = Static<typeof fileSchema>;
 
-const dayMilliseconds = 86_400_000;
+const DAY_MILLISECONDS = 86_400_000;
+
+/** Returns the key of a verdict: a digest of everything that the verdict depends on. */
+export function verdictKey(dependencies: readonly unknown[]): string {
+  return shortDigest(createHash("sha256").update(JSON.stringify(dependencies)));
+}
+
+/** Returns the digest as verdict keys have it. */
+export function shortDigest(hash: Hash): string {
+  return hash.digest("hex").slice(0, 32);
+}
 
 /**
  * Returns the verdict on a failure; a verdict for exceeding the time limit expires after a day.
@@ -48,19 +60,11 @@ const dayMilliseconds = 86_400_000;
  */
 export function failureVerdict(library: string, { reason, lasting, late }: Failure): Verdict | null {
   if (!lasting && !late) return null;
-  return {
-    library,
-    score: 0,
-    state: "failed",
-    reason,
-    ...(lasting ? {} : { holdsUntil: Date.now() + dayMilliseconds }),
-  };
+  const verdict: Verdict = { library, score: 0, state: "failed", reason };
+  return lasting ? verdict : { ...verdict, holdsUntil: Date.now() + DAY_MILLISECONDS };
 }
 
-/**
- * Returns the verdicts that have not expired. A missing or invalid file counts as empty, because the self-tests can run
- * again.
- */
+/** Returns the verdicts that have not expired. A missing or invalid file counts as empty: self-tests can run again. */
 export function readVerdicts(path: string): Record<string, Verdict> {
   const now = Date.now();
   const all = Object.entries(read(path).verdicts);
@@ -72,17 +76,28 @@ export function readGpus(path: string, key: string): readonly FoundGpu[] | undef
   return read(path).gpus?.[key];
 }
 
+/** Returns whether a text is a valid verdicts file. */
+export function areVerdicts(text: string): boolean {
+  return parse(text) !== null;
+}
+
+/** Adds verdicts to the file. */
+export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
+  if (Object.keys(verdicts).length === 0) return;
+  update(path, (content) => ({ ...content, verdicts: { ...content.verdicts, ...verdicts } }));
+}
+
+/** Stores the GPUs that a backend found. */
+export function storeGpus(path: string, key: string, gpus: readonly FoundGpu[]): void {
+  update(path, (content) => ({ ...content, gpus: { ...content.gpus, [key]: [...gpus] } }));
+}
+
 function read(path: string): Content {
   try {
     return parse(readFileSync(path, "utf8")) ?? { version: 1, verdicts: {} };
   } catch {
     return { version: 1, verdicts: {} };
   }
-}
-
-/** Returns whether a text is a valid verdicts file. */
-export function areVerdicts(text: string): boolean {
-  return parse(text) !== null;
 }
 
 function parse(text: string): Content | null {
@@ -94,24 +109,25 @@ function parse(text: string): Content | null {
   }
 }
 
-/**
- * Adds verdicts to the current content of the file. The write is atomic, so readers never see a partial file. Reading
- * the file again directly before writing keeps the verdicts of other models that are tested at the same time.
- */
-export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
-  const content = read(path);
-  write(path, { ...content, verdicts: { ...content.verdicts, ...verdicts } });
-}
-
-/** Stores the GPUs that a backend found. */
-export function keepGpus(path: string, key: string, gpus: readonly FoundGpu[]): void {
-  const content = read(path);
-  write(path, { ...content, gpus: { ...content.gpus, [key]: [...gpus] } });
-}
-
-function write(path: string, content: Content): void {
+/** Replaces the content under a lock, so that no process loses the update of another. Readers never see a partial file. */
+function update(path: string, change: (content: Content) => Content): void {
   mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`);
-  renameSync(temporary, path);
+  const directory = openSync(dirname(path), "r");
+  try {
+    lock(directory);
+    const temporary = `${path}.${process.pid}`;
+    writeFileSync(temporary, `${JSON.stringify(change(read(path)), null, 2)}\n`);
+    renameSync(temporary, path);
+  } finally {
+    // Closing releases the lock, as does the end of the process.
+    closeSync(directory);
+  }
+}
+
+/** Waits for the exclusive lock of an open directory (flock(2)). A file system without locks leaves it unlocked. */
+function lock(descriptor: number): void {
+  const exclusive = 2;
+  const libc = dlopen("libc.so.6", { flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } });
+  libc.symbols.flock(descriptor, exclusive);
+  libc.close();
 }

@@ -84,8 +84,8 @@ export interface DiarizationModels {
 export interface SpeakerModelOptions {
   /** ONNX Runtime's addon. A compiled program loads this file; when run from source, the package finds its own. */
   readonly onnxBinding: string;
-  readonly segmentationPath: string;
-  readonly embeddingPath: string;
+  readonly segmentationModel: string;
+  readonly embeddingModel: string;
   readonly threads: number;
   /** Models that run on a GPU through ONNX Runtime's WebGPU provider; none by default. */
   readonly onGpu?: readonly SpeakerPart[];
@@ -116,7 +116,7 @@ const errorsOnly = 3;
  * @throws {GpuError} if there is no GPU, or it cannot run the models assigned to it
  */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
-  const { segmentationPath, embeddingPath, threads, onGpu = [], gpuProvider = "webgpu" } = options;
+  const { segmentationModel, embeddingModel, threads, onGpu = [], gpuProvider = "webgpu" } = options;
   setOnnxBinding(options.onnxBinding);
   silenceOnnxTelemetry();
   // Imported here and not at the top: the server shares this folder's constants but never loads inference code.
@@ -152,8 +152,8 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
     await model.run({ waveform: new onnx.Tensor("float32", sound, [1, sound.length]) });
     return model;
   };
-  const segmentation = await open("segmentation", segmentationPath);
-  const embedding = await open("embedding", embeddingPath);
+  const segmentation = await open("segmentation", segmentationModel);
+  const embedding = await open("embedding", embeddingModel);
   const atOnce = (part: SpeakerPart) => (onGpu.includes(part) ? atOnceOnGpu : atOnceOnCpu)[part];
   return {
     segmentation,

@@ -1,10 +1,11 @@
 /** Speech recognition: the interface of a model family, and the families by their files. */
 export { familyOf, readModelLanguages, validateModelFile } from "./families.ts";
-export type {
-  EncoderComparison,
-  EncoderOptions,
-  Language,
-  Recognizer,
-  RecognizerModel,
+export {
+  type EncoderComparison,
+  type EncoderOptions,
+  encoderComparisonSchema,
+  type Language,
+  type Recognizer,
+  type RecognizerModel,
 } from "./recognizer.ts";
 export { encoderPath, isSoundEncoder, noteEncoderUse } from "./whisper/index.ts";

@@ -1,3 +1,4 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { EngineWord } from "../../timeline/index.ts";
 import type { GgmlRuntime } from "../ggml.ts";
 
@@ -66,18 +67,20 @@ export interface EncoderComparisonOptions {
   readonly directory: string;
 }
 
+export const encoderComparisonSchema = Type.Union([
+  Type.Object({ unsuitable: Type.String() }),
+  Type.Object({
+    /** Name of the ONNX form in the directory of encoders. */
+    name: Type.String({ minLength: 1 }),
+    /** Time per window with the ONNX form, and with the model's own encoder. */
+    seconds: Type.Number({ exclusiveMinimum: 0 }),
+    ownSeconds: Type.Number({ exclusiveMinimum: 0 }),
+    /** Root-mean-square difference of their numbers, relative to their size. */
+    error: Type.Number({ minimum: 0 }),
+  }),
+]);
 /** Result of the comparison: why there is no ONNX form, or how it did. */
-export type EncoderComparison =
-  | { readonly unsuitable: string }
-  | {
-      /** Name of the ONNX form in the directory of encoders. */
-      readonly name: string;
-      /** Time per window with the ONNX form, and with the model's own encoder. */
-      readonly seconds: number;
-      readonly ownSeconds: number;
-      /** Root-mean-square difference of their numbers, relative to their size. */
-      readonly error: number;
-    };
+export type EncoderComparison = Static<typeof encoderComparisonSchema>;
 
 /** Loaded weights, shared by any number of recognizers. */
 export interface RecognizerModel {

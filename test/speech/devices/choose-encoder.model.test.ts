@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, dirname, join } from "node:path";
 import {
   describeEncoder,
-  type EncoderChoiceOptions,
-  knownEncoder,
-  tryEncoder,
-} from "../../../src/speech/devices/index.ts";
+  type EncoderTestOptions,
+  storedEncoder,
+  testEncoder,
+} from "../../../src/speech/devices/encoder-self-test.ts";
 import { makeEncoder } from "../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { tinyModel, writeGgml } from "../recognizer/whisper/encoder/tiny-model.ts";
@@ -18,7 +18,7 @@ interface Comparison {
 }
 
 /** A place with a small model and its encoder, and what a comparison says of them, or how it ends. */
-async function placeOf(root: string, said: Comparison | string): Promise<EncoderChoiceOptions> {
+async function placeOf(root: string, said: Comparison | string): Promise<EncoderTestOptions> {
   const nativeDirectory = join(root, "native");
   mkdirSync(nativeDirectory);
   for (const name of ["libggml-cpu-this.so", "libwhisper.so"]) writeFileSync(join(nativeDirectory, name), name);
@@ -31,7 +31,7 @@ async function placeOf(root: string, said: Comparison | string): Promise<Encoder
   const script =
     typeof said === "string" ? said : `echo '${JSON.stringify({ name: basename(dirname(path)), ...said })}'`;
   return {
-    ...{ nativeDirectory, speechModel, encoderDirectory, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
+    ...{ nativeDirectory, speechModel, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
     command: ["sh", "-c", script, "sh"],
     verdictsPath: join(root, "verdicts.json"),
     cpu: "a CPU",
@@ -42,13 +42,13 @@ describe("a model's encoder in ONNX form", () => {
   test("is used where it is right and faster, and not tried again", async () => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
-    expect(await knownEncoder(options)).toBeUndefined();
+    expect(await storedEncoder(options)).toBeUndefined();
     expect(await describeEncoder(options)).toBeNull();
-    const { path, detail } = await tryEncoder(options);
+    const { path, detail } = await testEncoder(options);
     expect(await describeEncoder(options)).toContain(detail);
     expect(existsSync(path ?? "")).toBe(true);
     expect(detail).toContain("2.00 times as fast");
-    expect(await knownEncoder(options)).toBe(path);
+    expect(await storedEncoder(options)).toBe(path);
   });
 
   test.each<[string, Comparison | string, string]>([
@@ -60,19 +60,19 @@ describe("a model's encoder in ONNX form", () => {
   ])("is not used where it %s, and not tried again", async (_, said, why) => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, said);
-    const { path, detail } = await tryEncoder(options);
+    const { path, detail } = await testEncoder(options);
     expect(path).toBeNull();
     expect(detail).toContain(why);
     expect(await describeEncoder(options)).toContain(why);
-    expect(await knownEncoder(options)).toBeNull();
+    expect(await storedEncoder(options)).toBeNull();
   });
 
   test("is tried again where the trial was killed, or said nothing", async () => {
     for (const script of ["kill -KILL $$", "exit 1"]) {
       using directory = temporaryDirectory();
       const options = await placeOf(directory.path, script);
-      await expect(tryEncoder(options)).rejects.toThrow();
-      expect(await knownEncoder(options)).toBeUndefined();
+      await expect(testEncoder(options)).rejects.toThrow();
+      expect(await storedEncoder(options)).toBeUndefined();
     }
   });
 
@@ -82,24 +82,24 @@ describe("a model's encoder in ONNX form", () => {
   ])("is tried again after %s", async (_, said, days) => {
     using directory = temporaryDirectory();
     const options = { ...(await placeOf(directory.path, said)), timeoutMilliseconds: 500 };
-    await tryEncoder(options);
-    expect(await knownEncoder(options)).toBeNull();
+    await testEncoder(options);
+    expect(await storedEncoder(options)).toBeNull();
     const kept = readFileSync(options.verdictsPath, "utf8");
     const until = Number(/"holdsUntil": (\d+)/.exec(kept)?.[1]);
     expect((until - Date.now()) / 86_400_000).toBeCloseTo(days, 1);
     writeFileSync(options.verdictsPath, kept.replace(String(until), String(Date.now())));
-    expect(await knownEncoder(options)).toBeUndefined();
+    expect(await storedEncoder(options)).toBeUndefined();
   });
 
   test("is tried again on another CPU, for another model, and where it was removed", async () => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
-    const { path } = await tryEncoder(options);
-    expect(await knownEncoder({ ...options, cpu: "another" })).toBeUndefined();
+    const { path } = await testEncoder(options);
+    expect(await storedEncoder({ ...options, cpu: "another" })).toBeUndefined();
     writeFileSync(join(directory.path, "other.bin"), "");
-    expect(await knownEncoder({ ...options, speechModel: join(directory.path, "other.bin") })).toBeUndefined();
-    expect(await knownEncoder(options)).toBe(path);
+    expect(await storedEncoder({ ...options, speechModel: join(directory.path, "other.bin") })).toBeUndefined();
+    expect(await storedEncoder(options)).toBe(path);
     rmSync(dirname(path ?? ""), { recursive: true });
-    expect(await knownEncoder(options)).toBeUndefined();
+    expect(await storedEncoder(options)).toBeUndefined();
   });
 });

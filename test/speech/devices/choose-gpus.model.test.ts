@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type ChooseGpusOptions, chooseGpus } from "../../../src/speech/devices/index.ts";
+import { type ChooseGpusOptions, chooseGpus } from "../../../src/speech/devices/choose-gpus.ts";
 import { available, root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
@@ -39,12 +39,12 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
   writeFileSync(model, "weights");
   const tried = join(path, "tried");
   const casesOf = (all: Answers) => Object.entries(all).map(([library, answer]) => `"${library}") ${answer};;`);
-  // Arguments: the mode, directory, CPU variant; then the GPU's library, or model, sample, and perhaps the GPU's library.
   const script = `number="$CUDA_VISIBLE_DEVICES$GGML_VK_VISIBLE_DEVICES"
-    if [ "$1" = devices ]; then library="$4"; else library="$6"; fi
-    echo "$1 $library $number" >>'${tried}'
-    if [ "$1" = devices ]; then case "$4" in ${casesOf(lists).join(" ")} esac; exit; fi
-    case "$6" in ${casesOf(answers).join(" ")} esac`;
+    library=$(printf %s "$1" | sed -n 's/.*"gpuLibrary":"\\([^"]*\\)".*/\\1/p')
+    case "$1" in *listDevices*) name=listDevices;; *) name=transcribeSample;; esac
+    echo "$name $library $number" >>'${tried}'
+    if [ $name = listDevices ]; then case "$library" in ${casesOf(lists).join(" ")} esac; exit; fi
+    case "$library" in ${casesOf(answers).join(" ")} esac`;
   const options: ChooseGpusOptions = {
     command: ["sh", "-c", script, "self-test"],
     nativeDirectory: directory,
@@ -61,7 +61,8 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
   };
   /** All that was started: the mode, the library and the number that it was given. */
   const all = () => (existsSync(tried) ? readFileSync(tried, "utf8").split("\n").slice(0, -1) : []);
-  const triedLibraries = () => all().flatMap((line) => (line.startsWith("speech ") ? (line.split(" ")[1] ?? "") : []));
+  const triedLibraries = () =>
+    all().flatMap((line) => (line.startsWith("transcribeSample ") ? (line.split(" ")[1] ?? "") : []));
   return { options, all, triedLibraries };
 }
 
@@ -161,7 +162,7 @@ describe("of the GPU backends", () => {
       { timeoutMilliseconds: 2000 },
     );
     const choice = await chooseGpus(options);
-    expect(choice.leftOut).toEqual([{ library: vulkan, gpu: "Vulkan0", reason: "it was not done in 2 s" }]);
+    expect(choice.leftOut).toEqual([{ library: vulkan, gpu: "Vulkan0", reason: "it did not finish within 2 s" }]);
     expect(await chooseGpus(options)).toEqual(choice);
     expect(triedLibraries()).toEqual([vulkan]);
     const kept = readFileSync(options.verdictsPath, "utf8");
@@ -203,7 +204,12 @@ describe("of several GPUs", () => {
     expect(environments(choice.gpus)).toEqual([["CUDA0", { CUDA_VISIBLE_DEVICES: "0" }]]);
     expect(choice.leftOut).toEqual([{ library: cuda, gpu: "CUDA1", reason: expect.stringMatching(/SIGABRT/) }]);
     // What the CPU hears is asked once.
-    expect(all()).toEqual([`devices ${cuda} `, `speech ${cuda} 0`, "speech  ", `speech ${cuda} 1`]);
+    expect(all()).toEqual([
+      `listDevices ${cuda} `,
+      `transcribeSample ${cuda} 0`,
+      "transcribeSample  ",
+      `transcribeSample ${cuda} 1`,
+    ]);
     expect(await chooseGpus(options)).toEqual(choice);
     expect(all()).toHaveLength(4);
   });

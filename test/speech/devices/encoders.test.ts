@@ -29,11 +29,11 @@ function encodersWith(root: string, given: Given) {
     log: createLogger("silent"),
     now: () => clock.now,
     operations: {
-      known: async () => {
+      stored: async () => {
         lookUps.count += 1;
         return given.known;
       },
-      try: async ({ cpuLibrary, signal }) => {
+      test: async ({ cpuLibrary, signal }) => {
         trials.push(cpuLibrary);
         await Promise.resolve();
         signal?.throwIfAborted();

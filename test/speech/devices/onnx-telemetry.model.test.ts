@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { ownCommand, programFiles } from "../../../src/program/index.ts";
+import type { SelfTestName, SelfTestParams } from "../../../src/speech/devices/self-tests.ts";
 import { loadGgml } from "../../../src/speech/ggml.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
@@ -12,9 +13,9 @@ describe.each([
   ["wants it to report", { ORT_DISABLE_TELEMETRY: "0" }],
 ])("ONNX Runtime reports to nobody and notes no id of the machine, when the environment %s", (_, environment) => {
   /** Runs a self-test, and expects that it leaves no file where its makers would put theirs. */
-  async function answerOf(...line: readonly string[]): Promise<unknown> {
+  async function answerOf<N extends SelfTestName>(name: N, params: SelfTestParams<N>): Promise<unknown> {
     using home = temporaryDirectory();
-    const child = Bun.spawn(ownCommand("__selftest", ...line), {
+    const child = Bun.spawn(ownCommand("__selftest", JSON.stringify({ name, params })), {
       env: { HOME: home.path, TMPDIR: home.path, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", ...environment },
       stdin: "ignore",
       stdout: "pipe",
@@ -27,15 +28,18 @@ describe.each([
   }
 
   test("with the models that tell speakers apart", async () => {
-    expect(await answerOf("onnx", onnxBinding, segmentationModel, embeddingModel)).toEqual({
+    expect(await answerOf("computeDiarization", { onnxBinding, segmentationModel, embeddingModel })).toEqual({
       seconds: expect.any(Number),
     });
   });
 
   test("with Whisper's encoder", async () => {
     using encoders = temporaryDirectory();
-    const library = loadGgml({ nativeDirectory }).cpuLibrary;
-    const answer = await answerOf("encoder", nativeDirectory, library, basePath, onnxBinding, encoders.path);
+    const { cpuLibrary } = loadGgml({ nativeDirectory });
+    const answer = await answerOf("compareEncoders", {
+      ...{ nativeDirectory, cpuLibrary, speechModel: basePath, onnxBinding },
+      encoderDirectory: encoders.path,
+    });
     expect(answer).toMatchObject({ name: expect.any(String), seconds: expect.any(Number) });
   });
 });

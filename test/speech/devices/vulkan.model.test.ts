@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { chooseCpuLibrary, GpuTester, type GpuTestOptions, listGpus } from "../../../src/speech/devices/index.ts";
+import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
+import { GpuTester, type GpuTestOptions } from "../../../src/speech/devices/gpu-self-test.ts";
+import { listGpus } from "../../../src/speech/devices/list-gpus.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { available, root } from "../../support/checkout.ts";
 import { softwareGpu } from "../../support/software-gpu.ts";
@@ -52,7 +54,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         ...{ withSample: (use) => use(path), mustBeFaster: true },
         timeoutMilliseconds: compiledWithin,
       };
-      const trial = await new GpuTester(options).try({ library: vulkan, environment: {} });
+      const trial = await new GpuTester(options).test({ library: vulkan, environment: {} });
       expect(trial).toEqual({
         ok: false,
         reason: expect.stringMatching(/^it is no faster than the CPU/),

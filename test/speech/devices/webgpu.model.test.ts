@@ -4,7 +4,8 @@ import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { type SpeakerPart, speakerParts } from "../../../src/engine/protocol.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { chooseCpuLibrary, trySpeakerGpu } from "../../../src/speech/devices/index.ts";
+import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
+import { testDiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
 import { readVoices } from "../../../src/speech/diarization/voices.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { root } from "../../support/checkout.ts";
@@ -49,7 +50,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
       const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
       const models = { onnxBinding, segmentationModel, embeddingModel };
       const options = { ...models, command: command("__selftest", {}), timeoutMilliseconds: 290_000 };
-      expect(await trySpeakerGpu({ ...options, withSample: (use) => use(pcm.path) }, part)).toEqual({
+      expect(await testDiarizationGpu({ ...options, withSample: (use) => use(pcm.path) }, part)).toEqual({
         ok: false,
         reason: expect.stringMatching(/^it is no faster than the CPU/),
         ...{ lasting: true, late: false },

@@ -19,13 +19,13 @@ describe.if(available("damaged speaker models", segmentationModel, embeddingMode
   test.each(faults)("%s is named, with what to do", async (_name, damage) => {
     using directory = temporaryDirectory();
     for (const [part, whole] of Object.entries({
-      segmentationPath: segmentationModel,
-      embeddingPath: embeddingModel,
+      segmentationModel: segmentationModel,
+      embeddingModel: embeddingModel,
     })) {
       const path = join(directory.path, `${part}.onnx`);
       const bytes = damage(await Bun.file(whole).bytes());
       if (bytes !== null) await Bun.write(path, bytes);
-      const paths = { segmentationPath: segmentationModel, embeddingPath: embeddingModel, [part]: path };
+      const paths = { segmentationModel: segmentationModel, embeddingModel: embeddingModel, [part]: path };
       const opened = openDiarizationModels({ onnxBinding, threads: 1, ...paths });
       await expect(opened).rejects.toThrow(`cannot load the model ${path}: `);
       await expect(opened).rejects.toThrow('Check it with "transcribe models verify"');

@@ -23,7 +23,7 @@ export async function openModels(threads = 2): Promise<DiarizationModels> {
   const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
   return openDiarizationModels({
     ...{ onnxBinding, threads },
-    ...{ segmentationPath: segmentationModel, embeddingPath: embeddingModel },
+    ...{ segmentationModel: segmentationModel, embeddingModel: embeddingModel },
   });
 }
 

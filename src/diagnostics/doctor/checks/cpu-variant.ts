@@ -9,13 +9,13 @@ export const cpuVariant: Check = {
   heavy: true,
   async run(context): Promise<Finding> {
     const { used, variants } = await cpuSurvey(context);
-    const fitting = variants.filter(({ score, leftOut, trial }) => score > 0 || leftOut !== null || trial !== null);
-    const usedSeconds = secondsOf(variants.find(({ library }) => library === used)?.trial ?? null);
-    const detail = fitting.map(({ library, leftOut, trial }) => {
+    const fitting = variants.filter(({ score, leftOut, test }) => score > 0 || leftOut !== null || test !== null);
+    const usedSeconds = secondsOf(variants.find(({ library }) => library === used)?.test ?? null);
+    const detail = fitting.map(({ library, leftOut, test }) => {
       const parts = [
         ...(library === used ? ["in use"] : []),
         ...(leftOut === null ? [] : [`left out by the server: ${leftOut}`]),
-        ...(trial === null ? [] : [trial.ok ? `the trial took ${trial.seconds.toFixed(2)} s` : trial.reason]),
+        ...(test === null ? [] : [test.ok ? `the test took ${test.seconds.toFixed(2)} s` : test.reason]),
       ];
       return `${nameOf(library)}: ${parts.join("; ") || "would work too, and is slower"}`;
     });
@@ -31,7 +31,7 @@ export const cpuVariant: Check = {
       fitting.findIndex(({ library }) => library === used),
     );
     if (better.length === 0) return ok(`${nameOf(used)}, the fastest for this CPU`, ...detail);
-    const slower = better.flatMap(({ trial }) => secondsOf(trial) ?? []);
+    const slower = better.flatMap(({ test }) => secondsOf(test) ?? []);
     const cost =
       usedSeconds === null || slower.length === 0
         ? "it may be slower than this CPU can be"
@@ -47,8 +47,8 @@ export const cpuVariant: Check = {
   },
 };
 
-function secondsOf(trial: { ok: true; seconds: number } | { ok: false } | null): number | null {
-  return trial?.ok === true ? trial.seconds : null;
+function secondsOf(test: { ok: true; seconds: number } | { ok: false } | null): number | null {
+  return test?.ok === true ? test.seconds : null;
 }
 
 /** Returns the short name of a library: libggml-cpu-zen4.so → zen4. */

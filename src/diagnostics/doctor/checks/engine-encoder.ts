@@ -1,4 +1,4 @@
-import { describeEncoder, encoderDirectoryOf } from "../../../speech/index.ts";
+import { describeEncoder } from "../../../speech/index.ts";
 import { type Check, ok, skipped } from "../check.ts";
 import { filesOf, speechModelOf } from "../files-of.ts";
 import { cpuSurvey } from "../survey.ts";
@@ -14,10 +14,12 @@ export const engineEncoder: Check = {
     const { used } = await cpuSurvey(context);
     if (used === null) return skipped("no variant of the CPU backend works");
     const { nativeDirectory, onnxBinding } = filesOf(context);
-    const verdictsPath = context.paths.verdicts;
     const description = await describeEncoder({
-      ...{ nativeDirectory, onnxBinding, verdictsPath, cpuLibrary: used, speechModel: speechModelOf(context) },
-      encoderDirectory: encoderDirectoryOf(verdictsPath),
+      nativeDirectory,
+      onnxBinding,
+      verdictsPath: context.paths.verdicts,
+      cpuLibrary: used,
+      speechModel: speechModelOf(context),
     });
     if (description === null)
       return skipped("it was not tried yet: the first recording with three minutes of speech does");

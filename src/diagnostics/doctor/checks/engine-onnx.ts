@@ -1,5 +1,4 @@
-import { ownCommand } from "../../../program/index.ts";
-import { tryOnnx } from "../../../speech/index.ts";
+import { testDiarization } from "../../../speech/index.ts";
 import { type Check, ok, problem } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 
@@ -11,11 +10,11 @@ export const engineOnnx: Check = {
   heavy: true,
   async run(context) {
     const { onnxBinding, segmentationModel, embeddingModel } = filesOf(context);
-    const models = { onnxBinding, segmentationModel, embeddingModel };
-    const trial = await tryOnnx({ command: ownCommand("__selftest"), signal: context.signal, ...models });
-    if (trial.ok) return ok(`both work (${trial.answer.seconds.toFixed(2)} s for a few seconds of sound)`);
+    const { signal } = context;
+    const test = await testDiarization({ onnxBinding, segmentationModel, embeddingModel, signal });
+    if (test.ok) return ok(`both work (${test.answer.seconds.toFixed(2)} s for a few seconds of sound)`);
     return problem("the models that tell speakers apart don't run, so nothing can be transcribed", {
-      detail: [trial.reason],
+      detail: [test.reason],
       advice:
         "If the model files are whole (model.speakers), ONNX Runtime itself is missing or damaged: unpack the program again with `transcribe doctor --fix`, or run scripts/setup in a checkout.",
     });

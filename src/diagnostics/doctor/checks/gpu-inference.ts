@@ -1,4 +1,3 @@
-import { ownCommand } from "../../../program/index.ts";
 import { withSpeechSample } from "../../../server/index.ts";
 import { type FoundGpu, type GpuBackend, GpuTester, listGpus } from "../../../speech/index.ts";
 import { messageOf } from "../../../text/index.ts";
@@ -24,7 +23,7 @@ export const gpuInference: Check = {
     const { used: cpuLibrary } = await cpuSurvey(context);
     if (cpuLibrary === null) return skipped("no CPU variant works, and a GPU needs one beside it");
     const { signal } = context;
-    const options = { command: ownCommand("__selftest"), signal, nativeDirectory, cpuLibrary };
+    const options = { signal, nativeDirectory, cpuLibrary };
     const tester = new GpuTester({
       ...{ ...options, speechModel: speechModelOf(context), mustBeFaster: device === "auto" },
       withSample: (use) => withSpeechSample(files, use),
@@ -44,7 +43,7 @@ export const gpuInference: Check = {
     const working: string[] = [];
     for (const backend of all.filter(({ kind }) => device === "auto" || device === kind)) {
       for (const gpu of await found(backend)) {
-        const trial = await tester.try(gpu);
+        const trial = await tester.test(gpu);
         if (trial.ok) working.push(gpu.label);
         detail.push(`${gpu.label}, ${gpu.name}: ${inWords(trial)}`);
       }

@@ -1,7 +1,6 @@
 import { speakerParts } from "../../../engine/index.ts";
-import { ownCommand } from "../../../program/index.ts";
 import { withSpeechSample } from "../../../server/index.ts";
-import { trySpeakerGpu } from "../../../speech/index.ts";
+import { testDiarizationGpu } from "../../../speech/index.ts";
 import { type Check, ok } from "../check.ts";
 import { filesOf } from "../files-of.ts";
 import { inWords, noGpuToTry } from "../gpu-trials.ts";
@@ -18,13 +17,13 @@ export const gpuSpeakers: Check = {
     const files = filesOf(context);
     const { onnxBinding, segmentationModel, embeddingModel } = files;
     const options = {
-      ...{ command: ownCommand("__selftest"), signal: context.signal, onnxBinding, segmentationModel, embeddingModel },
+      ...{ signal: context.signal, onnxBinding, segmentationModel, embeddingModel },
       withSample: <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use),
     };
     const used: string[] = [];
     const detail: string[] = [];
     for (const part of speakerParts) {
-      const trial = await trySpeakerGpu(options, part);
+      const trial = await testDiarizationGpu(options, part);
       if (trial.ok) used.push(part);
       detail.push(`${part}: ${inWords(trial)}`);
     }

@@ -2,23 +2,23 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeakerPart } from "../../../src/engine/protocol.ts";
-import { type ChooseSpeakerGpuOptions, chooseSpeakerGpu } from "../../../src/speech/devices/index.ts";
+import { type ChooseDiarizationGpuOptions, chooseDiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 type Answers = Readonly<Record<SpeakerPart, string>>;
-const found = (seconds: number, cpuSeconds: number, apart: number) =>
-  `echo '${JSON.stringify({ seconds, cpuSeconds, apart })}'`;
+const found = (seconds: number, cpuSeconds: number, error: number) =>
+  `echo '${JSON.stringify({ seconds, cpuSeconds, error })}'`;
 const works = found(1, 2, 0.0001);
 
 /** A machine whose self-tests answer so, and that writes down what is tried on it. */
-function machine(path: string, answers: Answers, changes: Partial<ChooseSpeakerGpuOptions> = {}) {
+function machine(path: string, answers: Answers, changes: Partial<ChooseDiarizationGpuOptions> = {}) {
   mkdirSync(path, { recursive: true });
   for (const name of ["libonnxruntime.so.1", "segmentation", "embedding"]) writeFileSync(join(path, name), name);
   const tried = join(path, "tried");
   const cases = Object.entries(answers).map(([part, answer]) => `${part}) ${answer};;`);
-  // Arguments: the mode, ONNX Runtime's addon, both models, which of them, and the sample.
-  const script = `echo "$5" >>'${tried}'; case "$5" in ${cases.join(" ")} esac`;
-  const options: ChooseSpeakerGpuOptions = {
+  const script = `part=$(printf %s "$1" | sed 's/.*"part":"\\([^"]*\\)".*/\\1/')
+    echo "$part" >>'${tried}'; case "$part" in ${cases.join(" ")} esac`;
+  const options: ChooseDiarizationGpuOptions = {
     command: ["sh", "-c", script, "self-test"],
     onnxBinding: join(path, "onnxruntime_binding.node"),
     segmentationModel: join(path, "segmentation"),
@@ -50,7 +50,7 @@ describe("of the models that tell speakers apart", () => {
       "none that it gives other answers with",
       { segmentation: works, embedding: found(1, 2, 0.4) },
       ["segmentation"],
-      [/0.40 apart/],
+      [/by 0.40$/],
     ],
     [
       "none that crashes in its driver",
@@ -61,11 +61,11 @@ describe("of the models that tell speakers apart", () => {
   ])("a GPU computes %s", async (_, answers, onGpu, reasons) => {
     using directory = temporaryDirectory();
     const { options, triedParts } = machine(directory.path, answers);
-    const choice = await chooseSpeakerGpu(options);
+    const choice = await chooseDiarizationGpu(options);
     expect(choice.onGpu).toEqual(onGpu);
     expect(choice.leftOut.map(({ reason }) => reason)).toEqual(reasons.map((reason) => expect.stringMatching(reason)));
     // From then on no process is started for it.
-    expect(await chooseSpeakerGpu(options)).toEqual(choice);
+    expect(await chooseDiarizationGpu(options)).toEqual(choice);
     expect(triedParts()).toEqual(["segmentation", "embedding"]);
   });
 
@@ -73,7 +73,7 @@ describe("of the models that tell speakers apart", () => {
     using directory = temporaryDirectory();
     const answers = { segmentation: works, embedding: works };
     const { options, triedParts } = machine(directory.path, answers, { withinReach: () => false });
-    expect(await chooseSpeakerGpu(options)).toEqual({ onGpu: [], leftOut: [] });
+    expect(await chooseDiarizationGpu(options)).toEqual({ onGpu: [], leftOut: [] });
     expect(triedParts()).toEqual([]);
   });
 
@@ -81,22 +81,22 @@ describe("of the models that tell speakers apart", () => {
     using directory = temporaryDirectory();
     const answers = { segmentation: "echo 'no adapter' >&2; exit 1", embedding: found(3, 2, 0) };
     const { options, triedParts } = machine(directory.path, answers);
-    const { leftOut } = await chooseSpeakerGpu(options);
+    const { leftOut } = await chooseDiarizationGpu(options);
     expect(leftOut[0]).toEqual({ part: "segmentation", reason: "no adapter" });
-    await chooseSpeakerGpu(options);
+    await chooseDiarizationGpu(options);
     expect(triedParts()).toEqual(["segmentation", "embedding", "segmentation"]);
     writeFileSync(options.embeddingModel, "other weights");
-    await chooseSpeakerGpu(options);
+    await chooseDiarizationGpu(options);
     expect(triedParts().filter((part) => part === "embedding")).toHaveLength(2);
   });
 
-  test.each<[string, Partial<ChooseSpeakerGpuOptions>, string, RegExp]>([
+  test.each<[string, Partial<ChooseDiarizationGpuOptions>, string, RegExp]>([
     ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, works, /no ffmpeg/],
     ["a self-test says nonsense", {}, "echo 7", /./],
   ])("where %s, the CPU computes them", async (_, changes, answer, reason) => {
     using directory = temporaryDirectory();
     const { options } = machine(directory.path, { segmentation: answer, embedding: answer }, changes);
-    const { onGpu, leftOut } = await chooseSpeakerGpu(options);
+    const { onGpu, leftOut } = await chooseDiarizationGpu(options);
     expect(onGpu).toEqual([]);
     expect(leftOut.map((each) => each.reason)).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
   });
@@ -106,7 +106,7 @@ describe("of the models that tell speakers apart", () => {
     const controller = new AbortController();
     const answers = { segmentation: "exec sleep 60", embedding: works };
     const { options } = machine(directory.path, answers, { signal: controller.signal });
-    const choice = chooseSpeakerGpu(options);
+    const choice = chooseDiarizationGpu(options);
     setTimeout(() => controller.abort(new Error("closed")), 20);
     await expect(choice).rejects.toThrow("closed");
   });

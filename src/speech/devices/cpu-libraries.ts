@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { isCpuLibrary, isGpuLibrary } from "../ggml.ts";
+import { runSelfTest, type SelfTestOptions } from "./run-self-test.ts";
+import { addVerdicts, readVerdicts, shortDigest, type Verdict } from "./verdicts.ts";
+
+export interface CpuTestOptions extends SelfTestOptions {
+  /** Directory of the addon and the CPU variants. */
+  readonly nativeDirectory: string;
+  /** Path of the speech model for the self-test. */
+  readonly speechModel: string;
+  /** JSON file that stores the verdicts; created if missing. */
+  readonly verdictsPath: string;
+  /** Identity of the CPU; this machine's by default. */
+  readonly cpu?: string;
+}
+
+/** A variant that failed. */
+interface LeftOut {
+  readonly library: string;
+  readonly reason: string;
+}
+
+/** The chosen variant, and the variants that failed. */
+export interface CpuChoice {
+  readonly cpuLibrary: string;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Enough for a large model on a slow disk, computed without newer CPU instructions. */
+const TIMEOUT_MILLISECONDS = 180_000;
+
+/** Error if no variant works with a model; holds the reason for each variant. */
+export class NoCpuLibraryError extends Error {
+  override readonly name = "NoCpuLibraryError";
+
+  constructor(
+    nativeDirectory: string,
+    readonly leftOut: readonly LeftOut[],
+  ) {
+    const reasons = leftOut.map(({ library, reason }) => `${library}: ${reason}`).join("; ");
+    super(`no CPU backend in ${nativeDirectory} works on this machine (${reasons || "there is none"})`);
+  }
+}
+
+/**
+ * Chooses the variant of the CPU backend with the best rating by ggml that passes its self-test with every model. A
+ * worker that serves several models uses one variant for all of them.
+ * @param speechModels paths of at least one model
+ * @throws {NoCpuLibraryError} if no variant works
+ */
+export async function chooseCpuLibraryFor(
+  options: Omit<CpuTestOptions, "speechModel">,
+  speechModels: readonly string[],
+): Promise<CpuChoice> {
+  const excluded: LeftOut[] = [];
+  for (;;) {
+    const choices: CpuChoice[] = [];
+    for (const speechModel of speechModels) {
+      choices.push(
+        await chooseCpuLibrary(
+          { ...options, speechModel },
+          excluded.map(({ library }) => library),
+        ),
+      );
+    }
+    const [first, ...others] = choices;
+    if (first === undefined) throw new RangeError("there is no model to choose a CPU variant for");
+    const leftOut = choices.flatMap((choice) => choice.leftOut);
+    const failing = leftOut.find(({ library }) => choices.some((choice) => choice.cpuLibrary === library));
+    if (failing === undefined || others.length === 0) {
+      const byLibrary = new Map([...leftOut, ...excluded].map((each) => [each.library, each]));
+      return { cpuLibrary: first.cpuLibrary, leftOut: [...byLibrary.values()] };
+    }
+    // This variant is the best for one model and fails with another.
+    excluded.push(failing);
+  }
+}
+
+/**
+ * Chooses the variant with the best rating by ggml that passes its self-test with one model. Tests the variants in
+ * separate processes, best first, until one passes. Stores the results, so that later calls start no process.
+ * @param excluded variants that are not considered
+ * @throws {NoCpuLibraryError} if no variant works
+ */
+export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readonly string[] = []): Promise<CpuChoice> {
+  const known = readVerdicts(options.verdictsPath);
+  const findings: (Rating & { readonly key: string })[] = [];
+  for (const [library, key] of await cpuLibraryKeys(options)) {
+    if (excluded.includes(library)) continue;
+    const verdict = known[key];
+    const rating = verdict === undefined ? await rate(options, library) : { verdict, lasting: true };
+    findings.push({ key, ...rating });
+  }
+  let cpuLibrary: string | undefined;
+  const leftOut: LeftOut[] = [];
+  const fresh: Record<string, Verdict> = {};
+  for (const { key, ...rating } of findings.toSorted((a, b) => b.verdict.score - a.verdict.score)) {
+    const needsTest = cpuLibrary === undefined && rating.verdict.score > 0 && rating.verdict.state === "untested";
+    const { verdict, lasting } = needsTest ? await test(options, rating.verdict) : rating;
+    if (lasting && verdict !== known[key]) fresh[key] = verdict;
+    if (verdict.state === "works") cpuLibrary ??= verdict.library;
+    else if (verdict.state === "failed") leftOut.push({ library: verdict.library, reason: verdict.reason });
+  }
+  addVerdicts(options.verdictsPath, fresh);
+  if (cpuLibrary === undefined) throw new NoCpuLibraryError(options.nativeDirectory, leftOut);
+  return { cpuLibrary, leftOut };
+}
+
+/** Excludes a variant from now on that passed its self-test but failed later. */
+export async function leaveOutCpuLibrary(options: CpuTestOptions, library: string, reason: string): Promise<void> {
+  const key = (await cpuLibraryKeys(options)).get(library);
+  if (key === undefined) return;
+  const score = readVerdicts(options.verdictsPath)[key]?.score ?? 0;
+  addVerdicts(options.verdictsPath, { [key]: { library, score, state: "failed", reason } });
+}
+
+/** State of a variant, from its stored verdict and a self-test just now. */
+export interface CpuVariant {
+  /** File name, such as libggml-cpu-zen4.so. */
+  readonly library: string;
+  /** ggml's rating for this CPU; 0 if the variant does not support this CPU. */
+  readonly score: number;
+  /** Reason from the stored verdict why the server excludes the variant; null if it does not. */
+  readonly leftOut: string | null;
+  /** Result of the self-test just now; null if it was not tested. */
+  readonly test:
+    | { readonly ok: true; readonly seconds: number }
+    | { readonly ok: false; readonly reason: string }
+    | null;
+}
+
+/**
+ * Tests the variants with the real model and stores no verdicts. Tests them best first until one works that the server
+ * does not exclude; with `all`, tests every variant that this CPU supports.
+ * @returns the variant that a server would use, null if none works; and all variants, best first
+ */
+export async function surveyCpuLibraries(
+  options: CpuTestOptions & { readonly all: boolean },
+): Promise<{ readonly used: string | null; readonly variants: readonly CpuVariant[] }> {
+  const stored = readVerdicts(options.verdictsPath);
+  const rated: { verdict: Verdict; leftOut: string | null }[] = [];
+  for (const [library, key] of await cpuLibraryKeys(options)) {
+    const known = stored[key];
+    const { verdict } = await rate(options, library);
+    rated.push({ verdict, leftOut: known?.state === "failed" ? known.reason : null });
+  }
+  let used: string | null = null;
+  const variants: CpuVariant[] = [];
+  for (const { verdict, leftOut } of rated.toSorted((a, b) => b.verdict.score - a.verdict.score)) {
+    const { library, score, state, reason } = verdict;
+    let result: CpuVariant["test"] = state === "failed" ? { ok: false, reason } : null;
+    if (score > 0 && (options.all || (used === null && leftOut === null))) {
+      const computed = await compute(options, library);
+      result = computed.ok ? { ok: true, ...computed.answer } : { ok: false, reason: computed.reason };
+    }
+    if (result?.ok === true && leftOut === null) used ??= library;
+    variants.push({ library, score, leftOut, test: result });
+  }
+  return { used, variants };
+}
+
+interface Rating {
+  readonly verdict: Verdict;
+  /** Whether a retry would give the same result; if false, the verdict is not stored. */
+  readonly lasting: boolean;
+}
+
+/** Returns ggml's rating of a variant. Rating loads the library; a variant that crashes in this step has failed. */
+async function rate(options: CpuTestOptions, library: string): Promise<Rating> {
+  const { nativeDirectory } = options;
+  const result = await runSelfTest("rateCpuLibrary", { nativeDirectory, cpuLibrary: library }, limited(options));
+  return result.ok
+    ? { verdict: { library, score: result.answer.score, state: "untested", reason: "" }, lasting: true }
+    : { verdict: { library, score: 0, state: "failed", reason: result.reason }, lasting: result.lasting };
+}
+
+/** Tests a variant with the real model. */
+async function test(options: CpuTestOptions, rated: Verdict): Promise<Rating> {
+  const result = await compute(options, rated.library);
+  return result.ok
+    ? { verdict: { ...rated, state: "works" }, lasting: true }
+    : { verdict: { ...rated, state: "failed", reason: result.reason }, lasting: result.lasting };
+}
+
+function compute(options: CpuTestOptions, cpuLibrary: string) {
+  const { nativeDirectory, speechModel } = options;
+  return runSelfTest("computeOnCpu", { nativeDirectory, cpuLibrary, speechModel }, limited(options));
+}
+
+function limited({ command, signal, timeoutMilliseconds = TIMEOUT_MILLISECONDS }: SelfTestOptions) {
+  return { command, signal, timeoutMilliseconds };
+}
+
+/**
+ * Returns the verdict key of each variant. It covers the CPU, the model's file (path, size and time of change) and the
+ * contents of the libraries.
+ */
+export async function cpuLibraryKeys({
+  nativeDirectory,
+  speechModel,
+  cpu = cpuIdentity(),
+}: Pick<CpuTestOptions, "nativeDirectory" | "speechModel" | "cpu">): Promise<Map<string, string>> {
+  const { size, mtimeMs } = await stat(speechModel);
+  const common = createHash("sha256").update(JSON.stringify([cpu, speechModel, size, mtimeMs]));
+  const names = (await readdir(nativeDirectory)).sort();
+  for (const name of names.filter((name) => !isCpuLibrary(name) && !isGpuLibrary(name))) {
+    common.update(await readFile(join(nativeDirectory, name)));
+  }
+  const keys = new Map<string, string>();
+  for (const library of names.filter(isCpuLibrary)) {
+    keys.set(library, shortDigest(common.copy().update(await readFile(join(nativeDirectory, library)))));
+  }
+  return keys;
+}
+
+/** Returns a text that identifies this CPU's instruction set: model and feature flags. */
+export function cpuIdentity(): string {
+  return `${process.arch} ${cpus()[0]?.model ?? ""} ${features()}`;
+}
+
+function features(): string {
+  try {
+    // "flags" on x86, "Features" on arm64
+    return /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,115 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type EncoderComparison, encoderPath, isSoundEncoder } from "../recognizer/index.ts";
+import { type CpuTestOptions, cpuLibraryKeys } from "./cpu-libraries.ts";
+import { runSelfTest, type SelfTestResult } from "./run-self-test.ts";
+import { addVerdicts, failureVerdict, readVerdicts, type Verdict, verdictKey } from "./verdicts.ts";
+
+/** A model's encoder and the device that it is tested on. */
+export interface EncoderTestOptions extends CpuTestOptions {
+  /** CPU variant of the recognizer. */
+  readonly cpuLibrary: string;
+  /** ONNX Runtime's addon. */
+  readonly onnxBinding: string;
+}
+
+/** Enough to create and compare the encoder of a large model on a slow disk. */
+const TIMEOUT_MILLISECONDS = 600_000;
+/**
+ * Maximum relative difference between the two encoders' outputs. With Whisper base, the model's own encoder deviates
+ * from the exact numbers by 0.04 on the self-test's tones and by 0.09 on speech. The ONNX form deviates by 0.01 on both;
+ * nonsense deviates by 1 and more.
+ */
+const MAX_ERROR = 0.25;
+/** Minimum speedup; an encoder that is hardly faster does not justify its memory. */
+const MIN_SPEEDUP = 1.1;
+/** How long a verdict "no faster" stays valid. Other programs may have kept the machine busy during the benchmark. */
+const SLOWNESS_HOLDS_MILLISECONDS = 7 * 86_400_000;
+/** Version of the self-test; increase it with every change of the test. */
+const TEST_VERSION = 1;
+
+/** Placeholder for the encoder's name in a negative verdict. */
+const NO_LIBRARY = "encoder";
+
+/** Result of a self-test. */
+export interface EncoderFinding {
+  /** Path as returned by `storedEncoder`. */
+  readonly path: string | null;
+  /** Description for people: the speedup, or why the encoder is not used. */
+  readonly detail: string;
+}
+
+/**
+ * Returns the path of the ONNX form of a model's encoder if a stored verdict says it is correct and faster than the
+ * model's own. Returns null if the model's own encoder is to be used, and undefined if there is no verdict yet.
+ */
+export async function storedEncoder(options: EncoderTestOptions): Promise<string | null | undefined> {
+  const verdict = readVerdicts(options.verdictsPath)[await keyOf(options)];
+  if (verdict === undefined) return undefined;
+  if (verdict.state !== "works") return null;
+  const path = encoderPath(encoderDirectory(options), verdict.library);
+  // A removed or damaged encoder is created again.
+  return (await isSoundEncoder(path)) ? path : undefined;
+}
+
+/** Describes which encoder is used and why; null if there is no verdict yet. */
+export async function describeEncoder(options: EncoderTestOptions): Promise<string | null> {
+  const verdict = readVerdicts(options.verdictsPath)[await keyOf(options)];
+  if (verdict === undefined) return null;
+  return verdict.state === "works"
+    ? `one for ONNX Runtime, ${speedup(verdict.score)} the model's own`
+    : `the model's own; of the one for ONNX Runtime: ${verdict.reason}`;
+}
+
+/**
+ * Creates a model's encoder, tests it in a separate process that may crash, and stores the verdict.
+ * @throws Error if there is no verdict; the signal's reason if it is aborted
+ */
+export async function testEncoder(options: EncoderTestOptions): Promise<EncoderFinding> {
+  const { nativeDirectory, cpuLibrary, speechModel, onnxBinding, command, signal } = options;
+  const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options;
+  const key = await keyOf(options);
+  const directory = encoderDirectory(options);
+  const result = await runSelfTest(
+    "compareEncoders",
+    { nativeDirectory, cpuLibrary, speechModel, onnxBinding, encoderDirectory: directory },
+    { command, signal, timeoutMilliseconds },
+  );
+  const verdict = judge(result);
+  addVerdicts(options.verdictsPath, { [key]: verdict });
+  if (verdict.state !== "works") return { path: null, detail: verdict.reason };
+  return { path: encoderPath(directory, verdict.library), detail: `${speedup(verdict.score)} the model's own` };
+}
+
+/** @throws Error if the self-test failed and may succeed in a retry */
+function judge(result: SelfTestResult<EncoderComparison>): Verdict {
+  if (!result.ok) {
+    const verdict = failureVerdict(NO_LIBRARY, result);
+    if (verdict === null) throw new Error(result.reason);
+    return verdict;
+  }
+  const { answer } = result;
+  const failure = (reason: string): Verdict => ({ library: NO_LIBRARY, score: 0, state: "failed", reason });
+  if ("unsuitable" in answer) return failure(answer.unsuitable);
+  const { name, seconds, ownSeconds, error } = answer;
+  if (error > MAX_ERROR) return failure(`its numbers are ${error.toFixed(2)} off`);
+  const score = ownSeconds / seconds;
+  if (score >= MIN_SPEEDUP) return { library: name, score, state: "works", reason: "" };
+  const holdsUntil = Date.now() + SLOWNESS_HOLDS_MILLISECONDS;
+  return { ...failure(`it is ${speedup(score)} the model's own`), holdsUntil };
+}
+
+function speedup(times: number): string {
+  return `${times.toFixed(2)} times as fast as`;
+}
+
+/** Returns the directory of the encoders' ONNX forms, which lies next to the file of verdicts. */
+function encoderDirectory({ verdictsPath }: EncoderTestOptions): string {
+  return join(dirname(verdictsPath), "encoders");
+}
+
+async function keyOf(options: EncoderTestOptions): Promise<string> {
+  const ofLibrary = (await cpuLibraryKeys(options)).get(options.cpuLibrary) ?? "";
+  const onnx = await stat(options.onnxBinding);
+  return verdictKey([TEST_VERSION, ofLibrary, onnx.size, onnx.mtimeMs]);
+}

@@ -1,0 +1,63 @@
+import { Value } from "@sinclair/typebox/value";
+import { dieWithParent } from "../../program/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { type GgmlRuntime, loadGgml, rateCpuLibrary } from "../ggml.ts";
+import { onnxLibraryOf } from "../onnx-runtime.ts";
+import { familyOf } from "../recognizer/index.ts";
+import { compareDiarization, computeDiarization } from "./diarization-self-test.ts";
+import { computeWithModel, transcribeSample } from "./recognizer-self-test.ts";
+import { requestSchema, type SelfTestAnswer, type SelfTestName, type SelfTestParams, selfTests } from "./self-tests.ts";
+
+type Handlers = { [N in SelfTestName]: (params: SelfTestParams<N>) => Promise<SelfTestAnswer<N>> };
+
+const handlers: Handlers = {
+  rateCpuLibrary: async ({ nativeDirectory, cpuLibrary }) => ({ score: rateCpuLibrary(nativeDirectory, cpuLibrary) }),
+  computeOnCpu: async ({ speechModel, ...backend }) => computeWithModel(loadGgml({ ...backend, gpu: [] }), speechModel),
+  async listDevices({ gpuLibrary, ...backend }) {
+    const runtime = loadGgml({ ...backend, gpu: [gpuLibrary] });
+    return { devices: runtime.devices(), unusable: [...runtime.unusable] };
+  },
+  async transcribeSample({ nativeDirectory, cpuLibrary, speechModel, pcmPath, gpuLibrary }) {
+    const runtime = loadGgml({ nativeDirectory, cpuLibrary, gpu: gpuLibrary === undefined ? [] : [gpuLibrary] });
+    if (gpuLibrary !== undefined) requireGpu(runtime);
+    return await transcribeSample(runtime, speechModel, pcmPath, gpuLibrary !== undefined);
+  },
+  async compareEncoders({ nativeDirectory, cpuLibrary, speechModel, onnxBinding, encoderDirectory }) {
+    const { compareEncoders } = familyOf(speechModel);
+    if (compareEncoders === null) return { unsuitable: "models of its family have no encoder for ONNX Runtime" };
+    const runtime = loadGgml({ nativeDirectory, cpuLibrary, gpu: [] });
+    const library = onnxLibraryOf(onnxBinding);
+    return await compareEncoders({ runtime, modelPath: speechModel, library, directory: encoderDirectory });
+  },
+  computeDiarization,
+  compareDiarization,
+};
+
+/**
+ * Runs a self-test in this process, which may crash and exits together with its parent. It prints the answer as one line
+ * of JSON. Anything but a printed answer and exit code 0 is a failure, whose message goes to stderr.
+ * @param args the request as JSON, see `requestSchema`
+ */
+export async function runSelfTestProcess([request = ""]: readonly string[]): Promise<void> {
+  dieWithParent();
+  try {
+    const { name, params } = Value.Parse(requestSchema, JSON.parse(request));
+    if (!isSelfTest(name)) throw new Error(`there is no self-test ${JSON.stringify(name)}`);
+    const handle = handlers[name] as (params: unknown) => Promise<unknown>;
+    console.log(JSON.stringify(await handle(Value.Parse(selfTests[name].params, params))));
+  } catch (error) {
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
+}
+
+function isSelfTest(name: string): name is SelfTestName {
+  return Object.hasOwn(selfTests, name);
+}
+
+/** Throws if no GPU is usable. The model would then compute on the CPU, and the self-test would prove nothing. */
+function requireGpu(runtime: GgmlRuntime): void {
+  const [unusable] = runtime.unusable;
+  if (unusable !== undefined) throw new Error(unusable.reason);
+  if (runtime.gpus().length === 0) throw new Error("it finds no GPU that it can use");
+}
