@@ -1,4 +1,4 @@
-import { addressGroup, type Client, isLoopback, SlidingWindow } from "../http/index.ts";
+import { type RequestContext, SlidingWindow } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /**
@@ -19,7 +19,7 @@ const MOST_WAITING = 4;
 
 /** A client that attempts a password. */
 export interface Attempter {
-  readonly client: Pick<Client, "address" | "forwarded">;
+  readonly client: Pick<RequestContext["client"], "addressGroup" | "isLocal">;
   /** The id of a device on which the operator has signed in before; null for any other. */
   readonly device: string | null;
 }
@@ -46,10 +46,9 @@ export class Attempts {
    * @throws {ConsoleError} 429 after too many attempts
    */
   async try({ client, device }: Attempter, check: () => Promise<boolean>): Promise<boolean> {
-    const isHere = isLoopback(client.address) && !client.forwarded;
-    const queue = device === null && !isHere ? "strangers" : "others";
+    const queue = device === null && !client.isLocal ? "strangers" : "others";
     if (this.#waiting[queue] >= MOST_WAITING) throw tooMany(1000);
-    this.#spend(queue, device === null ? (isHere ? "loopback" : addressGroup(client.address)) : `device ${device}`);
+    this.#spend(queue, device === null ? (client.isLocal ? "loopback" : client.addressGroup) : `device ${device}`);
     this.#waiting[queue] += 1;
     const mine = this.#last.then(check);
     this.#last = mine.catch(() => {});
@@ -72,11 +71,6 @@ export class Attempts {
 }
 
 function tooMany(retryMilliseconds: number): ConsoleError {
-  return new ConsoleError(
-    "too_many_attempts",
-    "Too many passwords were tried; wait, or use a link: transcribe console.",
-    {
-      retryMilliseconds,
-    },
-  );
+  const message = "Too many passwords were tried; wait, or use a link: transcribe console.";
+  return new ConsoleError("too_many_attempts", message, { retryMilliseconds });
 }

@@ -1,4 +1,4 @@
-import { type ApiError, retryAfterSeconds } from "../http/index.ts";
+import type { ApiError } from "../http/index.ts";
 import type { ConsoleErrorBody } from "./contract/shared.ts";
 
 /** HTTP status of each error code of the console. Errors that the API can return as well have the API's code. */
@@ -19,8 +19,6 @@ const statuses = {
   service_unavailable: 503,
 } as const;
 
-type ConsoleErrorCode = keyof typeof statuses;
-
 interface ErrorDetails {
   /** The part of the request that is not valid. */
   readonly field?: string;
@@ -31,55 +29,38 @@ interface ErrorDetails {
 /** An error that the page receives as the response. The page shows its message to the user unchanged. */
 export class ConsoleError extends Error {
   override readonly name = "ConsoleError";
-  readonly code: ConsoleErrorCode;
+  readonly code: keyof typeof statuses;
   readonly #details: ErrorDetails;
 
-  constructor(code: ConsoleErrorCode, message: string, details: ErrorDetails = {}) {
+  constructor(code: keyof typeof statuses, message: string, details: ErrorDetails = {}) {
     super(message);
     this.code = code;
     this.#details = details;
   }
 
   asResponse(): Response {
-    const { field, retryMilliseconds } = this.#details;
+    const { code, message } = this;
+    const { field = null, retryMilliseconds } = this.#details;
+    const retrySeconds = retryMilliseconds === undefined ? null : Math.max(1, Math.ceil(retryMilliseconds / 1000));
+    const headers = new Headers();
+    if (retrySeconds !== null) headers.set("Retry-After", String(retrySeconds));
     // The server does not wait for the rest of a body that it does not read (RFC 9110, 15.5.9).
-    const connection = this.code === "too_slow" ? "close" : undefined;
-    const retrySeconds = retryMilliseconds === undefined ? null : retryAfterSeconds(retryMilliseconds);
-    return answer(statuses[this.code], { code: this.code, message: this.message, field, retrySeconds, connection });
+    if (code === "too_slow") headers.set("Connection", "close");
+    const error = { code, message, field, retry_after_seconds: retrySeconds };
+    return Response.json({ error } satisfies ConsoleErrorBody, { status: statuses[code], headers });
   }
 }
 
-/**
- * Returns a response with an API error in the console's format. If several fields are not valid, it reports only the
- * first.
- */
+/** Returns the response for an error of the API. If several fields are not valid, it reports only the first. */
 export function apiErrorAsResponse({ code, message, status, details }: ApiError): Response {
-  const [wrong] = Object.entries(details.errors ?? {});
-  const { "Retry-After": retryAfter, Allow: allow, Connection: connection } = details.headers ?? {};
-  return answer(status, {
+  const [field = null, [fieldMessage = message] = []] = Object.entries(details.errors ?? {})[0] ?? [];
+  const headers = new Headers(details.headers);
+  const retryAfter = headers.get("retry-after");
+  const error = {
     code,
-    message: wrong?.[1][0] ?? message,
-    field: wrong?.[0],
-    retrySeconds: retryAfter === undefined ? null : Number(retryAfter),
-    allow,
-    connection,
-  });
-}
-
-interface ErrorAnswer {
-  readonly code: string;
-  readonly message: string;
-  readonly field: string | undefined;
-  readonly retrySeconds: number | null;
-  readonly allow?: string | undefined;
-  readonly connection?: string | undefined;
-}
-
-function answer(status: number, { code, message, field, retrySeconds, allow, connection }: ErrorAnswer): Response {
-  const body: ConsoleErrorBody = { error: { code, message, field: field ?? null, retry_after_seconds: retrySeconds } };
-  const headers = new Headers({ "Content-Type": "application/json;charset=utf-8" });
-  if (retrySeconds !== null) headers.set("Retry-After", String(retrySeconds));
-  if (allow !== undefined) headers.set("Allow", allow);
-  if (connection !== undefined) headers.set("Connection", connection);
-  return new Response(JSON.stringify(body), { status, headers });
+    message: fieldMessage,
+    field,
+    retry_after_seconds: retryAfter === null ? null : Number(retryAfter),
+  };
+  return Response.json({ error } satisfies ConsoleErrorBody, { status, headers });
 }

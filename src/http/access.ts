@@ -10,11 +10,9 @@ import {
 } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Store } from "../storage/index.ts";
-import { addressGroup } from "./client-address.ts";
 import { ApiError } from "./errors.ts";
-import { rateLimited } from "./rate-limits.ts";
+import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
-import { SlidingWindow } from "./sliding-window.ts";
 
 /** Base path of the public API. */
 export const basePath = "/api/public/v1";
@@ -45,7 +43,7 @@ export function access(options: AccessOptions) {
     const account = key === null ? null : getAccount(options.store, key.accountId);
     if (key !== null && account !== null) return { key, account };
     const limit = options.limits().failed_authentications_per_minute;
-    const { allowed, retryMilliseconds } = failures.spend(addressGroup(context.client.address), limit, options.now());
+    const { allowed, retryMilliseconds } = failures.spend(context.client.addressGroup, limit, options.now());
     if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
     throw header === null
       ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
@@ -109,8 +107,8 @@ export function checkStanding(account: Account, now: number, origin: string): vo
   }
 }
 
-/** Checks that the request's key has a scope. @throws 403 when it has not */
-export function requireScope(request: Request, scope: Scope): void {
-  if (callerOf(request).key.scopes.includes(scope)) return;
+/** Checks that the request's key has a scope; null: any key will do. @throws 403 when it has not */
+export function requireScope(request: Request, scope: Scope | null): void {
+  if (scope === null || callerOf(request).key.scopes.includes(scope)) return;
   throw new ApiError("insufficient_scope", `This key lacks the scope ${scope}.`, { required: scope });
 }

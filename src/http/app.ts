@@ -1,21 +1,13 @@
-import { Elysia } from "elysia";
-import type { Language } from "../speech/index.ts";
+import { type AnyElysia, Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, access, basePath } from "./access.ts";
-import { documentationRoutes } from "./docs.ts";
+import { type ApiServices, apiRoutes } from "./api-routes.ts";
 import { errorEnvelope } from "./error-envelope.ts";
-import { exportRoutes } from "./exports.ts";
-import { healthRoutes, type Readiness } from "./health.ts";
-import { languageRoutes } from "./languages.ts";
-import { refuseOtherMethods } from "./methods.ts";
-import { type MetricsOptions, metricsRoutes } from "./metrics.ts";
-import { type TranscriptionServices, transcriptionRoutes } from "./transcriptions.ts";
+import { ApiError } from "./errors.ts";
+import { type ServiceOptions, serviceRoutes } from "./service-routes.ts";
 
-export interface AppOptions extends TranscriptionServices, AccessOptions, MetricsOptions {
+export interface AppOptions extends ApiServices, AccessOptions, ServiceOptions {
   readonly log: Logger;
-  readonly readiness: Readiness;
-  /** Returns the languages of the model in use. */
-  readonly languages: () => readonly Language[];
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
 }
@@ -30,14 +22,31 @@ export function createApp(options: AppOptions) {
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: options.secure } })
     .use(errorEnvelope(options.log))
     .use(access(options))
-    .use(healthRoutes(options.readiness))
-    .use(metricsRoutes(options))
-    .use(documentationRoutes(options.limits))
-    .group(basePath, (api) =>
-      api.use(transcriptionRoutes(options)).use(exportRoutes(options)).use(languageRoutes(options.languages)),
-    );
+    .use(serviceRoutes(options))
+    .group(basePath, (api) => api.use(apiRoutes(options)));
   refuseOtherMethods(app);
   return app;
 }
 
-export type App = ReturnType<typeof createApp>;
+/**
+ * Answers all other methods of the app's paths with 405 and `Allow`. This includes OPTIONS, because there is no CORS.
+ * The server handles HEAD as GET without a body.
+ */
+export function refuseOtherMethods(app: AnyElysia): void {
+  const allowed = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    const methods = allowed.get(path) ?? new Set<string>();
+    allowed.set(path, methods.add(method));
+    if (method === "GET") methods.add("HEAD");
+  }
+  for (const [path, methods] of allowed) {
+    const allow = [...methods].sort().join(", ");
+    app.all(
+      path,
+      () => {
+        throw new ApiError("method_not_allowed", `This path accepts ${allow}.`, { headers: { Allow: allow } });
+      },
+      { parse: "none" },
+    );
+  }
+}

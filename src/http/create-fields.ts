@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import type { Language } from "../speech/index.ts";
-import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 
@@ -8,29 +7,29 @@ import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 export const createForm = Type.Object({
   file: Type.Optional(
     Type.String({
-      ...documented({
+      documented: {
         format: "binary",
         description: "One recording, audio or video, of any format that ffmpeg reads. Either this or `url`.",
-      }),
+      },
     }),
   ),
   url: Type.Optional(
     Type.String({
       maxLength: 2048,
-      ...documented({
+      documented: {
         format: "uri",
         description:
           "An http or https link to one recording, without credentials, that leads to a public address. Either this or `file`.",
         example: "https://media.example.org/interview.mp3",
-      }),
+      },
     }),
   ),
   language: Type.Optional(
     Type.String({
-      ...documented({
+      documented: {
         description: "Code of `GET /languages`, in upper or lower case. Left out, the language is recognised.",
         example: "de",
-      }),
+      },
     }),
   ),
 });

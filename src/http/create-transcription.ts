@@ -1,52 +1,44 @@
 import { renameSync, rmSync } from "node:fs";
 import { type Account, type AccountLimits, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
-import type { Settings } from "../config/index.ts";
-import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
 import {
   newRecordingId,
   type Recording,
   type RecordingQueue,
   type Recordings,
-  type StoredAnswers,
+  StoredAnswers,
 } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import { type DataDirectory, type DiskSpace, type Store, syncDirectoryNow } from "../storage/index.ts";
+import { type DataDirectory, type Store, syncDirectoryNow } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { basePath, requireAccess } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
-import { ApiError, invalidField, noRoom } from "./errors.ts";
+import { ApiError } from "./errors.ts";
+import { type ExamineServices, UploadExaminer } from "./examine-upload.ts";
 import { fingerprintOf, Idempotency, type IdempotentCreate, replay, unkept } from "./idempotency.ts";
-import { Looks } from "./looks.ts";
 import { type RateLimit, rateLimited } from "./rate-limits.ts";
 import { callerOf, contextOf } from "./request-context.ts";
-import type { ToTranscription } from "./resources.ts";
+import { toTranscription } from "./resources.ts";
 import {
   type PaceLimits,
   type ReceivedUpload,
   receiveUpload,
+  toUploadError,
   type UploadReservation,
   UploadSpace,
   uploadPace,
 } from "./upload/index.ts";
-import { toUploadError } from "./upload-errors.ts";
 import { type UploadPlace, UploadPlaces } from "./upload-places.ts";
 
-export interface CreateServices {
+export interface CreateServices extends ExamineServices {
   readonly store: Store;
   readonly recordings: Recordings;
-  readonly answers: StoredAnswers;
   readonly usage: Usage;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
-  readonly diskSpace: DiskSpace;
   /** Returns the speech model in use and its languages. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
-  /** Probes a stored file; see probeRecording. */
-  readonly probe: (path: string) => ReturnType<typeof probeRecording>;
-  readonly limits: () => Settings["limits"];
   readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
-  readonly toTranscription: ToTranscription;
   readonly metrics: Metrics;
   readonly now: () => number;
   /** Returns the reason why no work is accepted now, as text for people; null if work is accepted. */
@@ -91,14 +83,17 @@ export class TranscriptionCreator {
   readonly #services: CreateServices;
   readonly #places: UploadPlaces;
   readonly #space: UploadSpace;
+  readonly #answers: StoredAnswers;
   readonly #idempotency: Idempotency;
-  readonly #looks = new Looks();
+  readonly #examiner: UploadExaminer;
 
   constructor(services: CreateServices) {
     this.#services = services;
     this.#places = new UploadPlaces(services.recordings);
     this.#space = new UploadSpace(services.diskSpace);
-    this.#idempotency = new Idempotency(services.answers, services.now);
+    this.#examiner = new UploadExaminer(services);
+    this.#answers = new StoredAnswers(services.store);
+    this.#idempotency = new Idempotency(this.#answers, services.now);
   }
 
   /** Creates a recording from a request of the API. @throws {ApiError} */
@@ -241,13 +236,12 @@ export class TranscriptionCreator {
     received: ReceivedUpload,
     { scope, fingerprint, place }: EnterOptions,
   ): Promise<Response> {
-    const { recordings, answers, usage, queue, limits, speechModel, checkUrl, fetchEnabled, toTranscription, now } =
-      this.#services;
+    const { store, recordings, usage, queue, limits, speechModel, checkUrl, fetchEnabled, now } = this.#services;
     const { account, workspaceId } = sender;
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
-    if (source.type === "file") await this.#examine(source.file, account.id);
+    if (source.type === "file") await this.#examiner.examine(source.file, account.id);
     // A client that has disconnected would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, limits().upload_bytes);
 
@@ -268,8 +262,9 @@ export class TranscriptionCreator {
     const recording = this.#withFile(source, id, () =>
       recordings.create(values, (writer, created) => {
         usage.spendCreate(writer, account.id, now());
-        body = JSON.stringify(toTranscription(created));
-        if (scope !== null) answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
+        body = JSON.stringify(toTranscription(store, created));
+        if (scope !== null)
+          this.#answers.keep(scope, { fingerprint, status: 201, body, recordingId: id }, now(), writer);
       }),
     );
     place.giveBack();
@@ -277,41 +272,6 @@ export class TranscriptionCreator {
     queue.add(recording);
     const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };
     return new Response(body, { status: 201, headers });
-  }
-
-  /**
-   * Checks that a stored file is a recording that this server can process.
-   * @throws 422 under `file` when it is not a recording or is too long
-   * @throws 413 when the file and its decoded audio can never fit on the disk
-   * @throws 503 when the machine is too busy to probe the file, or lacks the disk space to decode it now
-   */
-  async #examine(
-    { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
-    accountId: string,
-  ): Promise<void> {
-    const { probe, diskSpace } = this.#services;
-    const limits = this.#services.limits();
-    const probed = await this.#looks
-      .take(accountId, () => probe(path))
-      .catch((error: unknown) => {
-        // A faulty file reaches the CPU time limit before this wall-clock limit, and is refused for that.
-        if (!(error instanceof MediaError) || error.fault !== "ffmpeg_timed_out") throw error;
-        throw new ApiError("service_unavailable", "The server is too busy to look at the file now.", {
-          headers: { "Retry-After": "60" },
-        });
-      });
-    if (!probed.ok) throw invalidField("file", probed.reason);
-    if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
-      throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
-    }
-    const soundBytes = roomToDecode(probed, sizeBytes, limits.recording_seconds);
-    const workBytes = soundBytes + roomForResults(soundBytes);
-    if (sizeBytes + workBytes > diskSpace.capacityBytes("work")) {
-      throw new ApiError("file_too_large", "The recording takes more room to work on than this server's disk has.");
-    }
-    if (diskSpace.shortage(workBytes, "intake") !== null) {
-      throw noRoom("There is no room to work on this recording now.");
-    }
   }
 
   /**

@@ -2,7 +2,7 @@ import { Elysia, ValidationError } from "elysia";
 import { ExportTooLargeError } from "../exports/index.ts";
 import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { ApiError, type FieldErrors, noRoom, notFound } from "./errors.ts";
+import { ApiError, type FieldErrors, noDiskSpace, notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 
 /**
@@ -35,11 +35,11 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   const trouble = machineTrouble(error);
   if (trouble !== null) {
     log.error({ event: "http.machine_trouble", requestId, trouble: trouble.kind, detail: trouble.detail });
-    return noRoom(`The server can't do this now: ${machineTroubles[trouble.kind]}.`);
+    return noDiskSpace(`The server can't do this now: ${machineTroubles[trouble.kind]}.`);
   }
   if (error instanceof ExportTooLargeError) {
     log.error({ event: "http.export_too_large", requestId, detail: error.message });
-    return new ApiError("internal_error", "The transcript is too long for a file of this kind; take txt, srt or vtt.");
+    return new ApiError("internal_error", "The transcript is too long for this format; use txt, srt or vtt.");
   }
   log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");

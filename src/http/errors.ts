@@ -1,40 +1,179 @@
 import { Type } from "@sinclair/typebox";
 
-/** All error codes that a client may receive, with their status. */
-const statuses = {
-  bad_request: 400,
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  subscription_required: 403,
-  insufficient_scope: 403,
-  account_restricted: 403,
-  guest_account_not_supported: 403,
-  workspace_scope_mismatch: 403,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  concurrency_limit: 409,
-  idempotency_key_reused: 409,
-  idempotency_request_in_progress: 409,
-  transcription_still_processing: 409,
-  transcription_is_not_ready: 409,
-  file_too_large: 413,
-  validation_failed: 422,
-  uploaded_file_cannot_be_processed: 422,
-  playlist_not_acceptable: 422,
-  rate_limited: 429,
-  internal_error: 500,
-  service_unavailable: 503,
-} as const;
-
-export type ErrorCode = keyof typeof statuses;
-export const errorCodes = Object.keys(statuses) as ErrorCode[];
-
-export function statusOf(code: ErrorCode): number {
-  return statuses[code];
+/** Documentation of an error for developers of clients. */
+interface ErrorEntry {
+  readonly status: number;
+  /** Circumstances in which the error occurs. */
+  readonly meaning: string;
+  /** Recommended reaction of a program. */
+  readonly advice: string;
+  /** An example of the message. */
+  readonly message: string;
+  /** An example of the additional fields of the envelope, besides code and message. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The codes that carry `docs`: those for an account that may not use the API. */
+const fixRequest = "Fix the request.";
+const askOperator = "Ask the operator.";
+const backOff = "Retry with exponential backoff; a create with the same `Idempotency-Key`.";
+
+/** All errors that a client of the API may receive, by code. */
+const catalogue = {
+  bad_request: {
+    status: 400,
+    meaning:
+      "The body is not multipart/form-data, is malformed from its start, or arrives too slowly. On every path: the `Host` " +
+      "is not one of the server's names, there are two `Host` headers, or the path has dot segments.",
+    advice: fixRequest,
+    message: "Send the recording as multipart/form-data.",
+  },
+  missing_api_key: {
+    status: 401,
+    meaning: "There is no `Authorization` header.",
+    advice: fixRequest,
+    message: "Send your API key: Authorization: Bearer KEY.",
+  },
+  invalid_api_key: {
+    status: 401,
+    meaning: "The header contains no active key: it is malformed, unknown, revoked or expired.",
+    advice: "Use another key.",
+    message: "This API key is not valid.",
+  },
+  subscription_required: {
+    status: 403,
+    meaning: "The account's subscription has ended. Its keys stay stored and work again with the next subscription.",
+    advice: askOperator,
+    message: "This account has no active subscription.",
+  },
+  insufficient_scope: {
+    status: 403,
+    meaning: "The key lacks the scope in `required`.",
+    advice: "Use a key with this scope.",
+    message: "This key lacks the scope transcriptions:read.",
+    details: { required: "transcriptions:read" },
+  },
+  account_restricted: {
+    status: 403,
+    meaning: "The account is restricted.",
+    advice: askOperator,
+    message: "This account is restricted.",
+  },
+  guest_account_not_supported: {
+    status: 403,
+    meaning: "The account is a guest account, which can't use the API.",
+    advice: askOperator,
+    message: "A guest account can't use the API.",
+  },
+  workspace_scope_mismatch: {
+    status: 403,
+    meaning: "The recording belongs to this account, but not to the key's workspace.",
+    advice: "Use a key of the recording's workspace.",
+    message: "This key is pinned to another workspace.",
+  },
+  forbidden: {
+    status: 403,
+    meaning: "The operator protects this recording from deletion.",
+    advice: askOperator,
+    message: "The operator protects this recording from deletion.",
+  },
+  not_found: {
+    status: 404,
+    meaning: "The path or recording does not exist, or belongs to another account. The answer is the same.",
+    advice: fixRequest,
+    message: "There is nothing here.",
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: "The path does not accept this method. `Allow` lists the accepted methods.",
+    advice: fixRequest,
+    message: "This path accepts GET, HEAD.",
+  },
+  concurrency_limit: {
+    status: 409,
+    meaning:
+      "The account has its maximum number of recordings that are queued, processing or being uploaded. For a replay: its " +
+      "maximum number of uploads in progress.",
+    advice: "Retry when one of them has finished.",
+    message:
+      "5 recordings of this account are queued, processing or being uploaded; send this one when one of them has finished.",
+  },
+  idempotency_key_reused: {
+    status: 409,
+    meaning: "The `Idempotency-Key` was used with another body before.",
+    advice: "Use a new key for a new create.",
+    message: "This Idempotency-Key was used with another body before; use a new one.",
+  },
+  idempotency_request_in_progress: {
+    status: 409,
+    meaning: "A request with this `Idempotency-Key` is still unanswered.",
+    advice: "Retry after a pause.",
+    message: "A request with this Idempotency-Key is in progress.",
+  },
+  transcription_still_processing: {
+    status: 409,
+    meaning: "The recording is queued or processing. Only a completed or failed recording can be deleted.",
+    advice: "Retry when it has completed or failed.",
+    message: "The transcription is processing; delete it when it has completed or failed.",
+  },
+  transcription_is_not_ready: {
+    status: 409,
+    meaning: "The recording has not completed. A failed recording never will.",
+    advice: "Check its `status` first.",
+    message: "The transcription is queued.",
+  },
+  file_too_large: {
+    status: 413,
+    meaning: "The whole request is larger than the server accepts, or its decoded audio can never fit on the disk.",
+    advice: "Send a smaller file.",
+    message: "The request is larger than this server accepts; a file may have 536870912 bytes.",
+  },
+  validation_failed: {
+    status: 422,
+    meaning: "Something in the request is not valid. `errors` describes it by name.",
+    advice: fixRequest,
+    message: "The request is not valid: limit.",
+    details: { errors: { limit: ["It must be a whole number from 1 to 100."] } },
+  },
+  uploaded_file_cannot_be_processed: {
+    status: 422,
+    meaning: "The upload is not well-formed to its end, or does not match its `Content-Digest`.",
+    advice: "Send it again with a new `Idempotency-Key`.",
+    message: "The upload is not well-formed to its end; send it again.",
+  },
+  playlist_not_acceptable: {
+    status: 422,
+    meaning: "The link has the form of a playlist's.",
+    advice: "Send a link to one recording.",
+    message: "The link leads to a playlist. Send a link to one recording.",
+  },
+  rate_limited: {
+    status: 429,
+    meaning: "A rate limit is used up, or too many exports or pages of the account are being prepared or sent.",
+    advice: "Wait `Retry-After` seconds.",
+    message: "This key may make 120 requests a minute.",
+  },
+  internal_error: {
+    status: 500,
+    meaning: "A fault of the service. Its log has the details under the `X-Request-Id`.",
+    advice: backOff,
+    message: "Something went wrong on our side. Try again later.",
+  },
+  service_unavailable: {
+    status: 503,
+    meaning:
+      "The service is starting or stopping, its disk is full, or the account's unfinished uploads have used up their share " +
+      "of the free disk space.",
+    advice: `Wait \`Retry-After\` seconds. ${backOff}`,
+    message: "The server is stopping; it accepts work again in a moment.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof catalogue;
+export const errorCodes = Object.keys(catalogue) as ErrorCode[];
+/** Status and documentation of each error. */
+export const errorEntries: Readonly<Record<ErrorCode, ErrorEntry>> = catalogue;
+
+/** The codes for an account that may not use the API. Their envelopes contain `docs`. */
 export const accountCodes = [
   "subscription_required",
   "account_restricted",
@@ -43,37 +182,27 @@ export const accountCodes = [
 
 /** Messages by field name. */
 const fieldErrorsSchema = Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
-  description: "What is wrong, by the name of the field, parameter or header. With `validation_failed` alone.",
+  description: "Messages by the name of the field, parameter or header. Only with `validation_failed`.",
 });
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the schema of the error envelope for a set of possible codes. */
 export function errorSchema(codes: readonly ErrorCode[]) {
   const mayBe = (...some: readonly ErrorCode[]) => some.some((code) => codes.includes(code));
+  const required = Type.String({ description: "The scope that the route needs. Only with `insufficient_scope`." });
+  const docs = Type.String({
+    format: "uri",
+    description: "URL of this server's documentation. Only with the codes of an account that may not use the API.",
+  });
   return Type.Object({
     error: Type.Union(
       codes.map((code) => Type.Literal(code)),
-      { description: "What happened; programs decide by this." },
+      { description: "The error code, for programs." },
     ),
-    message: Type.String({ minLength: 1, description: "The same for people. Its wording may change." }),
+    message: Type.String({ minLength: 1, description: "The error in words, for people. The wording may change." }),
     ...(mayBe("validation_failed") ? { errors: Type.Optional(fieldErrorsSchema) } : {}),
-    ...(mayBe("insufficient_scope")
-      ? {
-          required: Type.Optional(
-            Type.String({ description: "The scope that the route needs. With `insufficient_scope` alone." }),
-          ),
-        }
-      : {}),
-    ...(mayBe(...accountCodes)
-      ? {
-          docs: Type.Optional(
-            Type.String({
-              format: "uri",
-              description: "Where this server tells about it. With the codes of an account that may not use the API.",
-            }),
-          ),
-        }
-      : {}),
+    ...(mayBe("insufficient_scope") ? { required: Type.Optional(required) } : {}),
+    ...(mayBe(...accountCodes) ? { docs: Type.Optional(docs) } : {}),
   });
 }
 
@@ -85,7 +214,6 @@ interface ErrorDetails {
   readonly required?: string;
   /** Only with the codes in `accountCodes`: URL of this server's documentation. */
   readonly docs?: string;
-  readonly cause?: unknown;
 }
 
 /** An error that is sent to the client. No other error leaves this program over HTTP. */
@@ -95,13 +223,13 @@ export class ApiError extends Error {
   readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, { cause: details.cause });
+    super(message);
     this.code = code;
     this.details = details;
   }
 
   get status(): number {
-    return statuses[this.code];
+    return errorEntries[this.code].status;
   }
 
   /** Returns the error envelope as it is sent. */
@@ -125,7 +253,7 @@ export function invalidField(field: string, message: string): ApiError {
   return new ApiError("validation_failed", `The request is not valid: ${field}.`, { errors: { [field]: [message] } });
 }
 
-/** Returns a 404 error. Its body is the same whatever was not found, so that nobody learns what other accounts have. */
+/** Returns a 404 error. Its body is always the same, so that nobody learns which recordings other accounts have. */
 export function notFound(): ApiError {
   return new ApiError("not_found", "There is nothing here.");
 }
@@ -134,6 +262,6 @@ export function notFound(): ApiError {
  * Returns a 503 error for a machine that can't write now. An operator or completed work frees disk space within
  * minutes.
  */
-export function noRoom(message: string): ApiError {
+export function noDiskSpace(message: string): ApiError {
   return new ApiError("service_unavailable", message, { headers: { "Retry-After": "60" } });
 }

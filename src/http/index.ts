@@ -1,17 +1,16 @@
 export { basePath, checkStanding } from "./access.ts";
-export { type AppOptions, createApp } from "./app.ts";
-export { addressGroup, isLoopback } from "./client-address.ts";
+export { deleteRecording } from "./api-routes.ts";
+export { createApp, refuseOtherMethods } from "./app.ts";
+export { parseTrustedProxies } from "./client.ts";
 export { safeFileName } from "./content-disposition.ts";
 export { TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";
 export { toApiError } from "./error-envelope.ts";
 export { ApiError, errorCodes } from "./errors.ts";
 export { ExportAnswers } from "./export-answers.ts";
-export { type Client, parseTrustedProxies, type TrustedProxies } from "./forwarded.ts";
-export { type HostNames, parseHostNames } from "./hosts.ts";
-export { refuseOtherMethods } from "./methods.ts";
-export { parseStatuses, readQuery } from "./query.ts";
-export { retryAfterSeconds } from "./rate-limits.ts";
+export { parseHostNames } from "./hosts.ts";
+export { decodeCursor, encodeCursor, firstPage, pageSize, parseStatuses, readQuery, statusList } from "./query.ts";
+export { SlidingWindow } from "./rate-limits.ts";
 export { contextOf, type RequestContext } from "./request-context.ts";
 export {
   type SegmentResource,
@@ -19,10 +18,7 @@ export {
   type TranscriptionResource,
   timestamp,
   toSegment,
-  transcriptionMapper,
   transcriptionPageSchema,
   transcriptionSchema,
 } from "./resources.ts";
-export { type Beside, type HttpServer, startServer } from "./server.ts";
-export { SlidingWindow } from "./sliding-window.ts";
-export type { PaceLimits } from "./upload/index.ts";
+export { type ExtraPaths, startServer } from "./server.ts";

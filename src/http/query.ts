@@ -2,71 +2,65 @@ import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } fro
 import { Value } from "@sinclair/typebox/value";
 import { exportFormatSchema } from "../exports/index.ts";
 import { type Status, statusSchema } from "../recordings/index.ts";
-import { documented } from "./documented.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
 const cursor = Type.Optional(
   Type.String({
-    description: "next_cursor of the page before",
-    ...documented({
-      description:
-        "`next_cursor` of the page before, as it is; left out for the first page. It is opaque: make none yourself.",
-    }),
+    description: "next_cursor of the previous page",
+    documented: {
+      description: "The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque.",
+    },
   }),
 );
 
-function pageSize(options: { readonly maximum: number; readonly default: number }) {
+/** Returns the parameter `limit` of a list in pages. */
+export function pageSize(options: { readonly maximum: number; readonly default: number }) {
   return Type.Integer({
     minimum: 1,
     ...options,
     description: `a whole number from 1 to ${options.maximum}`,
-    ...documented({ description: "How many to a page." }),
+    documented: { description: "Maximum number of entries in a page." },
   });
 }
 
-export const segmentQuery = Type.Object({
-  limit: pageSize({ maximum: 1000, default: 100 }),
-  cursor,
-});
-
 function time(meaning: string) {
-  const written = "A time of ISO 8601; a day alone is its first moment, and without an offset it is UTC.";
   return Type.String({
     description: "an ISO 8601 time",
-    ...documented({
-      description: `${meaning} ${written}`,
+    documented: {
+      description: `${meaning} An ISO 8601 time. A date without a time means its first moment; without an offset it is UTC.`,
       format: "date-time",
       example: "2026-11-21T08:00:00Z",
-    }),
+    },
   });
 }
 
 const statusNames = statusSchema.anyOf.map((choice) => choice.const);
 
+/** One status, or several separated by commas. */
+export const statusList = Type.String({
+  pattern: `^(${statusNames.join("|")})(,(${statusNames.join("|")}))*$`,
+  description: `one of ${statusNames.join(", ")}, or several separated by commas`,
+  documented: {
+    description: `Only recordings with this status: one of \`${statusNames.join("`, `")}\`, or several separated by commas.`,
+    example: "completed,failed",
+  },
+});
+
 export const listQuery = Type.Object({
   limit: pageSize({ maximum: 100, default: 20 }),
   cursor,
-  status: Type.Optional(
-    Type.String({
-      pattern: `^(${statusNames.join("|")})(,(${statusNames.join("|")}))*$`,
-      description: `one of ${statusNames.join(", ")}, or several by comma`,
-      ...documented({
-        description: `Only these: one of \`${statusNames.join("`, `")}\`, or several with commas between them.`,
-        example: "completed,failed",
-      }),
-    }),
-  ),
-  created_after: Type.Optional(time("Only those created later than this.")),
-  created_before: Type.Optional(time("Only those created earlier than this.")),
+  status: Type.Optional(statusList),
+  created_after: Type.Optional(time("Only recordings created later than this.")),
+  created_before: Type.Optional(time("Only recordings created earlier than this.")),
 });
 
-const formatNames = exportFormatSchema.anyOf.map((choice) => choice.const).join(", ");
+export const segmentQuery = Type.Object({ limit: pageSize({ maximum: 1000, default: 100 }), cursor });
 
 export const exportQuery = Type.Object({
   format: {
     ...exportFormatSchema,
-    description: `one of ${formatNames}`,
-    ...documented({ description: "The kind of file.", example: "srt" }),
+    description: `one of ${exportFormatSchema.anyOf.map((choice) => choice.const).join(", ")}`,
+    documented: { description: "The format of the file.", example: "srt" },
   },
 });
 
@@ -110,7 +104,7 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
     const texts = given.getAll(name);
     const [text] = texts;
     const value = text === undefined ? property.default : parse(text, property);
-    if (texts.length > 1) errors[name] = ["It must come once."];
+    if (texts.length > 1) errors[name] = ["It must occur once."];
     else if (value === undefined && !isOptional(property)) errors[name] = ["It is required."];
     else if (text !== undefined && !Value.Check(property, value)) {
       errors[name] = [property.description === undefined ? "It is not valid." : `It must be ${property.description}.`];
@@ -122,10 +116,40 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
   return Value.Decode(schema, values);
 }
 
-function isOptional(schema: TSchema): boolean {
+/** Returns whether a property of an object may be left out. */
+export function isOptional(schema: TSchema): boolean {
   return schema[OptionalKind] === "Optional" || schema.default !== undefined;
 }
 
 function parse(text: string, schema: TSchema): unknown {
   return schema[Kind] === "Integer" ? (/^\d+$/.test(text) ? Number(text) : undefined) : text;
+}
+
+/**
+ * Encodes the position of a page, which is opaque to clients.
+ * @param kind a letter for the list
+ * @param position the last entry of the previous page, or the first of this one
+ */
+export function encodeCursor(kind: string, position: string): string {
+  return Buffer.from(kind + position).toString("base64url");
+}
+
+/**
+ * Decodes a cursor.
+ * @param shape allowed form of a position
+ * @returns the position; null without a cursor
+ * @throws 422 under `cursor`
+ */
+export function decodeCursor(kind: string, shape: RegExp, cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const text = Buffer.from(cursor, "base64url").toString();
+  const position = text.slice(1);
+  if (text[0] === kind && shape.test(position) && encodeCursor(kind, position) === cursor) return position;
+  throw invalidField("cursor", "It is not a cursor of this list; send next_cursor of the previous page unchanged.");
+}
+
+/** Returns the first `limit` rows, and the last of them if there are more rows; otherwise null. */
+export function firstPage<Row>(rows: readonly Row[], limit: number): { page: readonly Row[]; last: Row | null } {
+  const page = rows.slice(0, limit);
+  return { page, last: rows.length > limit ? (page.at(-1) ?? null) : null };
 }

@@ -34,3 +34,62 @@ export function rateLimited(message: string, retryMilliseconds: number): ApiErro
     headers: { "Retry-After": String(retryAfterSeconds(retryMilliseconds)) },
   });
 }
+
+/** Maximum number of subjects, about 20 MB. Only addresses can be so many; keys are far fewer. */
+const MOST_SUBJECTS = 50_000;
+
+/**
+ * Counts events per subject over a sliding window, in memory. The count is exact, so that the reported time of the next
+ * free place is true. Memory per subject: one number for each event in its window. Subjects without events for a window
+ * are dropped. When there are too many subjects, the one entered first is dropped. A client with that many addresses
+ * gains nothing from a new window for one of them.
+ */
+export class SlidingWindow {
+  readonly #windowMilliseconds: number;
+  readonly #mostSubjects: number;
+  readonly #events = new Map<string, number[]>();
+  #nextCleaning = 0;
+
+  constructor(windowMilliseconds: number, mostSubjects = MOST_SUBJECTS) {
+    this.#windowMilliseconds = windowMilliseconds;
+    this.#mostSubjects = mostSubjects;
+  }
+
+  state(subject: string, limit: number, now: number): WindowState {
+    const events = this.#live(subject, now);
+    if (events.length < limit) return { remaining: limit - events.length, retryMilliseconds: 0 };
+    const leaving = events[events.length - limit] ?? now;
+    return { remaining: 0, retryMilliseconds: leaving + this.#windowMilliseconds - now };
+  }
+
+  /** Counts an event if the limit allows it. */
+  spend(subject: string, limit: number, now: number): WindowState & { readonly allowed: boolean } {
+    this.#clean(now);
+    const before = this.state(subject, limit, now);
+    if (before.remaining === 0) return { ...before, allowed: false };
+    const events = this.#live(subject, now);
+    events.push(now);
+    if (!this.#events.has(subject) && this.#events.size >= this.#mostSubjects) {
+      const [oldest = ""] = this.#events.keys();
+      this.#events.delete(oldest);
+    }
+    this.#events.set(subject, events);
+    return { remaining: before.remaining - 1, retryMilliseconds: 0, allowed: true };
+  }
+
+  #live(subject: string, now: number): number[] {
+    const since = now - this.#windowMilliseconds;
+    const events = this.#events.get(subject);
+    if (events === undefined) return [];
+    let gone = 0;
+    while (gone < events.length && (events[gone] ?? 0) <= since) gone += 1;
+    if (gone > 0) events.splice(0, gone);
+    return events;
+  }
+
+  #clean(now: number): void {
+    if (now < this.#nextCleaning) return;
+    this.#nextCleaning = now + this.#windowMilliseconds;
+    for (const subject of this.#events.keys()) if (this.#live(subject, now).length === 0) this.#events.delete(subject);
+  }
+}

@@ -1,6 +1,6 @@
 import type { Account, ApiKey } from "../accounts/index.ts";
+import type { Client } from "./client.ts";
 import type { ErrorCode } from "./errors.ts";
-import type { Client } from "./forwarded.ts";
 import type { RateLimit } from "./rate-limits.ts";
 
 /** The sender of a request: an active key and its account. */
@@ -51,7 +51,7 @@ export function contextOf(request: Request): RequestContext {
   const sent = request.headers.get("x-request-id");
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
-    client: { address: "", forwarded: false, scheme: null },
+    client: { address: "", addressGroup: "", isLocal: false, scheme: null },
     connection: { isOpen: () => false, cut() {} },
     origin: "",
     refusal: null,

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { getWorkspace } from "../accounts/index.ts";
 import {
   failureReasonSchema,
   type Recording,
@@ -7,6 +8,7 @@ import {
   statusSchema,
   stepSchema,
 } from "../recordings/index.ts";
+import type { Store } from "../storage/index.ts";
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -100,21 +102,24 @@ export const transcriptionPageSchema = pageOf(listedTranscriptionSchema, "Record
 
 export const segmentPageSchema = pageOf(segmentSchema, "Segments in their order.");
 
+export const languageSchema = Type.Object({
+  code: Type.String({ description: "ISO 639-1, or 639-3 where 639-1 has none." }),
+  name: Type.String({ description: "In English." }),
+});
+
+export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
+
+export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
+export const readySchema = Type.Object({ status: Type.Literal("ready") });
+
 /** Formats a time in ISO 8601 with milliseconds and the offset +00:00. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "+00:00");
 }
 
-/** Converts a recording to its representation in the API. */
-export type ToTranscription = (recording: Recording) => TranscriptionResource;
-
-/** Creates the function that converts recordings. @param workspaceOf returns a workspace by its id */
-export function transcriptionMapper(workspaceOf: (id: string) => { id: string; name: string } | null): ToTranscription {
-  return (recording) =>
-    toTranscription(recording, recording.workspaceId === null ? null : workspaceOf(recording.workspaceId));
-}
-
-function toTranscription(recording: Recording, workspace: { id: string; name: string } | null): TranscriptionResource {
+/** Returns the representation of a recording in the API. */
+export function toTranscription(store: Store, recording: Recording): TranscriptionResource {
+  const workspace = recording.workspaceId === null ? null : getWorkspace(store, recording.workspaceId);
   return {
     id: recording.id,
     status: recording.status,
@@ -134,7 +139,8 @@ function toTranscription(recording: Recording, workspace: { id: string; name: st
   };
 }
 
-function toProgress({ status, step, percent }: Recording): TranscriptionResource["progress"] {
+/** Returns the progress of a recording as it is shown to users. */
+export function toProgress({ status, step, percent }: Recording): TranscriptionResource["progress"] {
   if (status === "completed") return { step: null, percent: 100, indeterminate: false };
   if (status === "failed" || step === null) return { step: null, percent: null, indeterminate: false };
   return { step, percent, indeterminate: percent === null };

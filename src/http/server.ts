@@ -1,25 +1,25 @@
 import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { App } from "./app.ts";
+import type { createApp } from "./app.ts";
+import { type Client, clientOf, type TrustedProxies } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
-import { type Client, clientOf, type TrustedProxies } from "./forwarded.ts";
 import { type HostNames, hostFault } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
 import { type Connection, contextOf, shareContext } from "./request-context.ts";
 
-/** Returns the handler of a path that the same address serves in addition to the API; null if the path has none. */
-export type Beside = (path: string) => ((request: Request) => Promise<Response>) | null;
+/** Returns the handler of a path that the server offers in addition to the API; null if the path has none. */
+export type ExtraPaths = (path: string) => ((request: Request) => Promise<Response>) | null;
 
 export interface ServerOptions {
-  readonly app: App;
-  readonly beside?: Beside;
+  readonly app: ReturnType<typeof createApp>;
+  readonly extraPaths?: ExtraPaths;
   readonly host: string;
   readonly port: number;
   readonly proxies: () => TrustedProxies;
   /**
-   * Additional names accepted in a request's Host header, besides loopback names, addresses and the certificate's
+   * Additional names accepted in a request's Host header, in addition to loopback names, addresses and the certificate's
    * names.
    */
   readonly hosts: () => HostNames;
@@ -192,7 +192,7 @@ function handlerOf(
   request: Request,
   url: URL | null,
   segments: RawSegments,
-  { app, beside, hosts, credentials }: ServerOptions,
+  { app, extraPaths, hosts, credentials }: ServerOptions,
 ): Handler | ApiError {
   const fault = hostFault(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
   if (fault !== null) return new ApiError("bad_request", fault);
@@ -200,7 +200,7 @@ function handlerOf(
   if (hasDotSegments(segments, url.pathname)) {
     return new ApiError("bad_request", "The request's path has dot segments or backslashes; send it resolved.");
   }
-  return beside?.(url.pathname) ?? (async (incoming) => app.handle(incoming));
+  return extraPaths?.(url.pathname) ?? (async (incoming) => app.handle(incoming));
 }
 
 /** Answers a request. HEAD is handled as GET (RFC 9110, 9.3.2): Bun omits the body and reports its length. */

@@ -1,6 +1,6 @@
 import type { Console, WorkerStanding } from "../console/index.ts";
 import type { Engine } from "../engine/index.ts";
-import type { Beside } from "../http/index.ts";
+import type { ExtraPaths } from "../http/index.ts";
 
 /** The console of a server. It exists while the settings enable it, which a reload may change. */
 export class ConsoleSwitch {
@@ -24,7 +24,7 @@ export class ConsoleSwitch {
   }
 
   /** Handles the console's paths; without a console they do not exist. */
-  readonly beside: Beside = (path) => {
+  readonly paths: ExtraPaths = (path) => {
     const console = this.#console;
     return console?.has(path) === true ? (request) => console.handle(request) : null;
   };

@@ -1,13 +1,13 @@
 import { type ReloadedSettings, reloadSettings, type Settings, SettingsError } from "../config/index.ts";
-import { type HostNames, parseHostNames, parseTrustedProxies, type TrustedProxies } from "../http/index.ts";
+import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { settingFaults } from "./setting-faults.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
 interface Understood {
   readonly allow: AllowList;
-  readonly proxies: TrustedProxies;
-  readonly hosts: HostNames;
+  readonly proxies: ReturnType<typeof parseTrustedProxies>;
+  readonly hosts: ReadonlySet<string>;
 }
 
 /**
@@ -34,12 +34,12 @@ export class RunningSettings {
   }
 
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
-  get proxies(): TrustedProxies {
+  get proxies(): ReturnType<typeof parseTrustedProxies> {
     return this.#understood.proxies;
   }
 
   /** Host names that requests may be sent to. */
-  get hosts(): HostNames {
+  get hosts(): ReadonlySet<string> {
     return this.#understood.hosts;
   }
 

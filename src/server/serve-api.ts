@@ -1,16 +1,8 @@
-import { getWorkspace, type KeyUsage, type Usage } from "../accounts/index.ts";
+import type { KeyUsage, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import {
-  type Beside,
-  createApp,
-  type ExportAnswers,
-  type HttpServer,
-  startServer,
-  TranscriptionCreator,
-  transcriptionMapper,
-} from "../http/index.ts";
+import { createApp, type ExportAnswers, type ExtraPaths, startServer, TranscriptionCreator } from "../http/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
-import { type RecordingQueue, type Recordings, StoredAnswers } from "../recordings/index.ts";
+import type { RecordingQueue, Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { DiskSpace } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
@@ -41,7 +33,7 @@ export interface ServedParts extends CreatingParts {
   readonly creator: TranscriptionCreator;
   readonly exports: ExportAnswers;
   /** Handler for the paths outside the API. */
-  readonly beside: Beside;
+  readonly extraPaths: ExtraPaths;
   readonly lastUse: KeyUsage;
   readonly log: Logger;
 }
@@ -52,29 +44,24 @@ export function transcriptionCreator(parts: CreatingParts): TranscriptionCreator
   return new TranscriptionCreator({
     ...{ store, recordings, dataDirectory, usage, queue, diskSpace, metrics, now },
     limits: () => running.values.limits,
-    toTranscription: toTranscriptionOf(parts),
     speechModel: parts.modelInUse,
-    answers: new StoredAnswers(store),
     probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, running.allow),
-    refusal: () => (readiness.isStopping ? "The server is stopping; it takes work again in a moment." : null),
+    refusal: () => (readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : null),
   });
 }
-
-const toTranscriptionOf = ({ store }: CreatingParts) => transcriptionMapper((id) => getWorkspace(store, id));
 
 /**
  * Serves the HTTP API.
  * @throws {StartError} if it cannot listen
  */
-export function serveApi(parts: ServedParts): HttpServer {
-  const { store, recordings, dataDirectory, creator, exports, beside, metrics, log, now, running } = parts;
+export function serveApi(parts: ServedParts): ReturnType<typeof startServer> {
+  const { store, recordings, dataDirectory, creator, exports, extraPaths, metrics, log, now, running } = parts;
   const { readiness, modelInUse, certificate } = parts;
   const app = createApp({
     ...{ store, recordings, dataDirectory, creator, exports, metrics, log, now },
     limits: () => running.values.limits,
-    toTranscription: toTranscriptionOf(parts),
     lastUse: parts.lastUse,
     languages: () => modelInUse().languages,
     metricsRemote: () => running.values.metrics.remote,
@@ -85,7 +72,7 @@ export function serveApi(parts: ServedParts): HttpServer {
   const credentials = certificate?.current ?? null;
   return orStartError(`can't listen on ${host}, port ${port}`, () =>
     startServer({
-      ...{ app, beside, host, port, credentials, log, metrics, now },
+      ...{ app, extraPaths, host, port, credentials, log, metrics, now },
       proxies: () => running.proxies,
       hosts: () => running.hosts,
     }),
@@ -99,7 +86,7 @@ export function serveApi(parts: ServedParts): HttpServer {
 const lastAnswersMilliseconds = 10_000;
 
 /** Accepts no more connections, and closes those whose responses are not finished in time. */
-export async function endServer(server: HttpServer): Promise<void> {
+export async function endServer(server: ReturnType<typeof startServer>): Promise<void> {
   const timer = setTimeout(() => void server.stop(true), lastAnswersMilliseconds);
   await server.stop();
   clearTimeout(timer);

@@ -168,14 +168,13 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       }),
   );
   console.follow();
-  const { beside } = console;
   const server = serveApi({
     ...creating,
     address: settings.server,
     certificate,
     creator,
     exports,
-    beside,
+    extraPaths: console.paths,
     lastUse,
     log,
   });

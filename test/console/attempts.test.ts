@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { type Attempter, Attempts } from "../../src/console/attempts.ts";
 import { ConsoleError } from "../../src/console/errors.ts";
+import { clientAt } from "../http/support.ts";
 
 const minute = 60_000;
-const stranger = (address: string): Attempter => ({ client: { address, forwarded: false }, device: null });
+const stranger = (address: string): Attempter => ({ client: clientAt(address), device: null });
 const known = (device: string, address = "198.51.100.1"): Attempter => ({ ...stranger(address), device });
 
 /** Attempts at a wrong password, on a clock that stands still until it is set. */
@@ -80,7 +81,7 @@ describe("the operator's password", () => {
   test("counts a client of a proxy on this machine as a stranger", async () => {
     const attacked = new Attacked();
     await attacked.fromNetworks(1000);
-    expect(await attacked.isChecked({ client: { address: "127.0.0.1", forwarded: true }, device: null })).toBe(false);
+    expect(await attacked.isChecked({ client: clientAt("127.0.0.1", { via: "1.1 proxy" }), device: null })).toBe(false);
   });
 
   test("is checked once at a time, and strangers who wait leave a place for a known device", async () => {

@@ -27,7 +27,7 @@ export class ConsoleServer implements Disposable {
   constructor(options: ApiServerOptions = {}) {
     this.api = new ApiServer({
       ...options,
-      beside: (app, usage) => {
+      extraPaths: (app, usage) => {
         const made = createConsole({
           ...{ ...app, usage, events: this.#events },
           queue: {

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createApp } from "../../src/http/app.ts";
-import { isLoopback } from "../../src/http/client-address.ts";
 import { contextOf } from "../../src/http/request-context.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer, clientAt } from "./support.ts";
 
 describe("GET /metrics", () => {
   const server = new ApiServer();
@@ -71,7 +70,7 @@ describe("GET /metrics", () => {
   ])("asked from %s, with metrics.remote %p: %d", async (address, remote, status) => {
     const app = createApp({ ...server.appOptions, metricsRemote: () => remote });
     const request = new Request("http://localhost/metrics");
-    contextOf(request).client = { address, forwarded: false, scheme: null };
+    contextOf(request).client = clientAt(address);
     expect((await app.handle(request)).status).toBe(status);
   });
 });
@@ -86,5 +85,5 @@ test.each([
   ["::", false],
   ["", false],
 ])("%p is this machine: %p", (address, expected) => {
-  expect(isLoopback(address)).toBe(expected);
+  expect(clientAt(address).isLocal).toBe(expected);
 });

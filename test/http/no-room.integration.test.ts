@@ -99,7 +99,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     // 11 s are 350 kB of PCM; the file has less than a fifth of what is free.
     freeBytes = 100 * megabyte + 400_000;
     const { message } = await refusedForRoom(await client.send(jfk));
-    expect(message).toContain("no room to work on this recording");
+    expect(message).toContain("no disk space to process this recording");
     nothingIsLeft();
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SlidingWindow } from "../../src/http/sliding-window.ts";
+import { SlidingWindow } from "../../src/http/rate-limits.ts";
 
 describe("a sliding window", () => {
   test("takes as many as its limit within any minute, and says to the millisecond when the next one passes", () => {

@@ -6,7 +6,6 @@ import {
   createAccount,
   createKey,
   createWorkspace,
-  getWorkspace,
   KeyUsage,
   type NewKey,
   requireAccount,
@@ -14,20 +13,20 @@ import {
   type Workspace,
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
+import type { AppOptions } from "../../src/http/app.ts";
+import { clientOf } from "../../src/http/client.ts";
 import {
-  type AppOptions,
-  type Beside,
   createApp,
   ExportAnswers,
-  type PaceLimits,
+  type ExtraPaths,
   parseHostNames,
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
-  transcriptionMapper,
 } from "../../src/http/index.ts";
+import type { PaceLimits } from "../../src/http/upload/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import { newRecordingId, Recordings, type Segment, StoredAnswers } from "../../src/recordings/index.ts";
+import { newRecordingId, Recordings, type Segment } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -45,12 +44,17 @@ export interface ApiServerOptions {
   readonly trustedProxies?: readonly string[];
   readonly hosts?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
-  /** What is served beside the API; made anew when the server is started again. */
-  readonly beside?: (options: AppOptions, usage: Usage) => Beside;
+  /** Creates the handler of the paths outside the API, again after each restart. */
+  readonly extraPaths?: (options: AppOptions, usage: Usage) => ExtraPaths;
   /** In place of a look by the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
   /** In place of the contract's limits for slow uploads. */
   readonly pace?: PaceLimits;
+}
+
+/** The client of a request from an address, without trusted proxies. */
+export function clientAt(address: string, headers: Record<string, string> = {}) {
+  return clientOf(address, new Headers(headers), parseTrustedProxies([]));
 }
 
 /** A client with a key of its own. */
@@ -255,16 +259,14 @@ export class ApiServer implements Disposable {
     };
     const limits = () => this.limits;
     const usage = new Usage(store);
-    const toTranscription = transcriptionMapper((id) => getWorkspace(store, id));
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
-      ...{ store, recordings, usage, dataDirectory, limits, toTranscription, now, diskSpace },
+      ...{ store, recordings, usage, dataDirectory, limits, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       speechModel: () => this.speechModel,
       metrics,
-      answers: new StoredAnswers(store),
       queue: {
         add: ({ id }) => {
           this.onQueued();
@@ -277,7 +279,7 @@ export class ApiServer implements Disposable {
       refusal: () => this.trouble,
     });
     this.appOptions = {
-      ...{ store, recordings, dataDirectory, creator, exports, toTranscription, limits, log, metrics, now },
+      ...{ store, recordings, dataDirectory, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
       metricsRemote: () => false,
       lastUse: new KeyUsage(store),
@@ -289,7 +291,7 @@ export class ApiServer implements Disposable {
     const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({
       app,
-      beside: options.beside?.(this.appOptions, usage) ?? (() => null),
+      extraPaths: options.extraPaths?.(this.appOptions, usage) ?? (() => null),
       host: "127.0.0.1",
       port,
       proxies: () => proxies,

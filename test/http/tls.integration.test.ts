@@ -3,14 +3,7 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
-import {
-  createApp,
-  type HttpServer,
-  parseHostNames,
-  parseTrustedProxies,
-  readCredentials,
-  startServer,
-} from "../../src/http/index.ts";
+import { createApp, parseHostNames, parseTrustedProxies, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ApiServer } from "./support.ts";
@@ -23,7 +16,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
   const plain = new ApiServer();
   let first: TestCertificate;
   let second: TestCertificate;
-  let server: HttpServer;
+  let server: ReturnType<typeof startServer>;
   const credentialsOf = ({ certificatePath, keyPath }: TestCertificate) =>
     readCredentials(certificatePath, keyPath, Date.now());
   beforeAll(() => {

@@ -20,7 +20,7 @@ test("there is a console while the settings have one, and its paths are nobody's
     () => numbered(++made, told),
   );
   const answer = async (path = "/console/") =>
-    (await console.beside(path)?.(new Request("http://localhost/console/")))?.text() ?? null;
+    (await console.paths(path)?.(new Request("http://localhost/console/")))?.text() ?? null;
 
   console.follow();
   expect([await answer(), made]).toEqual([null, 0]);
@@ -58,13 +58,13 @@ test("one that is wanted again while the one before still ends its work comes af
   console.follow();
   enabled = true;
   console.follow();
-  expect([made, console.beside("/console/")]).toEqual([1, null]);
+  expect([made, console.paths("/console/")]).toEqual([1, null]);
   ends[0]?.resolve();
   await Bun.sleep(1);
-  expect([made, console.beside("/console/") === null]).toEqual([2, false]);
+  expect([made, console.paths("/console/") === null]).toEqual([2, false]);
   const closed = console.close();
   ends[1]?.resolve();
   await closed;
   await Bun.sleep(1);
-  expect([made, console.beside("/console/")]).toEqual([2, null]);
+  expect([made, console.paths("/console/")]).toEqual([2, null]);
 });

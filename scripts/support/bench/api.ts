@@ -15,11 +15,10 @@ import {
   parseTrustedProxies,
   startServer,
   TranscriptionCreator,
-  transcriptionMapper,
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { Recordings, StoredAnswers } from "../../../src/recordings/index.ts";
+import { Recordings } from "../../../src/recordings/index.ts";
 import { createMetrics } from "../../../src/server/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -103,8 +102,7 @@ const unlimited = {
   recordings_per_account: 1e5,
 };
 const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
-const toTranscription = transcriptionMapper(() => null);
-const common = { recordings, dataDirectory, limits: () => limits, toTranscription, now: Date.now };
+const common = { recordings, dataDirectory, limits: () => limits, now: Date.now };
 const metrics = createMetrics({
   ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now: Date.now },
   engine: () => ({
@@ -120,7 +118,6 @@ const creator = new TranscriptionCreator({
   store,
   metrics,
   diskSpace,
-  answers: new StoredAnswers(store),
   usage: new Usage(store),
   queue: { add: () => {} },
   speechModel: () => ({ id: "whisper-base", languages: [] }),

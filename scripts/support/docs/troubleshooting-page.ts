@@ -1,6 +1,5 @@
 import { checks } from "../../../src/diagnostics/index.ts";
-import { errorCodes, statusOf } from "../../../src/http/errors.ts";
-import { catalogue } from "../../../src/http/openapi/catalogue.ts";
+import { errorEntries } from "../../../src/http/errors.ts";
 
 /** docs/troubleshooting.md with the parts anew that the program tells of itself. @param text the page as it is */
 export function troubleshootingPage(text: string): string {
@@ -9,10 +8,9 @@ export function troubleshootingPage(text: string): string {
 
 /** Every code of the API, as its own documentation has it. */
 function codes(): string {
-  const rows = errorCodes.map((code) => {
-    const { meaning, advice } = catalogue[code];
-    return `| ${statusOf(code)} | \`${code}\` | ${meaning} | ${advice} |`;
-  });
+  const rows = Object.entries(errorEntries).map(
+    ([code, { status, meaning, advice }]) => `| ${status} | \`${code}\` | ${meaning} | ${advice} |`,
+  );
   return ["| status | code | when | what a program does |", "|---|---|---|---|", ...rows].join("\n");
 }
 

@@ -1,31 +1,28 @@
 import type { Settings } from "../../config/index.ts";
-import { errorCodes, statusOf } from "../errors.ts";
+import { errorEntries } from "../errors.ts";
 import { MAX_OPEN_ANSWERS } from "../open-answers.ts";
-import { catalogue } from "./catalogue.ts";
-
-type Limits = Settings["limits"];
 
 /**
  * Returns the introduction for developers of clients, in Markdown.
  * @param limits as set on the server; an account may have its own
  */
-export function description(limits: Limits): string {
+export function description(limits: Settings["limits"]): string {
   return [introduction, access, headers, limitsText(limits), polling, errorsText(), parserText].join("\n\n");
 }
 
-const introduction = `Send a recording, poll its record until it has ended, then read the transcript or download it.
+const introduction = `Send a recording, poll its record until it has completed or failed, then read the transcript or download it.
 
-Paths are below \`/api/public/v1\`. \`HEAD\` is answered wherever \`GET\` is, with the same headers and no body. \`OPTIONS\` and every method that a path does not take are answered 405 with \`Allow\`: there is no CORS, so a browser's page on another host can't call this API. A path with a slash at its end is another path, and 404. Parameters and parts that are not known are ignored; fields may be added to answers, so ignore those that you don't know.`;
+Paths are below \`/api/public/v1\`. \`HEAD\` is answered like \`GET\`, with the same headers and no body. \`OPTIONS\` and every method that a path does not accept are answered 405 with \`Allow\`: there is no CORS, so a page of another origin can't call this API from a browser. A path with a trailing slash is another path, and 404. Unknown parameters and parts are ignored. Fields may be added to answers, so ignore unknown fields.`;
 
 const access = `## Access
-Send your key with every request: \`Authorization: Bearer trs_…\`. The operator makes keys on the machine. A key belongs to an account, has scopes, may be pinned to a workspace, and may expire. What the operator changes counts with the next request.
+Send your key with every request: \`Authorization: Bearer trs_…\`. The operator creates keys on the machine. A key belongs to an account, has scopes, may be pinned to a workspace, and may expire. A change by the operator takes effect with the next request.
 
-Checked in this order: failed authentications of your address (429), the key (401), the account (403 with \`docs\`), the key's request rate (429), the path (404) and method (405), the key's scope (403), the recording (404, or 403 for one of your account's in another workspace), and only then the request itself (422) and the recording's state (409).`;
+Checked in this order: failed authentications of your address (429), the key (401), the account (403 with \`docs\`), the key's request rate (429), the path (404) and method (405), the key's scope (403), the recording (404, or 403 for one of your account's in another workspace), and only then the request itself (422) and the recording's status (409).`;
 
 const headers = `## Headers of every answer
-\`X-Request-Id\` names the request in the server's log: keep it with your own. \`RateLimit\` and \`RateLimit-Policy\` tell what is left. Nothing may be cached (\`Cache-Control: no-store\`) but exports, which have an \`ETag\`.`;
+\`X-Request-Id\` identifies the request in the server's log: store it in your own log. \`RateLimit\` and \`RateLimit-Policy\` show the remaining quota. Nothing may be cached (\`Cache-Control: no-store\`) except exports, which have an \`ETag\`.`;
 
-function limitsText(limits: Limits): string {
+function limitsText(limits: Settings["limits"]): string {
   const rows: [string, string, string][] = [
     ["Requests of a key", `${number(limits.requests_per_minute)} a minute`, "429"],
     [
@@ -39,14 +36,14 @@ function limitsText(limits: Limits): string {
       number(limits.recordings_per_account),
       "409 `concurrency_limit`",
     ],
-    ["Exports of an account that are being made or sent", number(MAX_OPEN_ANSWERS), "429"],
+    ["Exports of an account that are being generated or sent", number(MAX_OPEN_ANSWERS), "429"],
     ["Pages of segments of an account that are being sent", number(MAX_OPEN_ANSWERS), "429"],
     [
       "Uploads of an account in progress, replays included",
       number(limits.recordings_per_account),
       "409 `concurrency_limit`",
     ],
-    ["Free disk space that unfinished uploads of an account take", "a fifth", "503 `service_unavailable`"],
+    ["Share of the free disk space for unfinished uploads of an account", "a fifth", "503 `service_unavailable`"],
     [
       "Time of an upload",
       "a minute, and a second for each 16 KiB; at least 16 KiB in any minute",
@@ -61,33 +58,32 @@ function limitsText(limits: Limits): string {
     ["A recording", `${number(limits.recording_seconds)} seconds`, "422 under `file`, or it fails with `internal`"],
   ];
   return `## Limits
-| what | how much | past it |
+| limit | value | beyond it |
 |---|---|---|
 ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
-An account may have limits of its own. \`Retry-After\` is exact. A create that is refused or replayed spends none of the creates. Audio is charged once, when processing begins, and refunded when the recording fails with \`internal\` through a fault of the service; not for a link that was too slow or gave no recording. A valid key is never refused for failed authentications.`;
+An account may have its own limits. \`Retry-After\` is exact. A create that is refused or replayed uses up no quota. Audio is charged once, when processing begins. It is refunded when the recording fails with \`internal\` through a fault of the service, but not for a link that was too slow or had no recording. A valid key is never refused for failed authentications.`;
 }
 
 const polling = `## Polling
-Ask for the first time after 10 seconds; then every 5 seconds for a recording under ten minutes, and for a longer one double the pause each time up to 30 seconds. Give up after twice the recording's length plus ten minutes. On 429 wait \`Retry-After\` seconds; on 5xx back off and go on. \`completed\` and \`failed\` never change again. \`processing\` may read \`queued\` again after a restart of the server, and while other accounts' recordings have their share; the recording resumes where it was.`;
+Send the first request after 10 seconds. Then poll every 5 seconds for a recording under ten minutes; for a longer one, double the pause each time up to 30 seconds. Give up after twice the recording's length plus ten minutes. On 429 wait \`Retry-After\` seconds; on 5xx retry with exponential backoff. \`completed\` and \`failed\` never change again. \`processing\` may become \`queued\` again after a restart of the server, and while recordings of other accounts are processed; the recording then resumes from its last checkpoint.`;
 
 function errorsText(): string {
-  const rows = errorCodes.map((code) => {
-    const { meaning, advice } = catalogue[code];
-    return `| ${statusOf(code)} | \`${code}\` | ${meaning} | ${advice} |`;
-  });
+  const rows = Object.entries(errorEntries).map(
+    ([code, { status, meaning, advice }]) => `| ${status} | \`${code}\` | ${meaning} | ${advice} |`,
+  );
   return `## Errors
-Every error has the same form: \`{"error": CODE, "message": TEXT}\`, with \`errors\` under \`validation_failed\`, \`required\` under \`insufficient_scope\`, and \`docs\` where the account may not use the API.
+Every error has the same form: \`{"error": CODE, "message": TEXT}\`, with \`errors\` under \`validation_failed\`, \`required\` under \`insufficient_scope\`, and \`docs\` if the account may not use the API.
 
 | status | code | when | what to do |
 |---|---|---|---|
 ${rows.join("\n")}`;
 }
 
-const parserText = `## What is refused before it is a request
-A few things end at the HTTP parser, whose answer has a status and neither a body nor our headers: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that can't be read or that contradict each other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for another version of HTTP than 1.0 and 1.1. A method that HTTP does not know ends the connection.
+const parserText = `## Requests that the HTTP parser refuses
+The HTTP parser itself refuses a few malformed requests. Its answer has a status, but neither a body nor the headers above: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that is malformed or contradicts the other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for a version of HTTP other than 1.0 and 1.1. An unknown HTTP method ends the connection.
 
-With the envelope and before anything else, on every path, 400 \`bad_request\` refuses a \`Host\` that is none of the server's names, two \`Host\` headers, and a path with \`.\` or \`..\` segments or backslashes, plain or percent-encoded.`;
+On every path, before any other check, 400 \`bad_request\` with the error envelope refuses a \`Host\` that is not one of the server's names, two \`Host\` headers, and a path with \`.\` or \`..\` segments or backslashes, plain or percent-encoded.`;
 
 function number(value: number): string {
   return value.toLocaleString("en");

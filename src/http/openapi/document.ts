@@ -2,13 +2,10 @@ import type { OpenAPIV3 } from "openapi-types";
 import type { Settings } from "../../config/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { basePath } from "../access.ts";
-import { apiPaths } from "./api-paths.ts";
+import { errorResponses, headers, parameters } from "./components.ts";
 import { description } from "./description.ts";
-import { errorResponses } from "./error-answers.ts";
-import { headers } from "./headers.ts";
-import { parameters } from "./parameters.ts";
+import { apiPaths, servicePaths } from "./paths.ts";
 import { schemas } from "./schemas.ts";
-import { servicePaths } from "./service-paths.ts";
 
 /**
  * Returns the OpenAPI description of the API, built from the schemas that validate requests. It is OpenAPI 3.0 because
@@ -29,7 +26,7 @@ export function openApiDocument(limits: Settings["limits"]): OpenAPIV3.Document 
     paths: { ...apiPaths(limits), ...servicePaths },
     components: {
       securitySchemes: {
-        key: { type: "http", scheme: "bearer", description: "An API key, as the operator makes them: `trs_…`" },
+        key: { type: "http", scheme: "bearer", description: "An API key, which the operator creates: `trs_…`" },
       },
       schemas: { ...schemas },
       responses: errorResponses,

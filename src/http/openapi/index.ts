@@ -1,3 +1,2 @@
 export { openApiDocument } from "./document.ts";
-export { page, pagePolicy, pageScript } from "./page.ts";
-export { swaggerUiFiles } from "./swagger-ui.ts";
+export { page, pagePolicy, pageScript, swaggerUiFiles } from "./page.ts";

@@ -1,5 +1,17 @@
+import icon from "swagger-ui-dist/favicon-32x32.png" with { type: "file" };
+import manifest from "swagger-ui-dist/package.json" with { type: "json" };
+import style from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import script from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { programVersion } from "../../program/index.ts";
-import { swaggerUiVersion } from "./swagger-ui.ts";
+
+/** The files of Swagger UI (Apache-2.0) that the page needs. */
+export const swaggerUiFiles = [
+  { name: "swagger-ui-bundle.js", path: script, mediaType: "text/javascript; charset=utf-8" },
+  { name: "swagger-ui.css", path: style, mediaType: "text/css; charset=utf-8" },
+  { name: "icon.png", path: icon, mediaType: "image/png" },
+] as const;
+
+const swaggerUiVersion: string = manifest.version;
 
 /** The HTML page. Its URLs are relative, so that it works behind a proxy's prefix. */
 export const page = `<!doctype html>
@@ -12,7 +24,7 @@ export const page = `<!doctype html>
 <link rel="stylesheet" href="docs/swagger-ui.css?${swaggerUiVersion}">
 </head>
 <body>
-<noscript>This page needs JavaScript; the same is at <a href="openapi.json">openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript; its content is also at <a href="openapi.json">openapi.json</a>.</noscript>
 <main id="page"></main>
 <script src="docs/swagger-ui-bundle.js?${swaggerUiVersion}"></script>
 <script src="docs/page.js?${programVersion}"></script>

@@ -3,18 +3,19 @@ import type { OpenAPIV3 } from "openapi-types";
 import { statusSchema } from "../../recordings/index.ts";
 import { createForm } from "../create-fields.ts";
 import { errorCodes, errorSchema } from "../errors.ts";
-import { languageSchema, languagesSchema } from "../languages.ts";
 import {
+  languageSchema,
+  languagesSchema,
   listedTranscriptionSchema,
   segmentPageSchema,
   segmentSchema,
   transcriptionPageSchema,
   transcriptionSchema,
 } from "../resources.ts";
-import { errorSchemas } from "./error-answers.ts";
+import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 
-/** The resources. Each follows the resources of which it is composed. */
+/** The resources. A resource comes after the resources of which it is composed. */
 const resources = {
   TranscriptionStatus: statusSchema,
   Transcription: transcriptionSchema,

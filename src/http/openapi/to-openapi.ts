@@ -1,6 +1,6 @@
-import { OptionalKind, type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
+import { type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import type { Documented } from "../documented.ts";
+import { isOptional } from "../query.ts";
 
 export type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
@@ -26,12 +26,13 @@ const sharedKeywords = [
 export type Refer = (schema: Schema) => Schema;
 
 /**
- * Converts a TypeBox schema to OpenAPI 3.0: without `const`, a choice of texts as `enum`, null as `nullable`.
+ * Converts a TypeBox schema to OpenAPI 3.0: without `const`, a choice of texts as `enum`, null as `nullable`. The
+ * annotation `documented` of a schema has keywords that the document shows in addition, or instead of those that
+ * validation uses.
  * @throws an Error for a kind of schema that no resource has used so far
  */
 export function toOpenApi(schema: TSchema, refer: Refer = (same) => same): Schema {
-  const documented: Documented = schema.documented ?? {};
-  return refer({ ...shapeOf(schema, refer), ...keywordsOf(schema), ...documented });
+  return refer({ ...shapeOf(schema, refer), ...keywordsOf(schema), ...schema.documented });
 }
 
 function shapeOf(schema: TSchema, refer: Refer): OpenAPIV3.SchemaObject {
@@ -76,11 +77,6 @@ function choiceOf(choices: readonly TSchema[], refer: Refer): OpenAPIV3.SchemaOb
 
 function keywordsOf(schema: TSchema): Record<string, unknown> {
   return Object.fromEntries(sharedKeywords.flatMap((name) => (name in schema ? [[name, schema[name]]] : [])));
-}
-
-/** Returns whether a property of an object may be left out. */
-export function isOptional(schema: TSchema): boolean {
-  return schema[OptionalKind] === "Optional" || schema.default !== undefined;
 }
 
 /** Returns the parameters of a query, from the schema that parses it. */

@@ -1,8 +1,8 @@
-import { rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { cleanFileName } from "./file-name.ts";
-import { FileTooLargeError, writeStream } from "./file-sink.ts";
-import type { KnownPart, ReceivedFile, UploadFailure } from "./upload-result.ts";
+import type { ReceivedFile } from "./receive-upload.ts";
+import type { KnownPart, UploadFailure } from "./upload-failure.ts";
 
 // A valid url has at most 2,048 characters and a language three, so a value that was cut is refused for its length.
 const MAX_FIELD_BYTES = 8 * 1024;
@@ -150,4 +150,72 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
  */
 function isFullDisk(error: unknown): boolean {
   return isSystemError(error) && ["ENOSPC", "EDQUOT", "EFBIG"].includes(error.code ?? "");
+}
+
+const MAX_NAME_LENGTH = 255;
+
+/**
+ * Converts a client's file name to one that may be stored and shown: its last path component, in Unicode's composed
+ * form. Control characters and marks that reorder text are removed. The result has at most 255 characters, and is
+ * `recording` if nothing remains.
+ */
+function cleanFileName(raw: string | undefined): string {
+  const last = (raw ?? "").split(/[/\\]/).at(-1) ?? "";
+  const clean = last
+    // Browsers encode quotation marks and line breaks in file names like this (WHATWG HTML, "multipart form data").
+    // Line breaks are dropped.
+    .replace(/%22/g, '"')
+    .replace(/%0[AaDd]/g, "")
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/gu, "")
+    .trim();
+  const short = Array.from(clean).slice(0, MAX_NAME_LENGTH).join("");
+  return /^\.*$/.test(short) ? "recording" : short;
+}
+
+/** Error for a file that exceeded its limit while it was written. */
+class FileTooLargeError extends Error {
+  override readonly name = "FileTooLargeError";
+}
+
+/**
+ * Writes a stream to a new file, readable by the server's user only, and syncs it to disk. The next chunk is read only
+ * when the last one is written, so a slow disk slows the sender and fills no memory.
+ *
+ * @returns the size and the SHA-256 of the bytes in lower-case hex
+ * @throws {FileTooLargeError} when the stream exceeds `maxBytes`
+ * @throws the error of the stream or the file system; the file is removed after every error
+ */
+async function writeStream(
+  stream: AsyncIterable<Uint8Array>,
+  path: string,
+  maxBytes: number,
+): Promise<{ sizeBytes: number; sha256: string }> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    const hash = createHash("sha256");
+    let sizeBytes = 0;
+    try {
+      for await (const chunk of stream) {
+        sizeBytes += chunk.byteLength;
+        if (sizeBytes > maxBytes) throw new FileTooLargeError(`the file is larger than ${maxBytes} bytes`);
+        hash.update(chunk);
+        await writeWhole(file, chunk);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return { sizeBytes, sha256: hash.digest("hex") };
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Writes all bytes: a single write may accept only a part of them, for example near a full disk. */
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.byteLength; ) {
+    written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
+  }
 }

@@ -1,4 +1,10 @@
 export { type PaceLimits, uploadPace } from "./pace.ts";
-export { receiveUpload, type UploadOptions } from "./receive-upload.ts";
-export type { ReceivedFile, ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";
+export {
+  type ReceivedFile,
+  type ReceivedUpload,
+  type RefusedUpload,
+  receiveUpload,
+  type UploadOptions,
+} from "./receive-upload.ts";
+export { toUploadError } from "./upload-failure.ts";
 export { type UploadReservation, UploadSpace } from "./upload-space.ts";

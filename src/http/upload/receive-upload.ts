@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ContentDigest } from "./content-digest.ts";
 import { FormReader } from "./form-reader.ts";
 import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
-import type { ReceivedUpload, RefusedUpload, UploadFailure } from "./upload-result.ts";
+import type { UploadFailure } from "./upload-failure.ts";
 import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
@@ -19,6 +19,31 @@ export interface UploadOptions {
   readonly space?: Pick<UploadReservation, "take">;
   /** Limits for slow senders. */
   readonly pace: PaceLimits;
+}
+
+/** A received recording under a temporary name, synced to disk. */
+export interface ReceivedFile {
+  /** Path of the file; rename the file to keep it. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** SHA-256 of its bytes, in lower-case hex. */
+  readonly sha256: string;
+  /** The client's file name: no folders, no control characters, at most 255 characters, never empty. */
+  readonly name: string;
+}
+
+/** A complete, well-formed upload. Disposing of it removes the file, unless it was renamed. */
+export interface ReceivedUpload extends AsyncDisposable {
+  readonly ok: true;
+  /** The text parts of the form. A value is cut at 8 KiB, which exceeds the length of any valid value. */
+  readonly fields: { readonly url?: string; readonly language?: string };
+  /** The part `file`; null if there was none. */
+  readonly file: ReceivedFile | null;
+}
+
+export interface RefusedUpload {
+  readonly ok: false;
+  readonly failure: UploadFailure;
 }
 
 /**
@@ -43,7 +68,9 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   const filePath = join(options.directory, `${randomUUID()}.part`);
   const form = new FormReader(`multipart/form-data; boundary="${boundary}"`, filePath, options.maxFileBytes);
   const digest = new ContentDigest(request.headers.get("content-digest"));
-  const opening = new Opening(boundary);
+  const delimiter = Buffer.from(`--${boundary}`);
+  /** First bytes of the body, at most as many as the delimiter has. */
+  let opening = Buffer.alloc(0);
   let bodyBytes = 0;
   try {
     for await (const bytes of readAtPace(request.body, options.pace)) {
@@ -54,9 +81,9 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
         await form.close();
         return refused({ kind: "body_too_large" });
       }
-      const lack = form.failure === undefined ? options.space?.take(bytes.byteLength) : null;
-      if (lack) form.fail({ kind: lack });
-      opening.update(bytes);
+      const refusal = form.failure === undefined ? options.space?.take(bytes.byteLength) : null;
+      if (refusal) form.fail({ kind: refusal });
+      opening = Buffer.concat([opening, bytes.subarray(0, delimiter.length - opening.length)]);
       digest.update(bytes);
       await form.write(bytes);
     }
@@ -70,8 +97,9 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
 
   const received = await form.close();
   if ("kind" in received) {
-    const neverBegan = received.kind === "malformed" && !opening.isBoundary && !form.hasParts;
-    return refused(neverBegan ? { kind: "not_multipart" } : received);
+    // A form that was cut off before its first part was complete begins with the delimiter, too.
+    const isForm = opening.equals(delimiter) || form.hasParts;
+    return refused(received.kind === "malformed" && !isForm ? { kind: "not_multipart" } : received);
   }
   const dispose = async () => {
     if (received.file !== null) await rm(received.file.path, { force: true });
@@ -96,29 +124,4 @@ function boundaryOf(contentType: string | null): string | null {
   const found = /;\s*boundary=(?:"([^"\\]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType);
   const boundary = found?.[1] ?? found?.[2] ?? "";
   return /^[A-Za-z0-9'()+_,./:=? -]{0,69}[A-Za-z0-9'()+_,./:=?-]$/.test(boundary) ? boundary : null;
-}
-
-/**
- * Detects whether a body begins with its boundary. This holds for a form that was cut off before its first part was
- * complete.
- */
-class Opening {
-  readonly #wanted: Buffer;
-  #matched = 0;
-  #differs = false;
-
-  constructor(boundary: string) {
-    this.#wanted = Buffer.from(`--${boundary}`);
-  }
-
-  update(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length && this.#matched < this.#wanted.length && !this.#differs; at++) {
-      if (bytes[at] === this.#wanted[this.#matched]) this.#matched++;
-      else this.#differs = true;
-    }
-  }
-
-  get isBoundary(): boolean {
-    return this.#matched === this.#wanted.length;
-  }
 }

@@ -1,5 +1,5 @@
 import type { DiskSpace } from "../../storage/index.ts";
-import type { UploadFailure } from "./upload-result.ts";
+import type { UploadFailure } from "./upload-failure.ts";
 
 /**
  * Reason why an upload gets no disk space: the disk is full, or the account's unfinished uploads have used up their

@@ -7,8 +7,10 @@ export type TrustedProxies = Pick<BlockList, "check">;
 export interface Client {
   /** IP address, with IPv4-mapped IPv6 as plain IPv4; empty without a socket. */
   readonly address: string;
-  /** Whether the request carries a proxy's header, from any source. Such a request does not count as local. */
-  readonly forwarded: boolean;
+  /** Group of addresses by which attempts are counted, see `addressGroup`. */
+  readonly addressGroup: string;
+  /** Whether the request comes from this machine: over loopback, and without a proxy's header from any source. */
+  readonly isLocal: boolean;
   /** Scheme between the client and the proxy; null unless a trusted proxy reports it. */
   readonly scheme: "http" | "https" | null;
 }
@@ -26,10 +28,12 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
     const [address = "", prefix, ...more] = entry.trim().split("/");
     const longest = isIPv4(address) ? 32 : 128;
     if (isIP(address) === 0 || address.includes("%") || more.length > 0) {
-      throw new Error(`${entry} is no address or network; write 10.0.0.5, 10.0.0.0/24 or fd12:3456::/32`);
+      throw new Error(`${entry} is not an address or network; write 10.0.0.5, 10.0.0.0/24 or fd12:3456::/32`);
     }
     if (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= longest)) {
-      throw new Error(`${entry}: the number after the stroke goes from 1 to ${longest}; none may trust everybody`);
+      throw new Error(
+        `${entry}: the prefix length after the slash must be from 1 to ${longest}; trusting every address is not allowed`,
+      );
     }
     list.addSubnet(address, Number(prefix ?? longest), longest === 32 ? "ipv4" : "ipv6");
   }
@@ -45,16 +49,26 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
  * other.
  */
 export function clientOf(peer: string, headers: Headers, proxies: TrustedProxies): Client {
-  const forwarded = traces.some((name) => headers.has(name));
+  const isForwarded = traces.some((name) => headers.has(name));
   let address = plainAddress(peer) ?? peer;
-  if (!forwarded || !isTrusted(address, proxies)) return { address, forwarded, scheme: null };
+  let scheme: Client["scheme"] = null;
+  if (isForwarded && isTrusted(address, proxies)) {
+    address = senderOf(address, headers, proxies);
+    scheme = schemeOf(headers.get("x-forwarded-proto"));
+  }
+  return { address, addressGroup: addressGroup(address), isLocal: !isForwarded && isLoopback(address), scheme };
+}
+
+/** Returns the first address, from the right, that is no trusted proxy. */
+function senderOf(peer: string, headers: Headers, proxies: TrustedProxies): string {
+  let address = peer;
   for (const entry of (headers.get("x-forwarded-for") ?? "").split(",").reverse()) {
-    const heardFrom = plainAddress(withoutPort(entry.trim()));
-    if (heardFrom === null) break;
-    address = heardFrom;
+    const sender = plainAddress(withoutPort(entry.trim()));
+    if (sender === null) break;
+    address = sender;
     if (!isTrusted(address, proxies)) break;
   }
-  return { address, forwarded, scheme: schemeOf(headers.get("x-forwarded-proto")) };
+  return address;
 }
 
 function isTrusted(address: string, proxies: TrustedProxies): boolean {
@@ -78,4 +92,25 @@ function plainAddress(text: string): string | null {
 function schemeOf(header: string | null): Client["scheme"] {
   const last = header?.split(",").at(-1)?.trim().toLowerCase();
   return last === "http" || last === "https" ? last : null;
+}
+
+/** Returns whether an address is a loopback address: 127.0.0.0/8 or ::1. */
+function isLoopback(address: string): boolean {
+  return /^127(?:\.\d{1,3}){3}$/.test(address) || address === "::1";
+}
+
+/**
+ * Returns the group by which attempts of an address are counted: an IPv4 address, or the /64 of an IPv6 address. A host
+ * can use all addresses of its /64.
+ */
+export function addressGroup(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`;
 }

@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { type AnyElysia, Elysia } from "elysia";
+import type { ExportFormat } from "../exports/index.ts";
+import { programVersion } from "../program/index.ts";
+import { type Recording, type Recordings, readSegments } from "../recordings/index.ts";
+import type { Language } from "../speech/index.ts";
+import { type DataDirectory, type Store, syncDirectory } from "../storage/index.ts";
+import type { TranscriptionCreator } from "./create-transcription.ts";
+import { ApiError, notFound } from "./errors.ts";
+import type { ExportAnswers } from "./export-answers.ts";
+import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
+import { addRecordingRoute, addRoute, operations, uuid } from "./operations.ts";
+import { decodeCursor, encodeCursor, firstPage, parseStatuses, parseTime } from "./query.ts";
+import { contextOf } from "./request-context.ts";
+import { toSegment, toTranscription } from "./resources.ts";
+
+export interface ApiServices {
+  readonly store: Store;
+  readonly recordings: Recordings;
+  readonly dataDirectory: DataDirectory;
+  readonly creator: TranscriptionCreator;
+  readonly exports: ExportAnswers;
+  /** Returns the languages of the model in use. */
+  readonly languages: () => readonly Language[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const segmentIndex = /^(0|[1-9]\d{0,8})$/;
+
+/** Upper bound of the size of a page of 1,000 segments. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Creates the routes of the public API, below its base path. */
+export function apiRoutes(services: ApiServices): AnyElysia {
+  const { store, recordings, creator, exports, languages, now } = services;
+  const pages = new OpenAnswers(MAX_OPEN_ANSWERS, "pages of segments of this account", now);
+  const api = new Elysia({ name: "api" });
+
+  addRoute(api, operations.createTranscription, ({ request }) => creator.create(request));
+
+  addRoute(api, operations.listTranscriptions, ({ caller, query }) => {
+    const { limit } = query;
+    const filter = {
+      accountId: caller.account.id,
+      workspaceId: caller.key.workspaceId ?? undefined,
+      statuses: parseStatuses(query.status),
+      createdAfter: parseTime("created_after", query.created_after),
+      createdBefore: parseTime("created_before", query.created_before),
+      beforeId: decodeCursor("r", uuid, query.cursor) ?? undefined,
+    };
+    const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
+    const data = page.map((recording) => {
+      const { progress, ...rest } = toTranscription(store, recording);
+      return { ...rest, progress: { step: progress.step } };
+    });
+    return { data, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
+  });
+
+  addRecordingRoute(api, recordings, operations.getTranscription, ({ recording }) => toTranscription(store, recording));
+
+  addRecordingRoute(api, recordings, operations.deleteTranscription, async ({ recording }) => {
+    if (!(await deleteRecording(services, recording.id))) throw undeletable(recordings.get(recording.id));
+    return new Response(null, { status: 204 });
+  });
+
+  addRecordingRoute(api, recordings, operations.listSegments, ({ request, caller, recording, query }) => {
+    const { limit, cursor } = query;
+    const from = Number(decodeCursor("i", segmentIndex, cursor) ?? 0);
+    requireCompleted(recording);
+    pages.open(caller.account.id, contextOf(request).connection).send(MAX_PAGE_BYTES);
+    const { page, last } = firstPage(readSegments(store, recording.id, from, limit + 1), limit);
+    return {
+      data: page.map(toSegment),
+      has_more: last !== null,
+      next_cursor: last === null ? "" : encodeCursor("i", String(last.index + 1)),
+    };
+  });
+
+  addRecordingRoute(api, recordings, operations.exportTranscription, ({ request, caller, recording, query }) => {
+    const { format } = query;
+    requireCompleted(recording);
+    const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
+    if (matches(request.headers.get("if-none-match"), headers.ETag)) {
+      return new Response(null, { status: 304, headers });
+    }
+    return exports.answer({ request, owner: caller.account.id, recording, format, headers });
+  });
+
+  addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));
+
+  return api;
+}
+
+/** Checks that a recording has completed. @throws 409 when it has not */
+function requireCompleted({ status }: Recording): void {
+  if (status !== "completed") throw new ApiError("transcription_is_not_ready", `The transcription is ${status}.`);
+}
+
+/**
+ * Deletes a recording with its files, and ends its exports.
+ * @param also writes in the same transaction
+ * @returns false if the recording is queued, processing or protected from deletion
+ */
+export async function deleteRecording(
+  { recordings, exports, dataDirectory }: Pick<ApiServices, "recordings" | "exports" | "dataDirectory">,
+  id: string,
+  also?: Parameters<Recordings["delete"]>[1],
+): Promise<boolean> {
+  if (!recordings.delete(id, also)) return false;
+  exports.removeDeleted();
+  await dataDirectory.filesOf(id).removeAll();
+  await recordings.rows.removeDeleted(id);
+  await syncDirectory(dataDirectory.uploads);
+  return true;
+}
+
+function undeletable(recording: Recording | null): ApiError {
+  if (recording === null) return notFound();
+  if (recording.heldAt !== null) {
+    return new ApiError("forbidden", "The operator protects this recording from deletion.");
+  }
+  return new ApiError(
+    "transcription_still_processing",
+    `The transcription is ${recording.status}; delete it when it has completed or failed.`,
+  );
+}
+
+/**
+ * Returns the ETag of an export without generating the file: the same recording gives the same bytes in the same
+ * program version.
+ */
+function entityTag(recording: Recording, format: ExportFormat): string {
+  const identity = JSON.stringify([recording.id, recording.updatedAt, format, programVersion]);
+  return `"${createHash("sha256").update(identity).digest("base64url").slice(0, 27)}"`;
+}
+
+/** Evaluates `If-None-Match` (RFC 9110, 13.1.2): weak comparison with each tag of a list. */
+function matches(header: string | null, tag: string): boolean {
+  if (header === null) return false;
+  return header.trim() === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
+}

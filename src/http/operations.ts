@@ -1,0 +1,132 @@
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { AnyElysia } from "elysia";
+import type { Scope } from "../accounts/index.ts";
+import type { Recording, Recordings } from "../recordings/index.ts";
+import { requireScope } from "./access.ts";
+import { ApiError, notFound } from "./errors.ts";
+import { exportQuery, listQuery, readQuery, segmentQuery } from "./query.ts";
+import { type Caller, callerOf } from "./request-context.ts";
+import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcriptionSchema } from "./resources.ts";
+
+export interface Operation<Query extends TObject = TObject> {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Path below the API's base path. `:id` is the id of a recording. */
+  readonly path: string;
+  /** The scope that a key needs; null: any key may do this. */
+  readonly scope: Scope | null;
+  readonly query: Query;
+  /** Schema of the body of a 200 answer; absent if the handler creates the answer itself. */
+  readonly response?: TSchema;
+}
+
+const noQuery = Type.Object({});
+
+/** The operations of the API, by operationId. The routes and the OpenAPI document are built from this table. */
+export const operations = {
+  createTranscription: { method: "POST", path: "/transcriptions", scope: "transcriptions:write", query: noQuery },
+  listTranscriptions: {
+    method: "GET",
+    path: "/transcriptions",
+    scope: "transcriptions:read",
+    query: listQuery,
+    response: transcriptionPageSchema,
+  },
+  getTranscription: {
+    method: "GET",
+    path: "/transcriptions/:id",
+    scope: "transcriptions:read",
+    query: noQuery,
+    response: transcriptionSchema,
+  },
+  deleteTranscription: {
+    method: "DELETE",
+    path: "/transcriptions/:id",
+    scope: "transcriptions:delete",
+    query: noQuery,
+  },
+  listSegments: {
+    method: "GET",
+    path: "/transcriptions/:id/segments",
+    scope: "transcriptions:read",
+    query: segmentQuery,
+    response: segmentPageSchema,
+  },
+  exportTranscription: {
+    method: "GET",
+    path: "/transcriptions/:id/export",
+    scope: "transcriptions:read",
+    query: exportQuery,
+  },
+  listLanguages: { method: "GET", path: "/languages", scope: null, query: noQuery, response: languagesSchema },
+} as const satisfies Record<string, Operation>;
+
+/** A request that has passed the checks of its operation. */
+interface Call<Query extends TObject> {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly query: Static<Query>;
+}
+
+/** Adds the route of an operation. It checks the scope, then the query. */
+export function addRoute<Query extends TObject>(
+  api: AnyElysia,
+  operation: Operation<Query>,
+  handle: (call: Call<Query>) => unknown,
+): void {
+  const { method, path, scope, query } = operation;
+  api.route(
+    method,
+    path,
+    ({ request }) => {
+      requireScope(request, scope);
+      return handle({ request, caller: callerOf(request), query: readQuery(request, query) });
+    },
+    optionsOf(operation),
+  );
+}
+
+/**
+ * Adds the route of an operation on one recording. It checks the scope, then the recording, then the query, in the
+ * order of the contract.
+ */
+export function addRecordingRoute<Query extends TObject>(
+  api: AnyElysia,
+  recordings: Recordings,
+  operation: Operation<Query>,
+  handle: (call: Call<Query> & { readonly recording: Recording }) => unknown,
+): void {
+  const { method, path, scope, query } = operation;
+  api.route(
+    method,
+    path,
+    ({ request, params }) => {
+      requireScope(request, scope);
+      const caller = callerOf(request);
+      const recording = requireRecording(recordings, caller, params.id ?? "");
+      return handle({ request, caller, recording, query: readQuery(request, query) });
+    },
+    optionsOf(operation),
+  );
+}
+
+/** Returns the options of a route. A recording may have any size, so no body is parsed into memory. */
+function optionsOf({ response }: Operation) {
+  return { parse: "none" as const, ...(response === undefined ? {} : { response: { 200: response } }) };
+}
+
+/** Form of a recording's id. */
+export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Returns the recording that a request names, if its key may access it.
+ * @throws 404 when the id is malformed, unknown or belongs to another account: the caller can't distinguish them
+ * @throws 403 when the recording belongs to this account but is not in the workspace of the key
+ */
+function requireRecording(recordings: Recordings, { key, account }: Caller, id: string): Recording {
+  const recording = uuid.test(id) ? recordings.get(id) : null;
+  if (recording === null || recording.accountId !== account.id) throw notFound();
+  if (key.workspaceId !== null && recording.workspaceId !== key.workspaceId) {
+    throw new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");
+  }
+  return recording;
+}
