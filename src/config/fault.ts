@@ -1,4 +1,5 @@
-import type { Place } from "./toml/place.ts";
+import { editDistance } from "../text/index.ts";
+import type { Place } from "./read-toml.ts";
 
 /** Source of a setting's value. */
 export type Origin =
@@ -51,4 +52,19 @@ function onOneLine(text: string): string {
 export function originText(origin: Origin): string {
   if (origin.type === "file") return `${origin.file}:${origin.line}:${origin.column}`;
   return origin.type === "default" ? "default" : origin.name;
+}
+
+/** Returns a text without the credentials in its links: `https://user:password@example.org/`. */
+export function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^/@\s]*@/g, "//…@");
+}
+
+/** Returns the candidate most similar to a name, if one is similar enough; otherwise null. */
+export function suggest(name: string, candidates: readonly string[]): string | null {
+  const wanted = name.toLowerCase();
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.candidate : null;
 }

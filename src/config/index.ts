@@ -1,12 +1,9 @@
-export { settingEntries } from "./entries.ts";
-export { faultText, locate, originText, type SettingFault, SettingsError } from "./fault.ts";
+export { settingEntries, settingValue } from "./entries.ts";
+export { exampleFile, tomlValue } from "./example-file.ts";
+export { faultText, locate, originText, type SettingFault, SettingsError, withoutPassword } from "./fault.ts";
 export { loadSettings, readSettings, type SettingsSources } from "./load.ts";
-export { settingValue } from "./paths.ts";
 export { type ReloadedSettings, reloadSettings } from "./reload-settings.ts";
-export type { Settings } from "./schema/index.ts";
+export type { Settings } from "./schema.ts";
 export { chooseSettingsFile, defaultSettingsFile } from "./settings-file.ts";
+export { settingsPage } from "./settings-page.ts";
 export { settingWarnings } from "./warnings.ts";
-export { withoutPassword } from "./without-password.ts";
-export { exampleFile } from "./written/example-file.ts";
-export { settingsPage } from "./written/settings-page.ts";
-export { tomlValue } from "./written/toml-value.ts";

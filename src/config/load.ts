@@ -1,11 +1,9 @@
 import { Value } from "@sinclair/typebox/value";
-import { environmentName, findSetting, type SettingEntry, settingEntries } from "./entries.ts";
-import { type Origin, type SettingFault, SettingsError } from "./fault.ts";
-import { nest } from "./paths.ts";
-import { readFile, type SetValue, type SourceReading, together } from "./read-file.ts";
+import { environmentName, findSetting, nest, type SettingEntry, settingEntries } from "./entries.ts";
+import { type Origin, type SettingFault, SettingsError, suggest } from "./fault.ts";
+import { readFile, type SetValue, type SourceReading, separate } from "./read-file.ts";
 import { readText } from "./read-value.ts";
-import { type Settings, settingsSchema } from "./schema/index.ts";
-import { suggest } from "./suggest.ts";
+import { type Settings, settingsSchema } from "./schema.ts";
 
 export interface SettingsSources {
   /** TOML file; a missing one is an error. */
@@ -60,7 +58,7 @@ function readEnvironment(environment: SettingsSources["environment"]): SourceRea
   const ours = Object.entries(environment).filter(
     ([name, text]) => name.startsWith("TRANSCRIBE_") && text !== undefined && !notSettings.includes(name),
   );
-  return together(
+  return separate(
     ours.map(([name, text = ""]) => {
       const origin: Origin = { type: "environment", name };
       const entry = settingEntries.find((candidate) => candidate.env === name);
@@ -76,14 +74,18 @@ function unknownVariable(name: string, origin: Origin): SettingFault {
   const byPath = settingEntries.find((entry) => environmentName(entry.path) === name);
   const names = settingEntries.map((entry) => entry.env);
   const meant = byPath?.env ?? suggest(name, [...names, ...notSettings]);
-  return { origin, setting: null, message: `this names no setting${meant === null ? "" : `; did you mean ${meant}?`}` };
+  return {
+    origin,
+    setting: null,
+    message: `there is no such setting${meant === null ? "" : `; did you mean ${meant}?`}`,
+  };
 }
 
 function readFlags(flags: SettingsSources["flags"]): SourceReading {
-  return together(
+  return separate(
     Object.entries(flags).map(([path, text]) => {
       const entry = findSetting(path);
-      if (entry === undefined) throw new Error(`${path} is no setting`);
+      if (entry === undefined) throw new Error(`there is no setting ${path}`);
       return ofText(entry, text, { type: "flag", name: entry.flag ?? path });
     }),
   );

@@ -1,11 +1,10 @@
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../text/index.ts";
 import { findSetting, type SettingEntry, settingEntries, settingTables } from "./entries.ts";
-import type { Origin, SettingFault } from "./fault.ts";
-import { readFileValue } from "./read-value.ts";
+import { type Origin, type SettingFault, suggest } from "./fault.ts";
+import { readToml, type TomlEntry, TomlError } from "./read-toml.ts";
+import { readValue } from "./read-value.ts";
 import { readSettingsFile } from "./settings-file.ts";
-import { suggest } from "./suggest.ts";
-import { readToml, type TomlEntry } from "./toml/read-toml.ts";
 
 /** A setting with the value that a source gives it. */
 export interface SetValue {
@@ -21,7 +20,7 @@ export interface SourceReading {
 }
 
 /** Separates values from faults. */
-export function together(found: readonly (SetValue | SettingFault)[]): SourceReading {
+export function separate(found: readonly (SetValue | SettingFault)[]): SourceReading {
   return {
     values: found.filter((each) => "value" in each),
     faults: found.filter((each) => "message" in each),
@@ -30,20 +29,21 @@ export function together(found: readonly (SetValue | SettingFault)[]): SourceRea
 
 /** Reads a settings file; relative paths in it are relative to its folder. @param file name as shown in messages */
 export function readFile(file: string): SourceReading {
-  let text: string;
+  let entries: readonly TomlEntry[];
   try {
-    text = readSettingsFile(file);
+    entries = readToml(readSettingsFile(file));
   } catch (error) {
-    const message = `${file}: ${messageOf(error)}`;
-    return { values: [], faults: [{ origin: null, setting: null, message }] };
+    const fault: SettingFault =
+      error instanceof TomlError
+        ? { origin: { type: "file", file, ...error.place }, setting: null, message: error.message }
+        : { origin: null, setting: null, message: `${file}: ${messageOf(error)}` };
+    return { values: [], faults: [fault] };
   }
-  const { entries, faults } = readToml(text);
-  const at = (place: TomlEntry["place"]): Origin => ({ type: "file", file, ...place });
   const unknownTables = new Set<string>();
   const found = entries.flatMap((entry): (SetValue | SettingFault)[] => {
     const [table = ""] = entry.path;
     if (unknownTables.has(table)) return [];
-    const origin = at(entry.place);
+    const origin: Origin = { type: "file", file, ...entry.place };
     const setting = settingOf(entry.path);
     if (setting !== undefined) return [ofSetting(setting, entry, origin, dirname(resolve(file)))];
     if (entry.source === null) {
@@ -53,14 +53,12 @@ export function readFile(file: string): SourceReading {
     }
     return [{ origin, setting: entry.path.join("."), message: `there is no such setting${hint(entry.path)}` }];
   });
-  const unread = faults.map(({ place, message }): SettingFault => ({ origin: at(place), setting: null, message }));
-  const all = together([...found, ...unread]);
-  return { values: all.values, faults: all.faults.toSorted((a, b) => lineOf(a) - lineOf(b)) };
+  return separate(found);
 }
 
 function ofSetting(setting: SettingEntry, entry: TomlEntry, origin: Origin, folder: string): SetValue | SettingFault {
   const { path } = setting;
-  const read = readFileValue(setting, entry.value, entry.source ?? "a table");
+  const read = readValue(setting, entry.value, entry.source ?? "a table");
   if (!read.ok) return { origin, setting: path, message: read.message };
   const { value } = read;
   return { path, value: isPath(setting, value) ? resolve(folder, value) : value, origin };
@@ -103,9 +101,5 @@ function hint(path: readonly string[]): string {
   const meant = only !== undefined && others.length === 0 ? only.path : suggest(written, paths);
   if (meant === null) return "";
   const [table = ""] = meant.split(".");
-  return `; did you mean ${meant}?${path.length === 2 && path[0] === table ? "" : ` It stands under [${table}].`}`;
-}
-
-function lineOf({ origin }: SettingFault): number {
-  return origin?.type === "file" ? origin.line : 0;
+  return `; did you mean ${meant}?${path.length === 2 && path[0] === table ? "" : ` It belongs to the table [${table}].`}`;
 }

@@ -1,8 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { kindOf, type SettingEntry } from "./entries.ts";
+import { withoutPassword } from "./fault.ts";
 import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
-import { withoutPassword } from "./without-password.ts";
 
 /** A setting's value, or a message with the fault and the allowed values. */
 export type ReadValue =
@@ -11,15 +11,10 @@ export type ReadValue =
 
 /** Reads a value in the form of the environment and flags; lists are separated by commas. */
 export function readText(entry: SettingEntry, text: string): ReadValue {
-  return read(entry, parsed(entry, text), JSON.stringify(text));
+  return readValue(entry, parsed(entry, text), JSON.stringify(text));
 }
 
-/** Reads a value of a settings file. @param source the value's text in the file */
-export function readFileValue(entry: SettingEntry, value: unknown, source: string): ReadValue {
-  return read(entry, value, source);
-}
-
-/** Returns the allowed values of a setting, in words that follow "it takes". */
+/** Returns the allowed values of a setting, in words that follow "it must be". */
 export function expected(entry: SettingEntry): string {
   const { schema, unit } = entry;
   const { minimum, maximum } = schema;
@@ -43,10 +38,11 @@ export function choices(schema: TSchema): string[] {
   return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
 }
 
-function read(entry: SettingEntry, value: unknown, source: string): ReadValue {
+/** Checks a value, e.g. of a settings file. @param source the value as its source writes it, for messages */
+export function readValue(entry: SettingEntry, value: unknown, source: string): ReadValue {
   const refused = (why: string): ReadValue => ({
     ok: false,
-    message: `${shown(source)} is not allowed${why}; it takes ${expected(entry)}`,
+    message: `${shown(source)} is not allowed${why}; it must be ${expected(entry)}`,
   });
   let number = value;
   if (entry.unit !== null && typeof value === "string") {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "@sinclair/typebox/value";
-import { settingEntries } from "./entries.ts";
-import { flatten, nest } from "./paths.ts";
-import { type Settings, settingsSchema } from "./schema/index.ts";
+import { flatten, nest, settingEntries } from "./entries.ts";
+import { type Settings, settingsSchema } from "./schema.ts";
 
 /** The result of new settings for a running server. */
 export interface ReloadedSettings {

@@ -44,11 +44,11 @@ export function readSettingsFile(file: string): string {
   }
   try {
     const facts = fstatSync(descriptor);
-    if (facts.isDirectory()) throw new Error("this is a directory, and not a settings file");
+    if (facts.isDirectory()) throw new Error("this is a directory, not a settings file");
     if (!facts.isFile()) throw new Error("this is not a regular file");
     if (facts.size > longestBytes) {
       throw new Error(
-        `it has ${facts.size.toLocaleString("en")} bytes; a settings file has ${longestBytes / 1024} KiB at most`,
+        `it has ${facts.size.toLocaleString("en")} bytes; a settings file may have at most ${longestBytes / 1024} KiB`,
       );
     }
     return decoded(readFileSync(descriptor));
@@ -61,7 +61,7 @@ function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Error("this is not a text in UTF-8");
+    throw new Error("this is not UTF-8 text");
   }
 }
 
@@ -71,5 +71,5 @@ function reasonOf(error: unknown): string {
   if (code === "EACCES" || code === "EPERM") {
     return `this user (${process.getuid?.()}) may not read this settings file: run this as root or as the service's user, or name another file with --config`;
   }
-  return `it can't be read: ${messageOf(error)}`;
+  return `it cannot be read: ${messageOf(error)}`;
 }

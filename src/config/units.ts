@@ -46,7 +46,7 @@ export function readQuantity(text: string, unit: Unit): Quantity {
   if (/^-?\d+$/.test(trimmed)) return { ok: true, value: Number(trimmed) };
   const parts = [...trimmed.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gi)];
   if (parts.length === 0 || parts.map(([all]) => all).join("") !== trimmed || (unit === "bytes" && parts.length > 1)) {
-    return { ok: false, reason: "this is no number with a unit" };
+    return { ok: false, reason: "this is not a number with a unit" };
   }
   let total = 0;
   for (const [, number = "", name = ""] of parts) {
@@ -57,7 +57,7 @@ export function readQuantity(text: string, unit: Unit): Quantity {
   // Decimal fractions are inexact in binary, so a relative error of a billionth is ignored.
   const value = Math.round(total);
   if (Math.abs(total - value) > 1e-9 * Math.max(1, total)) {
-    return { ok: false, reason: `this is ${Number(total.toFixed(3))} ${unit}, and not a whole number of them` };
+    return { ok: false, reason: `this is ${Number(total.toFixed(3))} ${unit}; it must be a whole number` };
   }
   return { ok: true, value };
 }
@@ -97,11 +97,11 @@ function factorOf(name: string, unit: Unit): number | string {
     const size = sizes.get(lower);
     if (size !== undefined) return size;
     if (/^[kKMgGtT]$/.test(name)) {
-      return `${name} may mean two things: write ${name.toUpperCase()}iB (by 1024) or ${name.toUpperCase()}B (by 1000)`;
+      return `${name} is ambiguous: write ${name.toUpperCase()}iB (by 1024) or ${name.toUpperCase()}B (by 1000)`;
     }
-    return seconds.has(lower) ? `${name} is a unit of time, and this is a size` : `${name} is no unit of size`;
+    return seconds.has(lower) ? `${name} is a unit of time, and this is a size` : `${name} is not a unit of size`;
   }
   const length = seconds.get(lower);
   if (length !== undefined) return length / inSeconds[unit];
-  return sizes.has(lower) ? `${name} is a unit of size, and this is a time` : `${name} is no unit of time`;
+  return sizes.has(lower) ? `${name} is a unit of size, and this is a time` : `${name} is not a unit of time`;
 }

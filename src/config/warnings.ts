@@ -1,5 +1,5 @@
 import type { SettingFault } from "./fault.ts";
-import type { Settings } from "./schema/index.ts";
+import type { Settings } from "./schema.ts";
 import { writeQuantity } from "./units.ts";
 
 interface Rule {
@@ -19,7 +19,7 @@ const rules: readonly Rule[] = [
     setting: "fetch.stall_seconds",
     applies: ({ fetch }) => fetch.stall_seconds >= fetch.timeout_seconds,
     message: ({ fetch }) =>
-      `this has no effect: fetch.timeout_seconds ends a link after ${writeQuantity(fetch.timeout_seconds, "seconds")} already`,
+      `this has no effect: fetch.timeout_seconds already ends a download after ${writeQuantity(fetch.timeout_seconds, "seconds")}`,
   },
   {
     setting: "limits.creates_per_hour",
@@ -30,14 +30,14 @@ const rules: readonly Rule[] = [
     setting: "retention.audio_days",
     applies: ({ retention }) => retention.completed_days > 0 && retention.audio_days > retention.completed_days,
     message: ({ retention }) =>
-      `the audio goes with its text, after ${writeQuantity(retention.completed_days, "days")} (retention.completed_days)`,
+      `the audio is deleted with its transcript, after ${writeQuantity(retention.completed_days, "days")} (retention.completed_days)`,
   },
   {
     setting: "server.hosts",
     applies: ({ server }) =>
       server.hosts.length === 0 && server.trusted_proxies.length > 0 && server.tls_certificate === "",
     message: () =>
-      "this is empty, so what the proxies pass on with a host name is refused with 400; list the names by which clients reach them",
+      "this is empty, so the server refuses requests with a host name that the proxies forward, with 400; list the names by which clients reach the proxies",
   },
 ];
 

@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const nothing: SettingsSources = { file: undefined, environment: {}, flags: {} };
 
-/** What settings of a file, or of other sources, are refused with; the file is called FILE. */
+/** Returns the message with which settings of a file or of other sources are refused; the file is called FILE. */
 async function refusal(toml: string | null, sources: Partial<SettingsSources> = {}): Promise<string> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "transcribe.toml");
@@ -24,10 +24,10 @@ async function refusal(toml: string | null, sources: Partial<SettingsSources> = 
     if (error instanceof SettingsError) return error.message.replaceAll(file, "FILE");
     throw error;
   }
-  throw new Error("the settings were taken");
+  throw new Error("the settings were accepted");
 }
 
-/** The settings of a file. */
+/** Returns the settings of a file. */
 async function ofFile(toml: string) {
   using directory = temporaryDirectory();
   const file = join(directory.path, "transcribe.toml");
@@ -43,7 +43,7 @@ describe("settings", () => {
     expect(settings.limits.upload_bytes).toBe(512 * 1024 * 1024);
   });
 
-  test("take the file over the default, the environment over the file, a flag over both, and say so", async () => {
+  test("prefer flags to the environment, that to the file and that to the defaults, and report the origin of each value", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "transcribe.toml");
     await Bun.write(file, '[server]\nport = 1001\nhost = "::1"\n\n[queue]\n  slots = 2\n');
@@ -59,7 +59,7 @@ describe("settings", () => {
     });
   });
 
-  test("take sizes and times with their units, from everywhere, and plain numbers too", async () => {
+  test("accept sizes and durations with units and as plain numbers, from every source", async () => {
     const settings = await ofFile(
       '[limits]\nupload_bytes = "2 GiB"\nrecording_seconds = "36h"\n[retention]\naudio_days = 3\n',
     );
@@ -69,7 +69,7 @@ describe("settings", () => {
     expect(loadSettings({ ...nothing, environment }).fetch).toMatchObject({ timeout_seconds: 7200, stall_seconds: 45 });
   });
 
-  test("take lists from the file as lists, and from the environment with commas", async () => {
+  test("accept lists as TOML lists in the file and separated by commas in the environment", async () => {
     expect((await ofFile("[fetch]\nallow = [\n  'a.example',\n  'b.example', # two\n]")).fetch.allow).toEqual([
       "a.example",
       "b.example",
@@ -78,7 +78,7 @@ describe("settings", () => {
     expect(loadSettings({ ...nothing, environment }).fetch.allow).toEqual(["a.example", "b.example"]);
   });
 
-  test("are the same however TOML writes them", async () => {
+  test("do not depend on the notation that TOML allows for them", async () => {
     const table = await ofFile("[server]\nport = 99\nhost = 'h'\n");
     const others = [
       "server.port = 99\nserver.host = 'h'",
@@ -89,7 +89,7 @@ describe("settings", () => {
     for (const toml of others) expect(await ofFile(toml)).toEqual(table);
   });
 
-  test("of a file count relative paths from its folder, others from the current one", async () => {
+  test("resolve relative paths of a file against its folder, and other paths against the current one", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "transcribe.toml");
     await Bun.write(file, "[storage]\ndata_dir = 'there/data'\nruntime_dir = '/absolute'\n");
@@ -106,19 +106,19 @@ describe("settings", () => {
 
   const refused: [string, string | null, Partial<SettingsSources>, string][] = [
     [
-      "an unknown key, with the one that stands in another table",
+      "an unknown key and suggest the same key of another table",
       "[server]\nslots = 3",
       {},
-      "FILE:2:1: server.slots: there is no such setting; did you mean queue.slots? It stands under [queue].",
+      "FILE:2:1: server.slots: there is no such setting; did you mean queue.slots? It belongs to the table [queue].",
     ],
     [
-      "a misspelt key, with the one that is much like it",
+      "a misspelt key and suggest a similar one",
       "[server]\nprot = 3",
       {},
       "FILE:2:1: server.prot: there is no such setting; did you mean server.port?",
     ],
     [
-      "an unknown key that is like none",
+      "an unknown key without a suggestion if none is similar",
       "[server]\ncolour = 3",
       {},
       "FILE:2:1: server.colour: there is no such setting",
@@ -127,11 +127,11 @@ describe("settings", () => {
       "a key outside its table",
       "port = 3",
       {},
-      "FILE:1:1: port: there is no such setting; did you mean server.port? It stands under [server].",
+      "FILE:1:1: port: there is no such setting; did you mean server.port? It belongs to the table [server].",
     ],
     ["a key with a dot in it", '"server.port" = 3', {}, "FILE:1:1: server.port: there is no such setting"],
     [
-      "an unknown table, once, with the one that is much like it",
+      "an unknown table once and suggest a similar one",
       "[limit]\na = 1\nb = 2",
       {},
       "FILE:1:2: there is no table [limit]; did you mean [limits]?",
@@ -149,40 +149,40 @@ describe("settings", () => {
       "a table for a value",
       "[server.port]",
       {},
-      "FILE:1:2: server.port: a table is not allowed; it takes a whole number from 0 to 65535",
+      "FILE:1:2: server.port: a table is not allowed; it must be a whole number from 0 to 65535",
     ],
     ["a setting twice", "[server]\nport = 1\nport = 2", {}, "FILE:3:1: this is set a second time"],
     [
       "a wrong type",
       '[server]\nport = "http"',
       {},
-      'FILE:2:1: server.port: "http" is not allowed; it takes a whole number from 0 to 65535',
+      'FILE:2:1: server.port: "http" is not allowed; it must be a whole number from 0 to 65535',
     ],
-    ["a number as a text", '[server]\nport = "80"', {}, 'server.port: "80" is not allowed'],
-    ["a number that is not whole", "[queue]\nslots = 1.5", {}, "queue.slots: 1.5 is not allowed"],
+    ["a number that is written as a text", '[server]\nport = "80"', {}, 'server.port: "80" is not allowed'],
+    ["a fraction", "[queue]\nslots = 1.5", {}, "queue.slots: 1.5 is not allowed"],
     [
-      "a number beyond all",
+      "a number that is far too large",
       "[queue]\nslots = 99999999999999999999",
       {},
       "queue.slots: 99999999999999999999 is not allowed",
     ],
-    ["no number", "[queue]\nslots = nan", {}, "queue.slots: nan is not allowed"],
-    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it takes a text"],
+    ["nan", "[queue]\nslots = nan", {}, "queue.slots: nan is not allowed"],
+    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it must be a text"],
     [
-      "a list of other than texts",
+      "a list with a number in it",
       "[fetch]\nallow = ['a', 3]",
       {},
-      "fetch.allow: ['a', 3] is not allowed; it takes a list of texts",
+      "fetch.allow: ['a', 3] is not allowed; it must be a list of texts",
     ],
-    ["a text with a line's end in it", '[server]\nhost = "a\\nb"', {}, "it has control characters"],
+    ["a text with a line break in it", '[server]\nhost = "a\\nb"', {}, "it has control characters"],
     [
       "a unit of another kind",
       '[limits]\nupload_bytes = "10m"',
       {},
-      'limits.upload_bytes: "10m" is not allowed: m is a unit of time, and this is a size; it takes a number of bytes or a text with a unit ("512 MiB", "2GB"), from 1 byte to 64 GiB',
+      'limits.upload_bytes: "10m" is not allowed: m is a unit of time, and this is a size; it must be a number of bytes or a text with a unit ("512 MiB", "2GB"), from 1 byte to 64 GiB',
     ],
-    ["a size out of its range", '[limits]\nupload_bytes = "65 GiB"', {}, '"65 GiB" is not allowed; it takes'],
-    ["a file that is no TOML", "[server\n", {}, "FILE:1:8: this is no TOML"],
+    ["a size out of its range", '[limits]\nupload_bytes = "65 GiB"', {}, '"65 GiB" is not allowed; it must be'],
+    ["a file that is no TOML", "[server\n", {}, "FILE:1:8: this is not valid TOML"],
     [
       "a missing file",
       null,
@@ -193,13 +193,13 @@ describe("settings", () => {
       "an unknown variable",
       null,
       { environment: { TRANSCRIBE_PROT: "1" } },
-      "TRANSCRIBE_PROT: this names no setting; did you mean TRANSCRIBE_PORT?",
+      "TRANSCRIBE_PROT: there is no such setting; did you mean TRANSCRIBE_PORT?",
     ],
     [
-      "a variable by the path, where there is a shorter one",
+      "a variable named by the path of a setting that has a shorter variable",
       null,
       { environment: { TRANSCRIBE_SERVER_PORT: "1" } },
-      "TRANSCRIBE_SERVER_PORT: this names no setting; did you mean TRANSCRIBE_PORT?",
+      "TRANSCRIBE_SERVER_PORT: there is no such setting; did you mean TRANSCRIBE_PORT?",
     ],
     [
       "a number out of range",
@@ -207,23 +207,18 @@ describe("settings", () => {
       { environment: { TRANSCRIBE_PORT: "70000" } },
       'TRANSCRIBE_PORT: "70000" is not allowed',
     ],
-    ["a number as programs write it", null, { environment: { TRANSCRIBE_PORT: "0x50" } }, 'TRANSCRIBE_PORT: "0x50"'],
+    ["a hexadecimal number", null, { environment: { TRANSCRIBE_PORT: "0x50" } }, 'TRANSCRIBE_PORT: "0x50"'],
     ["an empty number", null, { environment: { TRANSCRIBE_PORT: "" } }, 'TRANSCRIBE_PORT: "" is not allowed'],
+    ["yes instead of true", null, { environment: { TRANSCRIBE_FETCH_ENABLED: "yes" } }, "it must be true or false"],
     [
-      "a yes where it must be true",
-      null,
-      { environment: { TRANSCRIBE_FETCH_ENABLED: "yes" } },
-      "it takes true or false",
-    ],
-    [
-      "a size that may mean two things",
+      "an ambiguous size",
       null,
       { environment: { TRANSCRIBE_LIMITS_UPLOAD_BYTES: "512M" } },
-      "write MiB (by 1024) or MB (by 1000)",
+      "is ambiguous: write MiB (by 1024) or MB (by 1000)",
     ],
     ["a bad flag", null, { flags: { "server.port": "-1" } }, '--port: "-1" is not allowed'],
     [
-      "a word that is none of the choices",
+      "a word that is not one of the choices",
       null,
       { flags: { "log.level": "loud" } },
       "one of debug, info, warn, error, silent",
@@ -235,28 +230,38 @@ describe("settings", () => {
     expect(text).not.toContain("\n");
   });
 
-  test("are refused with all that is wrong, in the order of the file, and the variables after it", async () => {
-    const toml = "[server]\nport = 'x'\nport = 1\n[limit]\nz = 1\n[log]\nlevel = 1\ncolour == 2\n[queue]\nslots = 0\n";
+  test("are refused with all faults, those of the file in its order and those of variables after them", async () => {
+    const toml = "[server]\nport = 'x'\n[limit]\nz = 1\n[log]\nlevel = 1\n[queue]\nslots = 0\n";
     const lines = (await refusal(toml, { environment: { TRANSCRIBE_NOPE: "1" } })).split("\n");
-    expect(lines[0]).toBe("the settings have 7 faults:");
+    expect(lines[0]).toBe("the settings have 5 faults:");
     expect(lines.slice(1).map((line) => line.trim().split(": ")[0])).toEqual([
-      ...["FILE:2:1", "FILE:3:1", "FILE:4:2", "FILE:7:1", "FILE:8:9", "FILE:10:1"],
+      ...["FILE:2:1", "FILE:3:2", "FILE:6:1", "FILE:8:1"],
       "TRANSCRIBE_NOPE",
     ]);
   });
 
-  test("show nothing of a password in a link that they refuse", async () => {
+  test("of a file that is not TOML are refused with its first fault alone", async () => {
+    const toml = "[server]\nport = 'x'\ncolour == 2\nport = = 1\n";
+    const lines = (await refusal(toml, { environment: { TRANSCRIBE_NOPE: "1" } })).split("\n");
+    expect(lines).toEqual([
+      "the settings have 2 faults:",
+      "  FILE:3:9: this is not valid TOML: unexpected token",
+      "  TRANSCRIBE_NOPE: there is no such setting; did you mean TRANSCRIBE_HOST?",
+    ]);
+  });
+
+  test("are refused without showing a password in a link", async () => {
     const text = await refusal("[log]\nlevel = 'https://user:secret@example.org/'");
     expect(text).toContain("https://…@example.org/");
     expect(text).not.toContain("secret");
   });
 
-  test("are refused without what would move a terminal's cursor", async () => {
+  test("are refused with control characters escaped", async () => {
     const text = await refusal('[server]\n"\\u001b[2Jport" = 1\n');
     expect(text).toContain("server.\\u{1b}[2Jport: there is no such setting");
   });
 
-  test("every one has a description and a name of its own in the environment", () => {
+  test("have a description and a unique environment variable each", () => {
     expect(settingEntries.filter((entry) => entry.description === "")).toEqual([]);
     expect(new Set(settingEntries.map((entry) => entry.env)).size).toBe(settingEntries.length);
   });
@@ -266,17 +271,17 @@ describe("a settings file", () => {
   const unfit: [string, (path: string) => unknown, string][] = [
     ["is a directory", (path) => mkdirSync(path), "this is a directory"],
     ["is a pipe that nobody writes to", (path) => void Bun.spawnSync(["mkfifo", path]), "not a regular file"],
-    ["is no text", (path) => Bun.write(path, new Uint8Array([0x5b, 0xff, 0xfe])), "not a text in UTF-8"],
+    ["is not text", (path) => Bun.write(path, new Uint8Array([0x5b, 0xff, 0xfe])), "not UTF-8 text"],
     [
       "has a gigabyte",
       async (path) => {
         await Bun.write(path, "");
         truncateSync(path, 1024 ** 3);
       },
-      "it has 1,073,741,824 bytes; a settings file has 128 KiB at most",
+      "it has 1,073,741,824 bytes; a settings file may have at most 128 KiB",
     ],
   ];
-  test.each(unfit)("that %s is refused with a clear word", async (_name, make, message) => {
+  test.each(unfit)("that %s is refused with the reason", async (_name, make, message) => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "transcribe.toml");
     await make(file);
@@ -284,7 +289,7 @@ describe("a settings file", () => {
   });
 
   test.skipIf(process.getuid?.() === 0)(
-    "that the user may not read is refused with what to do (skipped for root, who may read all)",
+    "that the user may not read is refused with advice (skipped for root, who may read all)",
     async () => {
       using directory = temporaryDirectory();
       const file = join(directory.path, "transcribe.toml");
@@ -294,7 +299,7 @@ describe("a settings file", () => {
     },
   );
 
-  test("is the one that is named, else the environment's, else the default one where it is there", async () => {
+  test("is the named one, otherwise that of the environment, otherwise the default one if it exists", async () => {
     using directory = temporaryDirectory();
     const there = join(directory.path, "there.toml");
     await Bun.write(there, "");
@@ -306,7 +311,7 @@ describe("a settings file", () => {
     expect(choose()).toBe(there);
     expect(choose(undefined, undefined, missing)).toBeUndefined();
     expect(choose(undefined, "")).toBeUndefined();
-    // Named, it is read even where it is not there, which is an error then.
+    // A named file is chosen even if it does not exist; reading it then fails.
     expect(choose(missing)).toBe(missing);
   });
 });

@@ -21,7 +21,7 @@ describe("a number with a unit", () => {
     ["20h", "minutes", 1200],
     ["0.1h", "minutes", 6],
     ["-1", "days", -1],
-  ] as [string, Unit, number][])("%s of %s is %d", (text, unit, value) => {
+  ] as [string, Unit, number][])("%s as %s is %d", (text, unit, value) => {
     expect(readQuantity(text, unit)).toEqual({ ok: true, value });
   });
 
@@ -30,19 +30,19 @@ describe("a number with a unit", () => {
     ["512 MiB", "seconds", "a unit of size"],
     ["512M", "bytes", "write MiB (by 1024) or MB (by 1000)"],
     ["5k", "bytes", "write KiB (by 1024) or KB (by 1000)"],
-    ["3 parsecs", "seconds", "parsecs is no unit of time"],
-    ["500ms", "seconds", "ms is no unit of time"],
-    ["1 Mbit", "bytes", "Mbit is no unit of size"],
+    ["3 parsecs", "seconds", "parsecs is not a unit of time"],
+    ["500ms", "seconds", "ms is not a unit of time"],
+    ["1 Mbit", "bytes", "Mbit is not a unit of size"],
     ["36h", "days", "1.5 days"],
     ["90s", "minutes", "1.5 minutes"],
-    ["0.5", "days", "no number with a unit"],
-    ["", "days", "no number with a unit"],
-    ["-3d", "days", "no number with a unit"],
-    ["1e3", "bytes", "no number with a unit"],
-    ["1 GiB 5 MiB", "bytes", "no number with a unit"],
-    ["7d.", "days", "no number with a unit"],
-    ["seven days", "days", "no number with a unit"],
-  ] as [string, Unit, string][])("%s of %s is none, and why is said", (text, unit, reason) => {
+    ["0.5", "days", "not a number with a unit"],
+    ["", "days", "not a number with a unit"],
+    ["-3d", "days", "not a number with a unit"],
+    ["1e3", "bytes", "not a number with a unit"],
+    ["1 GiB 5 MiB", "bytes", "not a number with a unit"],
+    ["7d.", "days", "not a number with a unit"],
+    ["seven days", "days", "not a number with a unit"],
+  ] as [string, Unit, string][])("%s is refused as a number of %s with the reason", (text, unit, reason) => {
     expect(readQuantity(text, unit)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
   });
 
@@ -55,7 +55,7 @@ describe("a number with a unit", () => {
     [1200, "minutes", "20h"],
     [14, "days", "14d"],
     [0, "days", "0"],
-  ] as [number, Unit, string][])("%d %s is written %p, and read again", (value, unit, text) => {
+  ] as [number, Unit, string][])("%d %s is written as %p and read back", (value, unit, text) => {
     expect(writeQuantity(value, unit)).toBe(text);
     expect(readQuantity(text, unit)).toEqual({ ok: true, value });
   });

@@ -6,14 +6,14 @@ const warningsOf = (environment: Record<string, string>) =>
     ({ setting, message }) => `${setting}: ${message}`,
   );
 
-describe("settings that have no effect together are named", () => {
+describe("a warning names a setting that has no effect because of another one:", () => {
   test.each([
     [
       "fetch.allow: this has no effect while fetch.enabled is false",
       { TRANSCRIBE_FETCH_ENABLED: "false", TRANSCRIBE_FETCH_ALLOW: "a.example" },
     ],
     [
-      "fetch.stall_seconds: this has no effect: fetch.timeout_seconds ends a link after 20s already",
+      "fetch.stall_seconds: this has no effect: fetch.timeout_seconds already ends a download after 20s",
       { TRANSCRIBE_FETCH_TIMEOUT_SECONDS: "20s" },
     ],
     [
@@ -21,18 +21,18 @@ describe("settings that have no effect together are named", () => {
       { TRANSCRIBE_LIMITS_CREATES_PER_DAY: "10" },
     ],
     [
-      "retention.audio_days: the audio goes with its text, after 3d (retention.completed_days)",
+      "retention.audio_days: the audio is deleted with its transcript, after 3d (retention.completed_days)",
       { TRANSCRIBE_RETENTION_COMPLETED_DAYS: "3" },
     ],
     [
-      "server.hosts: this is empty, so what the proxies pass on with a host name is refused with 400; list the names by which clients reach them",
+      "server.hosts: this is empty, so the server refuses requests with a host name that the proxies forward, with 400; list the names by which clients reach the proxies",
       { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "10.0.0.5" },
     ],
   ])("%s", (warning, environment) => {
     expect(warningsOf(environment)).toEqual([warning]);
   });
 
-  test("and there are none among the defaults", () => {
+  test("no warning is given for the defaults", () => {
     expect(warningsOf({})).toEqual([]);
   });
 });

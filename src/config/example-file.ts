@@ -1,12 +1,12 @@
-import { type SettingEntry, type SettingTable, settingTables } from "../entries.ts";
-import { expected } from "../read-value.ts";
-import { tomlValue } from "./toml-value.ts";
+import { type SettingEntry, type SettingTable, settingTables } from "./entries.ts";
+import { expected } from "./read-value.ts";
+import { writeQuantity } from "./units.ts";
 
 const width = 100;
 
-const head = `Settings of transcribe. Every setting is here with its default; take the # away from what you change, and have the
-file checked: transcribe config check FILE. The environment wins over this file, and flags win over both. A server
-that runs reads the file again at SIGHUP; where that is not enough, it is said.`;
+const head = `Settings of transcribe. Every setting is listed with its default; remove the # from each one that you change,
+and check the file: transcribe config check FILE. The environment takes precedence over this file, and flags over both.
+A running server reads the file again at SIGHUP; settings that need a restart say so.`;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ function tableText({ name, description, entries }: SettingTable, set: Values): s
 
 function settingText(entry: SettingEntry, set: Values): string {
   const names = [entry.env, ...(entry.flag === null ? [] : [entry.flag])].join(", ");
-  const facts = `It takes ${expected(entry)}. Also: ${names}.${entry.reload ? "" : " A new value needs a restart."}`;
+  const facts = `Value: ${expected(entry)}. Also: ${names}.${entry.reload ? "" : " A new value needs a restart."}`;
   const key = entry.path.slice(entry.path.indexOf(".") + 1);
   const line = entry.path in set ? tomlValue(entry, set[entry.path]) : null;
   const written = line === null ? `#${key} = ${tomlValue(entry, entry.defaultValue)}` : `${key} = ${line}`;
@@ -40,4 +40,10 @@ function comment(text: string): string {
     else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
   }
   return lines.map((line) => `# ${line}`).join("\n");
+}
+
+/** Returns a setting's value as a settings file writes it, with the unit that people would use. */
+export function tomlValue({ unit }: SettingEntry, value: unknown): string {
+  if (unit === null || typeof value !== "number" || value === 0) return JSON.stringify(value);
+  return JSON.stringify(writeQuantity(value, unit));
 }

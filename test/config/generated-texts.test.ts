@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { exampleFile, loadSettings, settingEntries, settingsPage } from "../../../src/config/index.ts";
-import { root } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { exampleFile, loadSettings, settingEntries, settingsPage } from "../../src/config/index.ts";
+import { root } from "../support/checkout.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
@@ -13,26 +13,26 @@ async function load(toml: string) {
   return loadSettings({ file, environment: {}, flags: {} });
 }
 
-describe("what is written from the settings", () => {
+describe("the generated texts", () => {
   test.each([
     ["docs/settings.md", settingsPage()],
     ["docs/transcribe.example.toml", exampleFile()],
-  ])("%s is what scripts/docs makes of the schema", async (path, text) => {
+  ])("%s equals the text that scripts/docs generates from the schema", async (path, text) => {
     expect(await Bun.file(join(root, path)).text()).toBe(text);
   });
 
-  test("the example changes nothing as it is, and gives exactly the defaults with every # taken away", async () => {
+  test("the example file has no effect as it is, and sets exactly the defaults when every # is removed", async () => {
     const example = exampleFile();
     expect(await load(example)).toEqual(defaults);
     const uncommented = example.replaceAll(/^#(?=\w)/gm, "");
     expect(uncommented.match(/^\w+ = /gm)).toHaveLength(settingEntries.length);
     const settings = await load(uncommented);
-    // A relative path counts from the file's folder there.
+    // A relative path in a file is relative to the file's folder.
     expect(settings.storage.data_dir).toEndWith("/data");
     expect({ ...settings, storage: { ...settings.storage, data_dir: "data" } }).toEqual(defaults);
   });
 
-  test("both name every setting, its variable, its flag and what needs a restart", () => {
+  test("the example file and the page name every setting, its variable, its flag and whether it needs a restart", () => {
     for (const text of [exampleFile(), settingsPage()]) {
       for (const { path, env, flag } of settingEntries) {
         expect(text).toContain(path.split(".")[1] ?? "");
@@ -49,7 +49,7 @@ describe("what is written from the settings", () => {
     ).toHaveLength(restarts);
   });
 
-  test("no line of the example is too wide for a terminal", () => {
+  test("the example file has no line of more than 100 characters", () => {
     expect(
       exampleFile()
         .split("\n")
