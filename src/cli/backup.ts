@@ -1,15 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import {
-  BackupError,
-  DataPaths,
-  databaseFacts,
-  NewFile,
-  newBackupPath,
-  writeBackup,
-  writeDatabaseBackup,
-} from "../storage/index.ts";
+import { BackupError, DataPaths, databaseFacts, NewFile, newBackupPath, writeBackup } from "../storage/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { print } from "./output.ts";
@@ -26,7 +18,7 @@ export function backupCommand(): Command {
       const alone = options.databaseOnly === true;
       const { target, paths } = file === undefined ? ownTarget(command, alone) : namedTarget(file, command);
       using _target = target;
-      const { sizeBytes, database, uploads } = alone ? writeDatabaseBackup(paths, target) : writeBackup(paths, target);
+      const { sizeBytes, database, uploads } = writeBackup(paths, target, { databaseOnly: alone });
       await target.publish().catch((error: unknown) => refuse(target.path, error));
       print(options.json === true, { file: target.path, ...database, bytes: sizeBytes, uploads }, () =>
         [

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type NewFile, TAR_BLOCK_BYTES, TAR_MAX_FILE_BYTES, tarHeader, tarPadding } from "../storage/index.ts";
+import { type NewFile, tar } from "../storage/index.ts";
 import { modelIdSchema } from "./catalogue.ts";
 import { DigestMeter, type FileDigests } from "./digests.ts";
 import type { InstalledModel } from "./library.ts";
@@ -27,7 +27,7 @@ const manifestSchema = Type.Object(
       Type.Object(
         {
           id: modelIdSchema,
-          sizeBytes: Type.Integer({ minimum: 1, maximum: TAR_MAX_FILE_BYTES }),
+          sizeBytes: Type.Integer({ minimum: 1, maximum: tar.MAX_FILE_BYTES }),
           sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
         },
         closed,
@@ -58,21 +58,21 @@ export async function writeBundle(
   const total = archiveBytes([text.length, ...models.map(({ sizeBytes }) => sizeBytes)]);
   // Uses the descriptor, because this process may have lost the right to access the directory.
   await requireSpace(`/proc/self/fd/${output.descriptor}`, total);
-  output.write(tarHeader({ name: manifestName, sizeBytes: text.length }));
+  output.write(tar.header({ name: manifestName, sizeBytes: text.length }));
   output.write(text);
-  output.write(Buffer.alloc(tarPadding(text.length)));
+  output.write(Buffer.alloc(tar.padding(text.length)));
   let done = 0;
   for (const model of models) {
     await append(output, model, (bytes) => onProgress(done + bytes, total));
     done += model.sizeBytes;
   }
-  output.write(Buffer.alloc(2 * TAR_BLOCK_BYTES));
+  output.write(Buffer.alloc(2 * tar.BLOCK_BYTES));
 }
 
 async function append(output: NewFile, model: InstalledModel, onProgress: (bytes: number) => void): Promise<void> {
   const meter = new DigestMeter();
   let done = 0;
-  output.write(tarHeader({ name: fileOf(model.id), sizeBytes: model.sizeBytes }));
+  output.write(tar.header({ name: fileOf(model.id), sizeBytes: model.sizeBytes }));
   for await (const piece of createReadStream(model.path, { highWaterMark: 1 << 20 })) {
     meter.update(piece);
     done += piece.length;
@@ -83,7 +83,7 @@ async function append(output: NewFile, model: InstalledModel, onProgress: (bytes
   if (meter.finish().sha256 !== model.sha256) {
     throw new ModelError(`${model.id} is damaged; repair it with: transcribe models pull ${model.id}`);
   }
-  output.write(Buffer.alloc(tarPadding(model.sizeBytes)));
+  output.write(Buffer.alloc(tar.padding(model.sizeBytes)));
 }
 
 export interface UnpackedModel {
@@ -110,28 +110,28 @@ export async function readBundle(
   await requireSpace(folder, expected);
 
   const unpacked: UnpackedModel[] = [];
-  let offset = TAR_BLOCK_BYTES + bytes + tarPadding(bytes);
+  let offset = tar.BLOCK_BYTES + bytes + tar.padding(bytes);
   for (const { id, sizeBytes, sha256 } of manifest.models) {
     await requireHeader(archive, offset, fileOf(id), sizeBytes);
-    offset += TAR_BLOCK_BYTES;
+    offset += tar.BLOCK_BYTES;
     const file = join(folder, fileOf(id));
     const digests = await extract(path, { offset, sizeBytes }, file, (done) => onProgress(offset + done, size));
     if (digests.sha256 !== sha256)
       throw broken(`${id} does not have the SHA-256 of its manifest; copy the bundle again`);
     unpacked.push({ id, file, digests });
-    offset += sizeBytes + tarPadding(sizeBytes);
+    offset += sizeBytes + tar.padding(sizeBytes);
   }
   return unpacked;
 }
 
 async function readManifest(archive: FileHandle): Promise<{ manifest: Manifest; bytes: number }> {
-  const header = await readAt(archive, 0, TAR_BLOCK_BYTES);
+  const header = await readAt(archive, 0, tar.BLOCK_BYTES);
   const bytes = Number.parseInt(header.toString("ascii", 124, 135), 8);
   if (!(bytes > 0 && bytes <= MAX_MANIFEST_BYTES)) throw broken(`it does not begin with ${manifestName}`);
   await requireHeader(archive, 0, manifestName, bytes);
   let manifest: unknown;
   try {
-    manifest = JSON.parse((await readAt(archive, TAR_BLOCK_BYTES, bytes)).toString("utf8"));
+    manifest = JSON.parse((await readAt(archive, tar.BLOCK_BYTES, bytes)).toString("utf8"));
   } catch {
     throw broken("its manifest is not JSON");
   }
@@ -144,8 +144,8 @@ async function readManifest(archive: FileHandle): Promise<{ manifest: Manifest; 
 
 /** Requires that the header equals, byte for byte, the header that `writeBundle` writes for this file. */
 async function requireHeader(archive: FileHandle, offset: number, name: string, sizeBytes: number): Promise<void> {
-  const expected = tarHeader({ name, sizeBytes });
-  const found = await readAt(archive, offset, TAR_BLOCK_BYTES);
+  const expected = tar.header({ name, sizeBytes });
+  const found = await readAt(archive, offset, tar.BLOCK_BYTES);
   if (!found.equals(expected)) throw broken(`${name} is not at the position that its manifest implies`);
 }
 
@@ -184,6 +184,6 @@ function fileOf(id: string): string {
 
 /** Returns the size of an archive of files of these sizes, including the end marker. */
 function archiveBytes(sizes: readonly number[]): number {
-  const files = sizes.reduce((total, size) => total + TAR_BLOCK_BYTES + size + tarPadding(size), 0);
-  return files + 2 * TAR_BLOCK_BYTES;
+  const files = sizes.reduce((total, size) => total + tar.BLOCK_BYTES + size + tar.padding(size), 0);
+  return files + 2 * tar.BLOCK_BYTES;
 }

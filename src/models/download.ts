@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isDiskFull } from "../storage/index.ts";
+import { machineTrouble } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
@@ -41,7 +41,7 @@ export async function download(options: DownloadOptions): Promise<void> {
       if (await receive(options, host, before)) return;
       failures = 0;
     } catch (error) {
-      if (isDiskFull(error)) {
+      if (machineTrouble(error)?.kind === "disk_full") {
         await rm(options.path, { force: true });
         throw new ModelError(
           "the disk is full and the partial download was deleted; free disk space and pull the model again",

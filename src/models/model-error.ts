@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { isDiskFull } from "../storage/index.ts";
+import { machineTrouble } from "../storage/index.ts";
 
 /** A model can't be obtained, converted, installed or removed; the message has the reason and the next step. */
 export class ModelError extends Error {
@@ -32,7 +32,7 @@ export async function withFileErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isDiskFull(error))
+    if (machineTrouble(error)?.kind === "disk_full")
       throw new ModelError("the disk is full and the partial file was deleted; free disk space and try again");
     if (error instanceof Error && "errno" in error && "syscall" in error) throw new ModelError(error.message);
     throw error;

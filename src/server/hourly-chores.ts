@@ -1,6 +1,6 @@
 import { removeWorkOfEnded } from "../pipeline/index.ts";
 import { applyRetention, type Recordings } from "../recordings/index.ts";
-import { backupDirectory, type DataDirectory, pruneUpgradeBackups } from "../storage/index.ts";
+import { type DataDirectory, pruneUpgradeBackups } from "../storage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 export interface KeptParts {
@@ -24,7 +24,7 @@ export function hourlyChores({
     },
     "upgrade backups"() {
       const { upgrade_backup_days: keptDays } = running.values.retention;
-      pruneUpgradeBackups(backupDirectory(dataDirectory.databasePath), now(), keptDays);
+      pruneUpgradeBackups(dataDirectory.databasePath, now(), keptDays);
     },
     async "rows of ended recordings"() {
       await recordings.rows.removeAllDeleted();

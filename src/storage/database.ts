@@ -1,13 +1,14 @@
-import { Database } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { programVersion } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
-import { backupDirectory, newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backups.ts";
-import { copyDatabase } from "./copy-database.ts";
+import { newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backup/backup-directory.ts";
+import { copyDatabase } from "./backup/copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
-import { databaseTrouble } from "./database-trouble.ts";
+import { databaseTrouble } from "./machine-trouble.ts";
 import { databaseState, MigrationError, migrate, NewerDatabaseError, pendingMigrations } from "./migrate.ts";
 import * as schema from "./schema.ts";
 
@@ -72,6 +73,18 @@ export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: U
   }
 }
 
+/**
+ * Opens a database of any version for reading only and leaves no file behind. SQLite would otherwise create a log,
+ * owned by this user, next to an unused database. While a server runs, reads return its latest writes.
+ * @throws an SQLite error when the database cannot be read
+ */
+export function readDatabase(path: string): Store {
+  const inUse = existsSync(`${path}-wal`);
+  const url = `${pathToFileURL(path).href}${inUse ? "" : "?immutable=1"}`;
+  const client = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  return asStore(client);
+}
+
 function connect(path: string): Database {
   let client: Database | null = null;
   try {
@@ -124,7 +137,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
       { cause: error },
     );
   }
-  pruneUpgradeBackups(backupDirectory(path), Date.now());
+  pruneUpgradeBackups(path, Date.now());
   return backup;
 }
 
@@ -145,7 +158,7 @@ function explained(error: unknown, path: string): unknown {
     );
   }
   if (!(error instanceof NewerDatabaseError)) return error;
-  const fitting = upgradeBackups(backupDirectory(path)).find(isOurs);
+  const fitting = upgradeBackups(path).find(isOurs);
   return new MigrationError(
     fitting === undefined
       ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore --replace FILE`

@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { DataPaths } from "./data-paths.ts";
+import type { DataPaths } from "./data-directory.ts";
 
 /** Usage of a data directory's disk, in bytes. */
 export interface DiskFigures {

@@ -1,42 +1,29 @@
-export {
-  TAR_BLOCK_BYTES,
-  TAR_MAX_FILE_BYTES,
-  tarHeader,
-  tarPadding,
-  writeBackup,
-  writeDatabaseBackup,
-} from "./archive/index.ts";
-export { BackupFile } from "./backup-file.ts";
-export { backupDirectory, newBackupPath, pruneUpgradeBackups } from "./backups.ts";
+export { newBackupPath, pruneUpgradeBackups } from "./backup/backup-directory.ts";
+export { BackupFile } from "./backup/backup-file.ts";
+export { BackupError, databaseFacts } from "./backup/copy-database.ts";
+export { entryBlockingRestore, restoreBackup } from "./backup/restore-backup.ts";
+export * as tar from "./backup/tar.ts";
+export { writeBackup } from "./backup/write-backup.ts";
 export { becomeOwner, becomeOwnerWith } from "./become-owner.ts";
-export { BackupError, copyDatabase } from "./copy-database.ts";
-export { DataDirectory, DataDirectoryError, DataDirectoryInUseError } from "./data-directory.ts";
-export { DataPaths } from "./data-paths.ts";
-export { openDatabase, openDatabaseOf, type Store, type Upgrade } from "./database.ts";
-export { databaseFacts } from "./database-facts.ts";
-export { databaseTrouble } from "./database-trouble.ts";
-export { deferSync } from "./defer-sync.ts";
-export { isDiskFull } from "./disk-full.ts";
+export { DataDirectory, DataDirectoryError, DataDirectoryInUseError, DataPaths } from "./data-directory.ts";
+export { openDatabase, openDatabaseOf, readDatabase, type Store, type Upgrade } from "./database.ts";
 export { DiskSpace, type Reservation } from "./disk-space.ts";
 export { DiskUsage } from "./disk-usage.ts";
-export { entryBlockingRestore } from "./in-the-way.ts";
+export { syncDirectory, syncDirectoryNow } from "./file-io.ts";
 export { lockFile } from "./lock-file.ts";
 export {
+  databaseTrouble,
   MachineError,
   type MachineTrouble,
   type MachineTroubleKind,
   machineTrouble,
   machineTroubles,
+  probeWriting,
 } from "./machine-trouble.ts";
-export { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
+export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { NewFile } from "./new-file.ts";
-export { probeWriting } from "./probe-writing.ts";
-export { readDatabase } from "./read-database.ts";
 export { type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
-export { restoreBackup } from "./restore-backup.ts";
-export { restoreDatabase } from "./restore-database.ts";
 export * as tables from "./schema.ts";
 export { removeSearchableRows } from "./searchable-rows.ts";
-export { syncDirectory, syncDirectoryNow } from "./sync-directory.ts";
-export { truncateLog } from "./truncate-log.ts";
 export { WorkReservations } from "./work-reservations.ts";
+export { deferSync, truncateLog } from "./write-ahead-log.ts";

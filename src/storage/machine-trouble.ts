@@ -1,3 +1,6 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+
 /** Temporary problems of the machine, by kind; an operator or time resolves them. */
 export const machineTroubles = {
   no_room: "there is no room for its files now",
@@ -52,4 +55,41 @@ export function machineTrouble(error: unknown): MachineTrouble | null {
     return { kind, detail: cause.message, isConfirmed: cause instanceof MachineError || code.startsWith("SQLITE_") };
   }
   return null;
+}
+
+const byTheMachine = /^(SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM|BUSY)|EACCES|EROFS|ENOSPC|EDQUOT)/;
+
+/**
+ * Returns why the database cannot be read or written when the program is not the cause. Causes are a full or read-only
+ * disk, missing rights, or another program that holds the database. Returns null for any other error.
+ */
+export function databaseTrouble(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  return byTheMachine.test(error.code) ? error.message : null;
+}
+
+const PROBE_BYTES = 1024 * 1024;
+/** Number of files that one worker on a recording has open at once. */
+const PROBE_FILES = 16;
+
+/**
+ * Tests whether files can be written to a directory now, by opening 16 files and syncing one mebibyte. The test
+ * confirms or refutes a report that the disk is full or that too many files are open.
+ * @returns the system's error when the write fails, null when it succeeds
+ */
+export async function probeWriting(directory: string): Promise<Error | null> {
+  const path = join(directory, `.trial-${crypto.randomUUID()}`);
+  const files: FileHandle[] = [];
+  try {
+    for (let count = 0; count < PROBE_FILES; count++) files.push(await open(path, "w"));
+    await files[0]?.writeFile(new Uint8Array(PROBE_BYTES));
+    await files[0]?.sync();
+    return null;
+  } catch (error) {
+    if (machineTrouble(error) === null) throw error;
+    return error as Error;
+  } finally {
+    for (const file of files) await file.close().catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
+  }
 }

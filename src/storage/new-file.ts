@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ownCommand } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
-import { syncDirectoryNow } from "./sync-directory.ts";
+import { syncDirectoryNow, writeAll } from "./file-io.ts";
 
 /** Publishes a file under its final name, or removes it. */
 interface Publisher {
@@ -40,11 +40,8 @@ export class NewFile implements Disposable {
     }
   }
 
-  /** Writes all bytes: a single write may be partial, for example near a full disk. */
   write(bytes: Uint8Array): void {
-    for (let written = 0; written < bytes.byteLength; ) {
-      written += writeSync(this.descriptor, bytes, written, bytes.byteLength - written);
-    }
+    writeAll(this.descriptor, bytes);
   }
 
   /** Renames the file to its final name and replaces an existing file. */

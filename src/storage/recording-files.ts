@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { DataPaths } from "./data-paths.ts";
+import type { DataPaths } from "./data-directory.ts";
 
 /** A recording's playback copy for a browser. Either both files exist or neither. */
 export interface PlaybackFiles {

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { BackupError, BackupFile, DataDirectory, restoreBackup, tarHeader } from "../../src/storage/index.ts";
+import { BackupError, BackupFile, DataDirectory, restoreBackup, tar } from "../../src/storage/index.ts";
 import { fillDataDirectory } from "../support/fill-data-directory.ts";
 import { programCommand } from "../support/program.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
@@ -146,7 +146,7 @@ describe("transcribe restore", () => {
     ["has a recording twice", (bytes) => doubled(bytes)],
     [
       "is another's archive",
-      () => Buffer.concat([tarHeader({ name: "holiday.jpg", sizeBytes: 0 }), Buffer.alloc(1024)]),
+      () => Buffer.concat([tar.header({ name: "holiday.jpg", sizeBytes: 0 }), Buffer.alloc(1024)]),
     ],
     ["is empty", () => Buffer.alloc(0)],
   ];
@@ -178,7 +178,7 @@ function flipped(bytes: Buffer, at: number): Uint8Array {
 /** The archive with its last recording under another name, and a header that is right for it. */
 function renamed(bytes: Buffer, name: string): Uint8Array {
   const harmed = Buffer.from(bytes);
-  harmed.set(tarHeader({ name, sizeBytes: 3000 }), lastUpload(bytes));
+  harmed.set(tar.header({ name, sizeBytes: 3000 }), lastUpload(bytes));
   return harmed;
 }
 

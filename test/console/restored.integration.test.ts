@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createLink, setPassword } from "../../src/console/index.ts";
-import { copyDatabase, DataDirectory, openDatabase, restoreDatabase } from "../../src/storage/index.ts";
+import { BackupFile, DataDirectory, openDatabase, restoreBackup } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ConsoleServer } from "./support.ts";
 
@@ -13,10 +13,11 @@ test("a backup that is restored brings no sessions and no links with it, but the
   await server.operator();
   createLink(store, server.api.operator());
   const backup = join(dataDirectory.root, "backup.db");
-  copyDatabase(dataDirectory.databasePath, backup);
+  store.$client.run("VACUUM INTO ?", [backup]);
   using elsewhere = temporaryDirectory();
   const directory = new DataDirectory(join(elsewhere.path, "data"));
-  restoreDatabase(directory, backup, Date.now());
+  using file = new BackupFile(backup);
+  restoreBackup(directory, file, Date.now());
   const restored = openDatabase(directory.databasePath);
   const count = (table: string) =>
     restored.$client.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows;

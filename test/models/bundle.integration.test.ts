@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importModels, ModelError } from "../../src/models/index.ts";
-import { tarHeader, tarPadding } from "../../src/storage/index.ts";
+import { tar } from "../../src/storage/index.ts";
 import { bundleAt, hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
@@ -70,14 +70,14 @@ interface Entry {
 
 function archive(...entries: readonly Entry[]): Uint8Array {
   const pieces = entries.flatMap(({ name, bytes, change }) => {
-    const header = Buffer.from(tarHeader({ name, sizeBytes: bytes.length }));
+    const header = Buffer.from(tar.header({ name, sizeBytes: bytes.length }));
     if (change !== undefined) {
       change(header);
       header.write("        ", 148, "ascii");
       const sum = header.reduce((total, byte) => total + byte, 0);
       header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "ascii");
     }
-    return [header, bytes, Buffer.alloc(tarPadding(bytes.length))];
+    return [header, bytes, Buffer.alloc(tar.padding(bytes.length))];
   });
   return Buffer.concat([...pieces, Buffer.alloc(1024)]);
 }

@@ -6,7 +6,7 @@ import { loadSettings } from "../../src/config/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { StartError } from "../../src/server/start-error.ts";
 import { startTranscribeServer } from "../../src/server/transcribe-server.ts";
-import { backupDirectory, DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -34,7 +34,7 @@ test("audio that was kept long enough is removed though an old backup can't be",
   recordings.fail(old.id, { reason: "no_speech" });
   store.$client.close();
   writeFileSync(data.filesOf(old.id).upload, "audio");
-  const stuck = join(backupDirectory(data.databasePath), "left.partial");
+  const stuck = join(directory.path, "backups/left.partial");
   mkdirSync(stuck, { recursive: true });
   utimesSync(stuck, new Date(longAgo), new Date(longAgo));
 

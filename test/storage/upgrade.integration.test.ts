@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  backupDirectory,
   DataDirectory,
   MigrationError,
   newBackupPath,
@@ -55,7 +54,7 @@ describe("a command that meets an older database", () => {
     const unlock = directory.lock();
     expect(() => openDatabaseOf(directory)).toThrow(/server of an earlier version, 0\.1\.0, .*restart it/);
     expect(migrationsIn(directory.databasePath)).toHaveLength(1);
-    expect(existsSync(backupDirectory(directory.databasePath))).toBe(false);
+    expect(existsSync(join(parent.path, "backups"))).toBe(false);
     unlock();
     const upgraded: string[] = [];
     openDatabaseOf(directory, ({ fromVersion }) => upgraded.push(fromVersion)).$client.close();
@@ -129,17 +128,18 @@ describe("copies that upgrades made", () => {
     }
     const left = () => readdirSync(directory).filter((name) => !others.includes(name));
     const now = Date.now();
-    pruneUpgradeBackups(directory, now);
+    const databasePath = join(parent.path, "transcribe.db");
+    pruneUpgradeBackups(databasePath, now);
     expect(left()).toHaveLength(3);
     writeFileSync(join(directory, "transcribe-1.2.1-20260401T000000000Z.db"), "");
-    pruneUpgradeBackups(directory, now);
+    pruneUpgradeBackups(databasePath, now);
     expect(left().some((name) => name.startsWith("transcribe-1.9.0-"))).toBe(false);
     expect(left()).toHaveLength(3);
     utimesSync(join(directory, "transcribe-1.10.0-20260201T000000000Z.db"), old, old);
     const halfDone = ["transcribe-1.3.0-20260501T000000000Z.db.partial", "backup-x.db.partial"];
     for (const name of halfDone) writeFileSync(join(directory, name), "");
     utimesSync(join(directory, "backup-x.db.partial"), old, old);
-    pruneUpgradeBackups(directory, now, 14);
+    pruneUpgradeBackups(databasePath, now, 14);
     expect(left().sort()).toEqual([
       "transcribe-1.2.0-20260301T000000000Z.db",
       "transcribe-1.2.1-20260401T000000000Z.db",

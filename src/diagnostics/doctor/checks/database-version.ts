@@ -1,5 +1,5 @@
 import { programVersion } from "../../../program/index.ts";
-import { type DatabaseState, databaseState, MigrationError, pendingMigrations } from "../../../storage/index.ts";
+import { databaseState, MigrationError, pendingMigrations } from "../../../storage/index.ts";
 import { type Check, ok, problem, skipped } from "../check.ts";
 
 export const databaseVersion: Check = {
@@ -9,7 +9,7 @@ export const databaseVersion: Check = {
     "Which version of the program wrote the database. An earlier one is brought up to date at the server's start, after a copy was made; one of a later version is refused, since this version would damage it.",
   run({ database }) {
     if (database === null || database instanceof Error) return skipped("there is no database to look into");
-    let state: DatabaseState;
+    let state: ReturnType<typeof databaseState>;
     try {
       state = databaseState(database.$client);
     } catch {

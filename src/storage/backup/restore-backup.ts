@@ -1,14 +1,82 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, constants, copyFileSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../text/index.ts";
-import { requireOwnValues } from "./backup-values.ts";
-import { newBackupPath } from "./backups.ts";
-import { BackupError, copyDatabase, syncFile } from "./copy-database.ts";
-import type { DataDirectory } from "./data-directory.ts";
-import { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
-import { requireOwnSchema } from "./own-schema.ts";
-import { syncDirectoryNow } from "./sync-directory.ts";
+import { messageOf } from "../../text/index.ts";
+import type { DataDirectory, DataPaths } from "../data-directory.ts";
+import { syncDirectoryNow, syncFile } from "../file-io.ts";
+import { machineTrouble } from "../machine-trouble.ts";
+import { databaseState } from "../migrate.ts";
+import { unpackBackup } from "./archive.ts";
+import { newBackupPath } from "./backup-directory.ts";
+import type { BackupFile } from "./backup-file.ts";
+import { checkBackup } from "./check-backup.ts";
+import { BackupError, copyDatabase } from "./copy-database.ts";
+
+/** Entries that a data directory may contain although nothing was recorded in it. */
+const harmless = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
+const emptyFolders = new Set(["uploads", "work", "listening"]);
+
+/**
+ * Returns the first entry of a data directory that a restore would have to replace or that is not ours; null when there
+ * is none.
+ */
+export function entryBlockingRestore(paths: DataPaths): string | null {
+  if (!existsSync(paths.root)) return null;
+  for (const name of readdirSync(paths.root)) {
+    if (harmless.has(name)) continue;
+    if (emptyFolders.has(name) && readdirSync(join(paths.root, name)).length === 0) continue;
+    return name;
+  }
+  return null;
+}
+
+export interface Restored {
+  /** Path of the previous database's copy; null when there was none. */
+  readonly replaced: string | null;
+  /** Number of recording files in the backup. */
+  readonly uploads: number;
+}
+
+/**
+ * Replaces the content of a data directory with a backup: an archive with recordings, or a copy of the database alone.
+ * See restoreDatabase. Recording files of the same name are replaced; others stay until the next start removes them.
+ * @throws {BackupError} @throws {MigrationError} and changes nothing then
+ */
+export function restoreBackup(directory: DataDirectory, backup: BackupFile, now: number): Restored {
+  // The next start removes this folder if the restore is interrupted.
+  const folder = join(directory.incoming, "restore");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  try {
+    const database = join(folder, "transcribe.db");
+    const uploads = backup.isArchive()
+      ? unpackBackup(backup.descriptor, folder).filter((name) => name.startsWith("uploads/"))
+      : [];
+    if (!backup.isArchive()) backup.copyDatabaseTo(database);
+    const replaced = restoreDatabase(directory, database, now, () => {
+      for (const name of uploads) renameSync(join(folder, name), join(directory.root, name));
+      syncDirectoryNow(directory.uploads);
+    });
+    return { replaced, uploads: uploads.length };
+  } catch (error) {
+    if (error instanceof BackupError || machineTrouble(error)?.kind !== "disk_full") throw error;
+    throw new BackupError(`can't unpack ${backup.path}: the disk of ${directory.root} is full (${messageOf(error)})`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /**
  * Replaces the database with a backup. A power cut leaves either the old or the new database, complete. Recordings that
@@ -67,29 +135,6 @@ function forgetWork(copy: Database): void {
 /** Returns whether a table exists: a backup of an early version lacks some. */
 function hasTable(database: Database, name: string): boolean {
   return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
-}
-
-/** Checks a backup, which may come from anybody, before it is used: https://sqlite.org/security.html */
-function checkBackup(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new BackupError(`there is no file ${file}`);
-  let backup: Database | null = null;
-  try {
-    backup = new Database(file, { readwrite: true });
-    for (const guard of ["trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"])
-      backup.run(`PRAGMA ${guard}`);
-    const state = databaseState(backup);
-    if (state.applied.length === 0) throw new BackupError("this is no database of transcribe");
-    pendingMigrations(state);
-    requireOwnSchema(backup);
-    const found = backup.query<Record<string, string>, []>("PRAGMA integrity_check(1)").get()?.integrity_check ?? "";
-    if (found !== "ok") throw new BackupError(`the backup is damaged: ${found.replaceAll("\n", " ")}`);
-    requireOwnValues(backup);
-  } catch (error) {
-    if (error instanceof BackupError || error instanceof MigrationError) throw error;
-    throw new BackupError(`the backup can't be read: ${messageOf(error)}`, { cause: error });
-  } finally {
-    backup?.close();
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, type Stats } from "node:fs";
+import { messageOf } from "../../text/index.ts";
+import { readAt, readPieces, writeAll } from "../file-io.ts";
 import { BackupError } from "./copy-database.ts";
-
-const COPY_BYTES = 1 << 20;
 
 /**
  * A backup that is open for reading: an archive, or a copy of a database together with its write-ahead log, if any. It
@@ -30,9 +30,7 @@ export class BackupFile implements Disposable {
 
   /** Returns whether the backup is an archive. Any other format is recognized only when the file is read. */
   isArchive(): boolean {
-    const head = Buffer.alloc(257 + 5);
-    readSync(this.descriptor, head, 0, head.length, 0);
-    return head.toString("ascii", 257) === "ustar";
+    return readAt(this.descriptor, 257, 5).toString("ascii") === "ustar";
   }
 
   /**
@@ -66,8 +64,7 @@ function openFile(path: string): number {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") throw new BackupError(`there is no file ${path}`);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new BackupError(`${path} can't be read (${why})`, { cause: error });
+    throw new BackupError(`${path} can't be read (${messageOf(error)})`, { cause: error });
   }
   if (fstatSync(file).isFile()) return file;
   closeSync(file);
@@ -83,20 +80,12 @@ function openLog(path: string): number | null {
   }
 }
 
-function stampOf({ size, mtimeMs }: Stats): string {
-  return `${size} ${mtimeMs}`;
-}
+const stampOf = ({ size, mtimeMs }: Stats) => `${size} ${mtimeMs}`;
 
 function copyTo(from: number, path: string): void {
   const to = openSync(path, "wx", 0o600);
   try {
-    const buffer = Buffer.alloc(COPY_BYTES);
-    for (let done = 0; ; ) {
-      const count = readSync(from, buffer, 0, buffer.length, done);
-      if (count === 0) break;
-      for (let written = 0; written < count; ) written += writeSync(to, buffer, written, count - written);
-      done += count;
-    }
+    readPieces(from, 0, Number.POSITIVE_INFINITY, (piece) => writeAll(to, piece));
     fsyncSync(to);
   } finally {
     closeSync(to);

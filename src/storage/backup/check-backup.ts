@@ -1,5 +1,66 @@
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { messageOf } from "../../text/index.ts";
+import { databaseState, MigrationError, migrate, migrationsUpTo, pendingMigrations } from "../migrate.ts";
 import { BackupError } from "./copy-database.ts";
+
+/**
+ * Checks a backup's database, which may come from anybody, before it is used: https://sqlite.org/security.html
+ * @throws {BackupError} when it is not a sound database with our schema and values
+ * @throws {MigrationError} when it is of a newer version
+ */
+export function checkBackup(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new BackupError(`there is no file ${file}`);
+  let backup: Database | null = null;
+  try {
+    backup = new Database(file, { readwrite: true });
+    for (const guard of ["trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"])
+      backup.run(`PRAGMA ${guard}`);
+    const state = databaseState(backup);
+    if (state.applied.length === 0) throw new BackupError("this is no database of transcribe");
+    pendingMigrations(state);
+    requireOwnSchema(backup);
+    const found = backup.query<Record<string, string>, []>("PRAGMA integrity_check(1)").get()?.integrity_check ?? "";
+    if (found !== "ok") throw new BackupError(`the backup is damaged: ${found.replaceAll("\n", " ")}`);
+    requireOwnValues(backup);
+  } catch (error) {
+    if (error instanceof BackupError || error instanceof MigrationError) throw error;
+    throw new BackupError(`the backup can't be read: ${messageOf(error)}`, { cause: error });
+  } finally {
+    backup?.close();
+  }
+}
+
+/**
+ * Requires that a database has exactly the tables and indexes that our migrations make. A foreign trigger or view would
+ * stay active in the server: a trigger could restore a revoked key.
+ * @throws {BackupError} when the schema differs
+ */
+function requireOwnSchema(database: Database): void {
+  using ours = new Database(":memory:");
+  migrate(ours, { list: migrationsUpTo(databaseState(database)) });
+  const expected = schemaOf(ours);
+  const found = schemaOf(database);
+  if (found.length === expected.length && found.every((entry, index) => entry === expected[index])) return;
+  throw new BackupError(
+    "the backup has tables, triggers or views that transcribe does not make: it was changed by others",
+  );
+}
+
+/**
+ * Returns the schema without the entries that SQLite creates: indexes of constraints, which have no SQL, sequences and
+ * statistics.
+ */
+function schemaOf(database: Database): string[] {
+  return database
+    .query<{ type: string; name: string; tbl_name: string; sql: string | null }, []>(
+      `SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE NOT (type = 'index' AND sql IS NULL)
+        AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))`,
+    )
+    .all()
+    .map((row) => JSON.stringify(row))
+    .sort();
+}
 
 /** A column of a backup's database with an SQL condition for its values. */
 interface ColumnRule {
@@ -80,7 +141,7 @@ const rules: readonly ColumnRule[] = [
  * anybody. The caller has already checked that the tables are ours. NULL is valid in any column that allows it.
  * @throws {BackupError} when a value is invalid, with its column, or when a row refers to a missing row
  */
-export function requireOwnValues(database: Database): void {
+function requireOwnValues(database: Database): void {
   for (const { column, rule } of rules) {
     const [table = "", name = ""] = column.split(".");
     if (!hasColumn(database, table, name)) continue;

@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, size } from "../text/index.ts";
-import { isDiskFull } from "./disk-full.ts";
-import { syncDirectoryNow } from "./sync-directory.ts";
+import { messageOf, size } from "../../text/index.ts";
+import { syncDirectoryNow, syncFile } from "../file-io.ts";
+import { machineTrouble } from "../machine-trouble.ts";
+import { databaseState } from "../migrate.ts";
 
 /** A database could not be copied, or could not replace another one; the existing data is unchanged. */
 export class BackupError extends Error {
@@ -51,27 +52,41 @@ function vacuumInto(from: string, to: string): void {
   }
 }
 
-export function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
 function reasonOf(error: unknown, from: string, to: string): string {
-  if (isDiskFull(error)) {
-    return `the disk is full; it takes up to ${size(sizeOf(from))} and ${size(freeBytes(dirname(to)))} are free`;
+  if (machineTrouble(error)?.kind !== "disk_full") return messageOf(error);
+  const takes = statSync(from, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(dirname(to));
+  return `the disk is full; it takes up to ${size(takes)} and ${size(bavail * bsize)} are free`;
+}
+
+/** Figures about the content of a database file. */
+export interface DatabaseFacts {
+  /** Program version that last served the database. */
+  readonly version: string;
+  readonly bytes: number;
+  readonly accounts: number;
+  readonly recordings: number;
+  /** Number of recordings that are queued or processing. */
+  readonly open: number;
+}
+
+/**
+ * Reads only facts that databases of every version contain.
+ * @throws {BackupError} when the file cannot be read or is not a database of ours
+ */
+export function databaseFacts(path: string): DatabaseFacts {
+  try {
+    using database = new Database(path, { readonly: true });
+    const count = (from: string) =>
+      database.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${from}`).get()?.rows ?? 0;
+    return {
+      version: databaseState(database).version,
+      bytes: statSync(path).size,
+      accounts: count("accounts"),
+      recordings: count("recordings"),
+      open: count("recordings WHERE status IN ('queued', 'processing')"),
+    };
+  } catch (error) {
+    throw new BackupError(`${path} is damaged, or no database of transcribe (${messageOf(error)})`, { cause: error });
   }
-  return messageOf(error);
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function freeBytes(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** Maximum number of upgrade backups that are kept. */
-const kept = 3;
+const MAX_UPGRADE_BACKUPS = 3;
 
 const upgradeBackup = /^transcribe-.+-\d{8}T\d{9}Z\.db$/;
 
@@ -32,9 +32,9 @@ export function newBackupPath(
 }
 
 /** Returns the paths of the copies that upgrades made, newest first. */
-export function upgradeBackups(directory: string): string[] {
+export function upgradeBackups(databasePath: string): string[] {
   const timeOf = (path: string) => path.slice(path.lastIndexOf("-"));
-  return filesIn(directory)
+  return filesIn(backupDirectory(databasePath))
     .filter((path) => upgradeBackup.test(basename(path)))
     .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
 }
@@ -44,15 +44,15 @@ export function upgradeBackups(directory: string): string[] {
  * @param now milliseconds since the epoch
  * @param days maximum age of the copies that are kept
  */
-export function pruneUpgradeBackups(directory: string, now: number, days = Number.POSITIVE_INFINITY): void {
+export function pruneUpgradeBackups(databasePath: string, now: number, days = Number.POSITIVE_INFINITY): void {
   const isOlder = (path: string, ageDays: number) => {
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
     return modified < now - ageDays * 86_400_000;
   };
-  for (const [index, path] of upgradeBackups(directory).entries()) {
-    if (index >= kept || isOlder(path, days)) rmSync(path, { force: true });
+  for (const [index, path] of upgradeBackups(databasePath).entries()) {
+    if (index >= MAX_UPGRADE_BACKUPS || isOlder(path, days)) rmSync(path, { force: true });
   }
-  for (const path of filesIn(directory)) {
+  for (const path of filesIn(backupDirectory(databasePath))) {
     if (/\.(?:partial|database)$/.test(path) && isOlder(path, 1)) rmSync(path, { force: true });
   }
 }

@@ -1,17 +1,42 @@
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { size } from "../../text/index.ts";
-import { BackupError } from "../copy-database.ts";
-import { type Manifest, manifestName, manifestSchema, memberName } from "./manifest.ts";
-import { readTarHeader, TAR_BLOCK_BYTES, tarPadding } from "./tar-header.ts";
+import { readAt, readPieces, writeAll } from "../file-io.ts";
+import { BackupError } from "./copy-database.ts";
+import * as tar from "./tar.ts";
+
+/**
+ * A backup in one file: a tar archive of `transcribe.db`, the recordings as they were sent (`uploads/ID`) and, at its
+ * end, `manifest.json`. The manifest lists the size and SHA-256 of each file.
+ */
+export const MANIFEST_NAME = "manifest.json";
+export const DATABASE_NAME = "transcribe.db";
+/** Returns the name of a recording's file in an archive. */
+export const uploadName = (recordingId: string) => `uploads/${recordingId}`;
+/** Names that files of a backup may have, except the manifest's; no other name is unpacked. */
+const memberName = /^(?:transcribe\.db|uploads\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const closed = { additionalProperties: false };
+
+const manifestSchema = Type.Object(
+  {
+    format: Type.Literal("transcribe-backup"),
+    version: Type.Literal(1),
+    files: Type.Array(
+      Type.Object({ name: Type.String(), sizeBytes: Type.Integer({ minimum: 0 }), sha256: Type.String() }, closed),
+    ),
+  },
+  closed,
+);
+export type Manifest = Static<typeof manifestSchema>;
 
 /** Maximum size of a manifest: that of a hundred thousand recordings. */
-const maxManifestBytes = 32 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 /** More files than a manifest of maximum size can name: each takes at least 170 bytes of it. */
 const MAX_FILES = 200_000;
-const pieceBytes = 1 << 20;
 
 /**
  * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`. Each file is synced and checked against the
@@ -27,12 +52,12 @@ export function unpackBackup(archive: number, folder: string): string[] {
   const names = new Set<string>();
   mkdirSync(join(folder, "uploads"), { mode: 0o700 });
   for (let offset = 0; ; ) {
-    const header = readTarHeader(readAt(archive, offset, TAR_BLOCK_BYTES));
-    offset += TAR_BLOCK_BYTES;
+    const header = tar.readHeader(readAt(archive, offset, tar.BLOCK_BYTES));
+    offset += tar.BLOCK_BYTES;
     if (header === null || header.sizeBytes > archiveBytes - offset)
       throw broken("it was cut off, or changed by others");
     const { name, sizeBytes } = header;
-    if (name === manifestName) {
+    if (name === MANIFEST_NAME) {
       checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
       return [...names];
     }
@@ -42,7 +67,7 @@ export function unpackBackup(archive: number, folder: string): string[] {
     if (names.size > MAX_FILES) throw broken("it holds more files than a backup can");
     const sha256 = extract(archive, offset, sizeBytes, join(folder, name));
     unpacked.push({ name, sizeBytes, sha256 });
-    offset += sizeBytes + tarPadding(sizeBytes);
+    offset += sizeBytes + tar.padding(sizeBytes);
   }
 }
 
@@ -61,13 +86,11 @@ function extract(archive: number, offset: number, sizeBytes: number, path: strin
   const hash = createHash("sha256");
   const file = openSync(path, "wx", 0o600);
   try {
-    for (let done = 0; done < sizeBytes; ) {
-      const piece = readAt(archive, offset + done, Math.min(pieceBytes, sizeBytes - done));
-      if (piece.byteLength === 0) throw broken("it was cut off");
+    const done = readPieces(archive, offset, sizeBytes, (piece) => {
       hash.update(piece);
-      for (let written = 0; written < piece.byteLength; ) written += writeSync(file, piece, written);
-      done += piece.byteLength;
-    }
+      writeAll(file, piece);
+    });
+    if (done < sizeBytes) throw broken("it was cut off");
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -76,7 +99,7 @@ function extract(archive: number, offset: number, sizeBytes: number, path: strin
 }
 
 function readManifest(archive: number, offset: number, sizeBytes: number): Manifest {
-  if (sizeBytes > maxManifestBytes) throw broken("its manifest is too long");
+  if (sizeBytes > MAX_MANIFEST_BYTES) throw broken("its manifest is too long");
   let manifest: unknown;
   try {
     manifest = JSON.parse(readAt(archive, offset, sizeBytes).toString("utf8"));
@@ -94,17 +117,6 @@ function checkManifest({ files }: Manifest, unpacked: Manifest["files"]): void {
   if (differing !== undefined) throw broken(`${differing.name} is not what the manifest says`);
   if (files.length !== unpacked.length) throw broken("it lacks files that the manifest names");
   if (unpacked[0]?.name !== "transcribe.db") throw broken("it has no database");
-}
-
-function readAt(archive: number, offset: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = readSync(archive, buffer, filled, length - filled, offset + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return buffer.subarray(0, filled);
 }
 
 function broken(why: string): BackupError {
