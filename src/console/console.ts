@@ -45,11 +45,11 @@ export function createConsole(services: ConsoleServices): Console {
   const { listening, events } = services;
   const subscriptions = [
     events.onEnded("search index", ({ id }) => searching.add(id)),
-    events.onEnded("playback copies", ({ id }) => listening.add(id)),
+    events.onEnded("playback copies", ({ id }) => listening.enqueue(id)),
   ];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
-    listening.catchUp().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
+    listening.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
   };
   const catchingUp = setInterval(catchUp, catchUpMilliseconds);
   catchUp();

@@ -1,6 +1,6 @@
 import { exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
-import type { ListeningState } from "../media/index.ts";
+import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
 import type { Listening, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import { Owners } from "./owners.ts";
@@ -56,7 +56,7 @@ export class RecordingFacts {
       segments: outline?.speakers.length ?? 0,
       doubt_below: doubtBelow,
       exports: isCompleted ? exportsOf(recording) : [],
-      listening: showListening(listening.look(recording.id)),
+      listening: showListening(listening.stateOf(recording.id)),
     };
   }
 }
@@ -68,7 +68,7 @@ function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
   }));
 }
 
-export function showListening(copy: ListeningState): Listening {
+export function showListening(copy: PlaybackState): Listening {
   return {
     state: copy.state,
     percent: copy.state === "making" ? copy.percent : null,

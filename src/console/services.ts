@@ -1,7 +1,7 @@
 import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
-import type { ListeningCopies } from "../media/index.ts";
+import type { PlaybackCopies } from "../media/index.ts";
 import type { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
@@ -35,7 +35,7 @@ export interface ConsoleServices {
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
-  readonly listening: ListeningCopies;
+  readonly listening: PlaybackCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStanding;

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { Settings } from "../config/index.ts";
-import { MediaError, type probeRecording, roomForResults, roomToDecode } from "../media/index.ts";
+import { estimateDecodedBytes, estimateResultBytes, MediaError, type probeRecording } from "../media/index.ts";
 import type { DiskSpace } from "../storage/index.ts";
 import { ApiError, invalidField, noDiskSpace } from "./errors.ts";
 import type { ReceivedFile } from "./upload/index.ts";
@@ -50,8 +50,8 @@ export class UploadExaminer {
     if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
       throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
     }
-    const soundBytes = roomToDecode(probed, sizeBytes, limits.recording_seconds);
-    const workBytes = soundBytes + roomForResults(soundBytes);
+    const soundBytes = estimateDecodedBytes(probed, sizeBytes, limits.recording_seconds);
+    const workBytes = soundBytes + estimateResultBytes(soundBytes);
     if (sizeBytes + workBytes > diskSpace.capacityBytes("work")) {
       throw new ApiError("file_too_large", "The recording needs more disk space to process than this server has.");
     }

@@ -1,7 +1,10 @@
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
-import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
-import type { ProbedRecording } from "./probe.ts";
-import type { FfmpegRun } from "./run-ffmpeg.ts";
+import { dirname } from "node:path";
+import { MachineError, probeWriting } from "../storage/index.ts";
+import { messageOf } from "../text/index.ts";
+import { EXIT_OUT_OF_MEMORY, MEMORY_LIMIT_BYTES, openArguments, outputArgumentsOf } from "./ffmpeg-arguments.ts";
+import { MediaError } from "./media-error.ts";
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
+import type { FfmpegEnd, FfmpegRun } from "./run-ffmpeg.ts";
 
 /** A run of ffmpeg over a recording's audio track. */
 export interface DecodePlan {
@@ -10,111 +13,81 @@ export interface DecodePlan {
   readonly trackIndex: number;
   /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
-  readonly outputs: readonly DecodeOutput[];
+  readonly outputs: readonly {
+    /** Path of the output file. If null, ffmpeg's framecrc muxer only lists the packets on standard output. */
+    readonly path: string | null;
+    readonly filters: readonly string[];
+  }[];
   readonly signal: AbortSignal | undefined;
 }
 
-export interface DecodeOutput {
-  /**
-   * Path of the output file. If null, nothing is stored: ffmpeg's framecrc muxer lists the packets on standard output.
-   */
-  readonly path: string | null;
-  readonly filters: readonly string[];
-}
-
-/** Builds the ffmpeg run for a plan. The caller adds the reader of ffmpeg's progress. */
+/** Builds the ffmpeg run for a plan. The caller adds the listener for ffmpeg's output. */
 export function decodeRun(plan: DecodePlan): FfmpegRun {
-  const { ffmpegPath, inputPath, maxSeconds, signal } = plan;
-  const timeoutSeconds = decodeTimeoutSeconds(maxSeconds);
-  const limits = {
-    memoryBytes: MEMORY_LIMIT_BYTES,
-    cpuSeconds: timeoutSeconds,
-    outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
+  const { ffmpegPath, inputPath, trackIndex, maxSeconds, outputs, signal } = plan;
+  // Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). Ten times real time
+  // suits a machine whose cores are all busy with transcription.
+  const timeoutSeconds = 60 + maxSeconds / 10;
+  const outputPaths = outputs.flatMap(({ path }) => path ?? []);
+  return {
+    ...{ ffmpegPath, inputPath, outputPaths, timeoutSeconds, signal },
+    arguments: [
+      ...["-loglevel", "error", "-nostats"],
+      // The used disk space is measured at every progress report.
+      ...(outputPaths.length > 0 ? ["-progress", "pipe:1", "-stats_period", "0.2"] : []),
+      ...openArguments(inputPath),
+      ...outputs.flatMap(({ path, filters }) => [
+        // The extra second distinguishes a recording that is too long from one of exactly the permitted length. It also
+        // bounds the cost of a header with a false length.
+        ...outputArgumentsOf(trackIndex, filters, 1, maxSeconds + 1),
+        ...["-c:a", "pcm_s16le"],
+        ...(path === null ? ["-f", "framecrc", "pipe:1"] : ["-f", "s16le", "-y", `file:${path}`]),
+      ]),
+    ],
+    limits: {
+      memoryBytes: MEMORY_LIMIT_BYTES,
+      cpuSeconds: timeoutSeconds,
+      outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
+    },
   };
-  const outputPaths = plan.outputs.flatMap(({ path }) => path ?? []);
-  return { ffmpegPath, inputPath, outputPaths, arguments: decodeArguments(plan), limits, timeoutSeconds, signal };
 }
 
-function decodeArguments({ inputPath, trackIndex, maxSeconds, outputs }: DecodePlan): string[] {
-  const outputArguments = outputs.flatMap(({ path, filters }) => [
-    // The extra second distinguishes a recording that is too long from one of exactly the permitted length. It also
-    // bounds the cost of a header with a false length.
-    ...outputArgumentsOf(trackIndex, filters, 1, maxSeconds + 1),
-    ...["-c:a", "pcm_s16le"],
-    ...(path === null ? ["-f", "framecrc", "pipe:1"] : ["-f", "s16le", "-y", `file:${path}`]),
-  ]);
-  const isKept = outputs.some(({ path }) => path !== null);
-  return [
-    ...["-loglevel", "error", "-nostats"],
-    // The used disk space is measured at every progress report.
-    ...(isKept ? ["-progress", "pipe:1", "-stats_period", "0.2"] : []),
-    ...openArguments(inputPath),
-    ...outputArguments,
-  ];
-}
-
-/** Returns the arguments that open a recording so that its filters see the time stamps of its container. */
-export function openArguments(inputPath: string): string[] {
-  return ["-filter_threads", "1", "-copyts", ...inputArguments(inputPath)];
-}
+/** Operating system errors that prevent writing: the error number and the message that ffmpeg prints. */
+const CANNOT_WRITE = [
+  { errno: 28, message: "No space left on device" },
+  { errno: 122, message: "Disk quota exceeded" },
+  { errno: 30, message: "Read-only file system" },
+  { errno: 24, message: "Too many open files" },
+  { errno: 23, message: "Too many open files in system" },
+] as const;
 
 /**
- * Returns the arguments of one output: the filtered track at the sample rate of all PCM, without the file's metadata
- * and chapters.
+ * Distinguishes faults of the machine from a damaged recording, which is not a fault.
+ * @param outputPath path of the output file; the file must still exist, because a disk that it filled would otherwise
+ * not be detected as full
+ * @returns the message with which ffmpeg blames the machine although a test write succeeds, because decoders also exit
+ * with these codes on bad files; null if ffmpeg does not blame the machine
+ * @throws {MediaError} `disk_full` when the test write fails, `ffmpeg_crashed` after a signal, `not_a_recording` or
+ * `ffmpeg_out_of_memory` at the memory limit
  */
-export function outputArgumentsOf(
-  trackIndex: number,
-  filters: readonly string[],
-  channels: 1 | 2,
-  mostSeconds: number,
-): string[] {
-  return [
-    ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
-    ...["-af", filters.join(",")],
-    ...["-ac", String(channels), "-ar", String(PCM_SAMPLE_RATE_HZ), "-t", String(mostSeconds)],
-  ];
-}
-
-/** Returns the filter for one of two channels. A mono span appears on both channels. */
-export function channelFilter(channel: 0 | 1): string {
-  return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
-}
-
-/**
- * Returns the filter that mixes a track to mono, or no filter for layouts that ffmpeg mixes itself. Channels without a
- * known position are mixed with equal weight. Of an ambisonic layout, only the first channel is used: it records sound
- * from all directions.
- */
-export function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
-  if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
-  if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
-  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
-  return [`pan=mono|c0<${sum}`];
-}
-
-// Decoding runs at 200 to 1500 times real time on one core (test corpus: mp3, aac, opus, flac). The limit of a tenth of
-// the maximum length, ten times real time, suits a machine whose cores are all busy with transcription.
-function decodeTimeoutSeconds(maxSeconds: number): number {
-  return 60 + maxSeconds / 10;
-}
-
-/**
- * Returns a reader of ffmpeg's `key=value` progress lines. It calls `onTime` with the output position, in seconds, of
- * each report.
- */
-export function progressReader(onTime: (seconds: number) => void): (text: string) => void {
-  return lineReader((line) => {
-    const time = /^out_time_us=(\d+)$/.exec(line);
-    if (time !== null) onTime(Number(time[1]) / 1e6);
-  });
-}
-
-/** Returns a reader that calls `onLine` for each complete line. The text may arrive split at any position. */
-export function lineReader(onLine: (line: string) => void): (text: string) => void {
-  let rest = "";
-  return (text) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) onLine(line);
-  };
+export async function checkFfmpegEnd(end: FfmpegEnd, sampleCount: number, outputPath: string): Promise<string | null> {
+  const blamed = CANNOT_WRITE.find(
+    ({ errno, message }) => end.exitCode === 256 - errno || end.messages.includes(`: ${message}\n`),
+  );
+  if (blamed !== undefined) {
+    const trouble = await probeWriting(dirname(outputPath));
+    if (trouble === null) return blamed.message;
+    const code = "code" in trouble && typeof trouble.code === "string" ? trouble.code : "";
+    const cause = new MachineError(code, messageOf(trouble));
+    throw new MediaError("disk_full", `the decoded recording can't be written: ${blamed.message}`, { cause });
+  }
+  if (end.signalName !== null && !end.flooded) {
+    throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);
+  }
+  if (end.exitCode === EXIT_OUT_OF_MEMORY) {
+    const advice = "decoding takes more than 1 GiB of memory; send it converted, e.g. to FLAC of 16 kHz";
+    if (sampleCount === 0) throw new MediaError("not_a_recording", `the recording can't be decoded: ${advice}`);
+    const seconds = Math.floor(sampleCount / PCM_SAMPLE_RATE_HZ);
+    throw new MediaError("ffmpeg_out_of_memory", `only ${seconds} s of the recording can be decoded: ${advice}`);
+  }
+  return null;
 }

@@ -1,16 +1,15 @@
 import { statSync } from "node:fs";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { machineTrouble, syncDirectory } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
-import { checkEnd } from "./decode-end.ts";
-import { channelFilter, type DecodePlan, decodeRun, mixFilter, progressReader } from "./decode-plan.ts";
-import { type DecodeRoom, NeededRoom } from "./decode-room.ts";
+import { checkFfmpegEnd, type DecodePlan, decodeRun } from "./decode-plan.ts";
+import { type DecodeSpace, estimateDecodedBytes, measureSpace, reserveSpace } from "./disk-space.ts";
+import { channelFilter, hasChannelPair, mixFilter } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm-format.ts";
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import { probeRecording } from "./probe.ts";
-import { hasPair, roomToDecode } from "./room-to-decode.ts";
-import { runFfmpeg } from "./run-ffmpeg.ts";
+import { lineReader, runFfmpeg } from "./run-ffmpeg.ts";
 import { findTrackStart, timeLineFilters } from "./time-line.ts";
 
 export interface DecodeRequest {
@@ -28,29 +27,20 @@ export interface DecodeRequest {
   /** Called with the completed fraction, 0 to 1, which never decreases. Not called if the duration is unknown. */
   readonly onProgress?: (fraction: number) => void;
   /**
-   * Called with the container's duration before decoding starts. The value is null if the container gives none or
-   * ffmpeg only estimates it. An error that this function throws ends the decode.
+   * Called before decoding starts with the container's duration; null if it gives none or ffmpeg only estimates it. An
+   * error that this function throws ends the decode.
    */
   readonly onProbed?: ((declaredSeconds: number | null) => void) | undefined;
-  /** Reserves disk space before anything is written. */
-  readonly room?: DecodeRoom;
+  readonly space?: DecodeSpace;
   readonly signal?: AbortSignal;
 }
 
 export interface DecodedRecording {
-  /**
-   * Paths of the written files, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party.
-   */
+  /** The written files, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party. */
   readonly paths: readonly string[];
   /** The decoded length, independent of the header; 0 if the track decodes to nothing. */
   readonly sampleCount: number;
-  /** Channels of the decoded track before mixing. Null where unknown. */
-  readonly channels: number | null;
-  /** Number of audio tracks in the file. Only one is decoded, see ProbedRecording.trackIndex. */
-  readonly audioTracks: number;
-  /**
-   * True if ffmpeg stopped at damage or well before the declared end. The PCM then holds the audio before that point.
-   */
+  /** Whether ffmpeg stopped at damage or well before the declared end. The PCM holds the audio before that point. */
   readonly damaged: boolean;
   /** Duration according to the container; null if it gives none or ffmpeg only estimates it. */
   readonly declaredSeconds: number | null;
@@ -71,7 +61,7 @@ export interface DecodedRecording {
  * @throws the signal's reason after an abort
  */
 export async function decodeRecording(request: DecodeRequest): Promise<DecodedRecording> {
-  const { ffmpegPath, inputPath, outputPath, signal } = request;
+  const { ffmpegPath, inputPath, outputPath, maxSeconds, space, signal } = request;
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
   const declaredSeconds = probed.durationIsEstimate ? null : probed.durationSeconds;
@@ -83,44 +73,36 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     right: `${outputPath}.right.partial`,
   };
   const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
-  const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, request.maxSeconds);
-  const isPair = request.secondOutputPath !== undefined && hasPair(probed);
+  const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds);
+  const isPair = request.secondOutputPath !== undefined && hasChannelPair(probed);
   const outputs = [{ path: partial.mixed, filters: [...mixFilter(probed), ...timeLine] }];
   if (isPair) {
     outputs.push({ path: partial.left, filters: [channelFilter(0), ...timeLine] });
     outputs.push({ path: partial.right, filters: [channelFilter(1), ...timeLine] });
   }
-  const plan = {
-    ffmpegPath,
-    inputPath,
-    trackIndex: probed.trackIndex,
-    maxSeconds: request.maxSeconds,
-    outputs,
-    signal,
-  };
+  const plan: FilePlan = { ffmpegPath, inputPath, trackIndex: probed.trackIndex, maxSeconds, outputs, signal };
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
   // An ffmpeg process that outlived a killed server may still hold the old files open. Writing to new files keeps the
   // two decodes separate.
   await removePartial();
-  const estimate = roomToDecode(probed, await sizeOf(inputPath), request.maxSeconds);
-  const needed = request.room === undefined ? null : new NeededRoom(plan, request.room, estimate);
-  const claim = await needed?.claim();
+  const estimatedBytes = estimateDecodedBytes(probed, sizeNow(inputPath), maxSeconds);
+  const reservedBytes = space === undefined ? 0 : await reserveSpace(plan, space, estimatedBytes);
   let writtenBytes = 0;
   const writtenSince = () => {
-    const now = outputs.reduce((sum, { path }) => sum + sizeNow(path), 0);
-    const more = Math.max(0, now - writtenBytes);
+    const bytes = outputs.reduce((sum, { path }) => sum + sizeNow(path), 0);
+    const more = Math.max(0, bytes - writtenBytes);
     writtenBytes += more;
     return more;
   };
-  const onShare = shareReader(probed.durationSeconds, request.onProgress);
+  const onShare = shareReporter(probed.durationSeconds, request.onProgress);
   const onTime = (seconds: number) => {
-    claim?.written(writtenSince());
+    space?.written(writtenSince());
     onShare(seconds);
   };
   try {
-    const { sampleCount, sizes, exitCode } = await decodeHonestly(plan, outputPath, removePartial, onTime);
-    if (sampleCount > request.maxSeconds * PCM_SAMPLE_RATE_HZ) {
-      throw new MediaError("recording_too_long", `the recording is longer than ${request.maxSeconds} s`);
+    const { sampleCount, sizes, exitCode } = await decodeWithRetries(plan, outputPath, removePartial, onTime);
+    if (sampleCount > maxSeconds * PCM_SAMPLE_RATE_HZ) {
+      throw new MediaError("recording_too_long", `the recording is longer than ${maxSeconds} s`);
     }
     const isWhole = sampleCount > 0 && sizes.every((size) => size === sizes[0]);
     const [first, second] = isPair && isWhole ? await chooseChannels(partial, signal) : [partial.mixed];
@@ -130,18 +112,13 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       paths.push(request.secondOutputPath);
     }
     await publish(first, outputPath);
-    return {
-      paths,
-      sampleCount,
-      channels: probed.channels,
-      audioTracks: probed.audioTracks,
-      damaged: exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds),
-      declaredSeconds,
-    };
+    const damaged = exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds);
+    return { paths, sampleCount, damaged, declaredSeconds };
   } catch (error) {
     writtenSince();
     await removePartial();
-    if (machineTrouble(error) !== null) await needed?.learn(writtenBytes);
+    const isTooSmall = machineTrouble(error) !== null && writtenBytes > reservedBytes;
+    if (space !== undefined && isTooSmall) await measureSpace(plan, space, writtenBytes);
     throw error;
   } finally {
     await removePartial();
@@ -153,34 +130,31 @@ interface FilePlan extends DecodePlan {
   readonly outputs: readonly { readonly path: string; readonly filters: readonly string[] }[];
 }
 
-interface Decoded {
-  readonly sampleCount: number;
-  /** Size of each output in bytes. */
-  readonly sizes: readonly number[];
-  readonly exitCode: number;
-}
-
-const mostTries = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may be gone at
  * the retry. If the retry stops at the same sample, the recording is damaged.
  */
-async function decodeHonestly(
+async function decodeWithRetries(
   plan: FilePlan,
   outputPath: string,
   removeOutputs: () => Promise<unknown>,
   onTime: (seconds: number) => void,
-): Promise<Decoded> {
+): Promise<{ sampleCount: number; sizes: readonly number[]; exitCode: number }> {
   let before: number | null = null;
-  for (let tries = 1; ; tries++) {
-    const end = await runFfmpeg({ ...decodeRun(plan), onStdout: progressReader(onTime) });
+  for (let attempt = 1; ; attempt++) {
+    const onOutput = lineReader((line) => {
+      const time = /^out_time_us=(\d+)$/.exec(line);
+      if (time !== null) onTime(Number(time[1]) / 1e6);
+    });
+    const end = await runFfmpeg({ ...decodeRun(plan), onOutput });
     const sizes = plan.outputs.map(({ path }) => sizeNow(path));
     const sampleCount = Math.floor((sizes[0] ?? 0) / PCM_BYTES_PER_SAMPLE);
-    const blamed = await checkEnd(end, sampleCount, outputPath);
+    const blamed = await checkFfmpegEnd(end, sampleCount, outputPath);
     if (blamed === null || sampleCount === before) return { sampleCount, sizes, exitCode: end.exitCode };
-    if (tries === mostTries) {
-      throw new MediaError("ffmpeg_crashed", `ffmpeg says "${blamed}" where files can be written`);
+    if (attempt === MAX_ATTEMPTS) {
+      throw new MediaError("ffmpeg_crashed", `ffmpeg reports "${blamed}" although files can be written`);
     }
     before = sampleCount;
     await removeOutputs();
@@ -196,7 +170,7 @@ function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
 }
 
 /** Returns a function that reports the completed fraction if the duration is known. */
-function shareReader(durationSeconds: number | null, onProgress?: (fraction: number) => void) {
+function shareReporter(durationSeconds: number | null, onProgress?: (fraction: number) => void) {
   let reported = 0;
   return (seconds: number) => {
     if (durationSeconds === null || durationSeconds <= 0) return;
@@ -211,24 +185,15 @@ function sizeNow(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-}
-
 /**
  * Syncs the file, renames it to its final name and syncs the folder. A checkpoint can then rely on the file after a
  * power cut.
  */
 async function publish(partialPath: string, outputPath: string): Promise<void> {
   // ffmpeg writes no output for an input that it cannot open. The input then counts as a recording without samples.
-  const file = await open(partialPath, "a");
-  try {
+  {
+    await using file = await open(partialPath, "a");
     await file.sync();
-  } finally {
-    await file.close();
   }
   await rename(partialPath, outputPath);
   await syncDirectory(dirname(outputPath));

@@ -1,27 +1,15 @@
-/** An audio track as listed in ffmpeg's framecrc header, in the file's order. */
-export interface AudioTrack {
-  readonly sampleRateHz: number;
-  /** ffmpeg's name of the channel layout: `mono`, `stereo`, `5.1(side)`, `3 channels`. */
-  readonly channelLayout: string;
-}
-
 /**
- * Reads the header that ffmpeg's framecrc muxer writes for stream copies of all audio tracks.
+ * Reads the channel layouts of all audio tracks, as ffmpeg names them (`mono`, `stereo`, `5.1(side)`, `3 channels`),
+ * from the header that its framecrc muxer writes for stream copies.
  *
- * It holds no metadata of the file, unlike the description on standard error, where a tag's name may contain line breaks
- * and imitate a stream.
+ * The header holds no metadata of the file, unlike the description on standard error, where a tag's name may contain
+ * line breaks and imitate a stream.
  */
-export function parseAudioTracks(framecrcHeader: string): AudioTrack[] {
-  const rates = headerValues(framecrcHeader, "sample_rate");
+export function parseTrackLayouts(framecrcHeader: string): string[] {
   const layouts = headerValues(framecrcHeader, "channel_layout_name");
-  const tracks: AudioTrack[] = [];
-  for (const [index, rate] of rates) {
-    const sampleRateHz = Number(rate);
-    if (Number.isSafeInteger(sampleRateHz) && sampleRateHz > 0) {
-      tracks.push({ sampleRateHz, channelLayout: layouts.get(index) ?? "" });
-    }
-  }
-  return tracks;
+  return [...headerValues(framecrcHeader, "sample_rate")]
+    .filter(([, rate]) => Number.isSafeInteger(Number(rate)) && Number(rate) > 0)
+    .map(([index]) => layouts.get(index) ?? "");
 }
 
 function headerValues(header: string, name: string): Map<number, string> {
@@ -33,15 +21,8 @@ function headerValues(header: string, name: string): Map<number, string> {
 }
 
 const NAMED_LAYOUTS: Readonly<Record<string, number>> = {
-  mono: 1,
-  stereo: 2,
-  downmix: 2,
-  binaural: 2,
-  quad: 4,
-  hexagonal: 6,
-  octagonal: 8,
-  cube: 8,
-  hexadecagonal: 16,
+  ...{ mono: 1, stereo: 2, downmix: 2, binaural: 2, quad: 4 },
+  ...{ hexagonal: 6, octagonal: 8, cube: 8, hexadecagonal: 16 },
 };
 
 /** Returns the number of channels of an ffmpeg layout; null if its name does not contain the number (ambisonics). */

@@ -1,30 +1,21 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { access, open, stat } from "node:fs/promises";
+import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { channelCount, parseAudioTracks, parseInputDescription } from "./probe-output.ts";
+import { channelCount, parseInputDescription, parseTrackLayouts } from "./probe-output.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
-import { isWaveWithoutSamples } from "./wave-header.ts";
 
 /** A file with at least one audio track. */
 export interface ProbedRecording {
   readonly ok: true;
   /** Duration according to the container; null if it gives none. The decoded length may differ. */
   readonly durationSeconds: number | null;
-  /**
-   * True if ffmpeg only extrapolated the duration from the bit rate. An estimate suffices for a progress bar, but not
-   * to refuse a file.
-   */
+  /** True if ffmpeg only extrapolated the duration from the bit rate, which does not suffice to refuse a file. */
   readonly durationIsEstimate: boolean;
   readonly audioTracks: number;
-  /**
-   * Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise the first.
-   */
+  /** Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise 0. */
   readonly trackIndex: number;
-  /**
-   * Channels of the decoded track; null if ffmpeg's name for the layout contains no number. A track with exactly 2
-   * channels may be a call with a separate channel for each party.
-   */
+  /** Channels of the decoded track; null if ffmpeg's name for the layout contains no number. */
   readonly channels: number | null;
   /** ffmpeg's name for the decoded track's layout, e.g. `stereo`, `3 channels`. */
   readonly channelLayout: string;
@@ -58,9 +49,8 @@ const REFUSAL = {
 } as const;
 
 /**
- * Searches a stored file's container header and index for an audio track, without decoding the file.
- *
- * A file that is no recording is refused with a reason.
+ * Searches a stored file's container header and index for an audio track, without decoding the file. A file that is no
+ * recording is refused with a reason.
  * @throws {MediaError} `ffmpeg_unusable`, `ffmpeg_timed_out` or `input_unreadable`, when the fault is not the file's
  * @throws the signal's reason after an abort
  */
@@ -71,28 +61,21 @@ export async function probeRecording(
   effort = PROBE_EFFORT,
 ): Promise<ProbedRecording | RefusedRecording> {
   if ((await sizeOf(filePath)) === 0) return refused("empty");
-  const look = (map: string) => describe(ffmpegPath, filePath, map, { signal, ...effort });
-  let { end, header } = await look("0:a");
-  let tracks = parseAudioTracks(header);
-  if (tracks.length === 0 && countAudioLines(end) > 1) {
+  let end = await describe(ffmpegPath, filePath, "0:a", effort, signal);
+  let layouts = parseTrackLayouts(end.output);
+  if (layouts.length === 0 && countAudioLines(end) > 1) {
     // One track that ffmpeg cannot describe makes the header of all tracks unusable. Probe only the first one.
-    ({ end, header } = await look("0:a:0"));
-    tracks = parseAudioTracks(header);
+    end = await describe(ffmpegPath, filePath, "0:a:0", effort, signal);
+    layouts = parseTrackLayouts(end.output);
   }
   if (end.flooded || end.signalName !== null) return refused("costly");
-  const description = parseInputDescription(end.messages);
-  const trackIndex = description.defaultTrack < tracks.length ? description.defaultTrack : 0;
-  const track = tracks[trackIndex];
-  if (track !== undefined) {
-    return {
-      ok: true,
-      durationSeconds: description.durationSeconds,
-      durationIsEstimate: description.durationIsEstimate,
-      audioTracks: tracks.length,
-      trackIndex,
-      channels: channelCount(track.channelLayout),
-      channelLayout: track.channelLayout,
-    };
+  const { durationSeconds, durationIsEstimate, defaultTrack } = parseInputDescription(end.messages);
+  const trackIndex = defaultTrack < layouts.length ? defaultTrack : 0;
+  const channelLayout = layouts[trackIndex];
+  if (channelLayout !== undefined) {
+    const channels = channelCount(channelLayout);
+    const audioTracks = layouts.length;
+    return { ok: true, durationSeconds, durationIsEstimate, audioTracks, trackIndex, channels, channelLayout };
   }
   if (await isWaveWithoutSamples(filePath)) {
     return {
@@ -122,24 +105,19 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Runs ffmpeg on a stream copy of zero packets. ffmpeg then opens the input, writes the output's header and exits. */
-async function describe(
+function describe(
   ffmpegPath: string,
   filePath: string,
   map: string,
-  { signal, cpuSeconds, timeoutSeconds }: ProbeEffort & { readonly signal: AbortSignal | undefined },
-): Promise<{ end: FfmpegEnd; header: string }> {
-  let header = "";
-  const end = await runFfmpeg({
+  { cpuSeconds, timeoutSeconds }: ProbeEffort,
+  signal: AbortSignal | undefined,
+): Promise<FfmpegEnd> {
+  return runFfmpeg({
     ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
     arguments: [...inputArguments(filePath), "-map", map, "-c", "copy", "-frames:a", "0", "-f", "framecrc", "pipe:1"],
     limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds, outputBytes: 0 },
-    timeoutSeconds,
-    signal,
-    onStdout: (text) => {
-      if (header.length < 1 << 18) header += text;
-    },
+    ...{ timeoutSeconds, signal },
   });
-  return { end, header };
 }
 
 function countAudioLines(end: FfmpegEnd): number {
@@ -149,14 +127,48 @@ function countAudioLines(end: FfmpegEnd): number {
 const PLAYLIST_START = /^\s*(?:#EXTM3U|\[playlist\]|\[Reference\]|ffconcat version|<\?xml|<asx|<smil|<MPD|<playlist)/i;
 
 async function looksLikePlaylist(path: string): Promise<boolean> {
-  return PLAYLIST_START.test(
-    await Bun.file(path)
-      .slice(0, 512)
-      .text()
-      .then((text) => text.replace(/^\uFEFF/, "")),
-  );
+  const text = await Bun.file(path).slice(0, 512).text();
+  return PLAYLIST_START.test(text.replace(/^\uFEFF/, ""));
 }
 
 function refused(why: keyof typeof REFUSAL): RefusedRecording {
   return { ok: false, reason: REFUSAL[why] };
+}
+
+const EXAMINED_BYTES = 64 * 1024;
+
+/**
+ * Returns whether a file is the beginning of a WAVE recording without samples: it has a complete `fmt ` chunk with at
+ * least one channel, but no sample data. Recorders that lose power leave these files, and ffmpeg refuses them.
+ *
+ * Layout: RIFF, "Multimedia Programming Interface and Data Specifications 1.0"; RF64, EBU Tech 3306.
+ */
+async function isWaveWithoutSamples(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(EXAMINED_BYTES), 0, EXAMINED_BYTES, 0);
+    return headerHasNoSamples(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+function headerHasNoSamples(head: Buffer): boolean {
+  const form = head.toString("latin1", 0, 4);
+  if ((form !== "RIFF" && form !== "RF64") || head.toString("latin1", 8, 12) !== "WAVE") return false;
+  let formatSeen = false;
+  for (let at = 12; at + 8 <= head.length; ) {
+    const id = head.toString("latin1", at, at + 4);
+    const size = head.readUInt32LE(at + 4);
+    const body = at + 8;
+    if (id === "fmt ") {
+      if (size < 16 || body + 16 > head.length) return false;
+      formatSeen = head.readUInt16LE(body + 2) > 0 && head.readUInt32LE(body + 4) > 0;
+    }
+    if (id === "data") return formatSeen && body >= head.length;
+    at = body + size + (size % 2);
+  }
+  // The file ended, or its last chunk extends past the end of the file, before any sample data. Longer files are not
+  // examined further.
+  return formatSeen && head.length < EXAMINED_BYTES;
 }

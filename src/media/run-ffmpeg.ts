@@ -3,7 +3,6 @@ import { access } from "node:fs/promises";
 import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
 import { confinedCommand, confiningProgram, type OpenFiles, type ResourceLimits } from "./confinement.ts";
-import { guardGroup } from "./guard-group.ts";
 import { MediaError } from "./media-error.ts";
 
 /** One run of ffmpeg. */
@@ -14,17 +13,12 @@ export interface FfmpegRun extends OpenFiles {
   /** Wall-clock limit. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with each chunk of standard output as text. */
-  readonly onStdout?: (text: string) => void;
-  /** Called with each chunk of standard output as raw bytes. */
-  readonly onBytes?: (bytes: Uint8Array) => void;
+  /** Called with each chunk of standard output. Without it, the first part is returned as text. */
+  readonly onOutput?: (bytes: Uint8Array) => void;
   /** If true, excess output on standard error is dropped and does not stop the run. */
-  readonly mayFlood?: boolean;
-  /**
-   * If true, the process runs at the lowest priority, below all other work on the machine, the steps of recordings
-   * in progress included.
-   */
-  readonly isAside?: boolean;
+  readonly ignoresFlood?: boolean;
+  /** If true, the process runs at the lowest priority, below the steps of recordings too. */
+  readonly isBackground?: boolean;
 }
 
 /** The end of a run that ended by itself or by one of its own limits. */
@@ -32,6 +26,8 @@ export interface FfmpegEnd {
   readonly exitCode: number;
   /** The signal that ended ffmpeg, null if it exited. */
   readonly signalName: string | null;
+  /** The first part of standard output, if the run has no listener. */
+  readonly output: string;
   /** The first part of standard error. It may quote the file's metadata and is therefore untrusted. */
   readonly messages: string;
   /** Whether ffmpeg was stopped because it printed more than any well-formed file makes it print. */
@@ -39,17 +35,15 @@ export interface FfmpegEnd {
 }
 
 // A file with a hundred tracks and long tags prints some tens of KiB.
-const MAX_PRINTED_BYTES = 1 << 20;
+const MAX_PRINTED_CHARACTERS = 1 << 20;
+const MAX_OUTPUT_CHARACTERS = 1 << 18;
 
 // Message of an ffmpeg that does not know an option used here. It then exits with 1, as for a bad file. Only the start
 // of the output is matched, because a file's tags may contain the same text further down.
 const UNKNOWN_OPTION = /^(?:Unrecognized option '|Error splitting the argument list: )/;
 
-/**
- * Lowest scheduling priority. The server's other child processes already have a lower priority than the server; this
- * one is below them too.
- */
-const ASIDE_NICENESS = 19;
+/** Lowest scheduling priority, below the server's other child processes too. */
+const BACKGROUND_NICENESS = 19;
 
 /** Time for which a process that left the group may keep the pipes open after ffmpeg's end. */
 const PIPE_GRACE_MILLISECONDS = 5000;
@@ -84,9 +78,9 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
       detached: true,
     },
   );
-  using _ = guarded(child.pid);
-  yieldProcessor(child.pid, run.isAside === true ? ASIDE_NICENESS : undefined);
-  void begin(child.stdin);
+  using _ = guardGroup(child.pid);
+  yieldProcessor(child.pid, run.isBackground === true ? BACKGROUND_NICENESS : undefined);
+  void start(child.stdin);
   let timedOut = false;
   let flooded = false;
   const enough = new AbortController();
@@ -104,17 +98,18 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     kill();
   };
 
+  let output = "";
+  const keepOutput = textReader((text) => {
+    if (output.length < MAX_OUTPUT_CHARACTERS) output += text;
+  });
   let messages = "";
+  const keepMessages = textReader((text) => {
+    if (messages.length < MAX_PRINTED_CHARACTERS) messages += text;
+    else if (run.ignoresFlood !== true) flood();
+  });
   const reading = Promise.all([
-    drain(child.stdout, enough.signal, listener(run)),
-    drain(
-      child.stderr,
-      enough.signal,
-      asText((text) => {
-        if (messages.length < MAX_PRINTED_BYTES) messages += text;
-        else if (run.mayFlood !== true) flood();
-      }),
-    ),
+    drain(child.stdout, enough.signal, run.onOutput ?? keepOutput),
+    drain(child.stderr, enough.signal, keepMessages),
   ]);
   reading.catch(kill);
   await child.exited;
@@ -131,7 +126,8 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   if (exitCode === 126 || exitCode === 127 || (exitCode !== 0 && UNKNOWN_OPTION.test(messages))) {
     throw new MediaError("ffmpeg_unusable", `ffmpeg can't be used: ${messages.slice(-500).trim()}`);
   }
-  return { exitCode, signalName: child.signalCode === null ? null : String(child.signalCode), messages, flooded };
+  const signalName = child.signalCode === null ? null : String(child.signalCode);
+  return { exitCode, signalName, output, messages, flooded };
 }
 
 async function requireProgram(path: string, name: string): Promise<void> {
@@ -142,9 +138,25 @@ async function requireProgram(path: string, name: string): Promise<void> {
   }
 }
 
-function guarded(leader: number): Disposable {
+/**
+ * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed.
+ *
+ * A shell waits until its pipe from this process closes. A parent-death signal would not reach the processes that the
+ * group's leader has started. It would also be lost if the parent ended before it was set, and some systems do not have
+ * it.
+ */
+function guardGroup(leader: number): Disposable {
   try {
-    return guardGroup(leader);
+    // The guard is a child of this process and of no other process, which would have to wait for it when it ends.
+    const guard = Bun.spawn(["/bin/sh", "-c", 'read -r _; kill -KILL "-$1"', "sh", String(leader)], {
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "ignore",
+      env: {},
+      cwd: "/",
+      detached: true,
+    });
+    return { [Symbol.dispose]: () => guard.kill("SIGKILL") };
   } catch (error) {
     // The system permits no more processes. The leader has not started ffmpeg and would wait for its line.
     killGroup(leader);
@@ -162,22 +174,26 @@ function killGroup(leader: number): void {
   }
 }
 
-type ByteListener = (bytes: Uint8Array) => void;
-
-function listener({ onStdout, onBytes }: FfmpegRun): ByteListener {
-  const onText = onStdout === undefined ? () => {} : asText(onStdout);
-  return (bytes) => {
-    onText(bytes);
-    onBytes?.(bytes);
-  };
-}
-
-function asText(onText: (text: string) => void): ByteListener {
+function textReader(onText: (text: string) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   return (bytes) => onText(decoder.decode(bytes, { stream: true }));
 }
 
-async function drain(stream: ReadableStream<Uint8Array>, enough: AbortSignal, onBytes: ByteListener): Promise<void> {
+/** Returns a listener for output that calls `onLine` for each complete line. */
+export function lineReader(onLine: (line: string) => void): (bytes: Uint8Array) => void {
+  let rest = "";
+  return textReader((text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(line);
+  });
+}
+
+async function drain(
+  stream: ReadableStream<Uint8Array>,
+  enough: AbortSignal,
+  onBytes: (bytes: Uint8Array) => void,
+): Promise<void> {
   const reader = stream.getReader();
   enough.addEventListener("abort", () => void reader.cancel(), { once: true });
   for (;;) {
@@ -191,7 +207,7 @@ async function drain(stream: ReadableStream<Uint8Array>, enough: AbortSignal, on
  * Sends the line that starts the confined process. A write error is ignored: the process was killed before, and its end
  * reports that.
  */
-async function begin(stdin: FileSink): Promise<void> {
+async function start(stdin: FileSink): Promise<void> {
   try {
     stdin.write("\n");
     await stdin.end();

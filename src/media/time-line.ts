@@ -1,13 +1,10 @@
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-input.ts";
+import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 
 /** Start of a track's time stamps, in seconds of the container's clock. */
 export interface TrackStart {
-  /**
-   * Time stamp of the track's first packet. It may be slightly early because of the codec's pre-roll, which decoders
-   * drop.
-   */
+  /** Time stamp of the track's first packet; slightly early if the codec has a pre-roll, which decoders drop. */
   readonly trackSeconds: number;
   /** Start of the file's earliest track, where players begin. */
   readonly fileSeconds: number;
@@ -18,10 +15,7 @@ export interface TrackStart {
 const START_LIMITS = { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: 20, outputBytes: 0 };
 const START_TIMEOUT_SECONDS = 60;
 
-/**
- * Finds the start of an audio track. `trackIndex` counts the audio tracks only. Returns null if the file does not
- * contain the start.
- */
+/** Finds the start of an audio track, counted among the audio tracks; null if the file does not contain it. */
 export async function findTrackStart(
   ffmpegPath: string,
   filePath: string,
@@ -29,15 +23,15 @@ export async function findTrackStart(
   signal?: AbortSignal,
 ): Promise<TrackStart | null> {
   const audio = await firstPacket(ffmpegPath, filePath, `0:a:${trackIndex}`, signal);
-  const claimed = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages);
-  if (audio.seconds === null || claimed === null) return null;
+  const declared = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages);
+  if (audio.seconds === null || declared === null) return null;
   // Without a video decoder, ffmpeg does not detect the start of some videos in Matroska. The first video packet gives
   // it there.
   const isMatroska = /^Input #0, matroska/m.test(audio.messages);
   const video = isMatroska ? await firstPacket(ffmpegPath, filePath, "0:V:0", signal) : null;
   return {
     trackSeconds: audio.seconds,
-    fileSeconds: Math.min(Number(claimed[1]), video?.seconds ?? Number.POSITIVE_INFINITY),
+    fileSeconds: Math.min(Number(declared[1]), video?.seconds ?? Number.POSITIVE_INFINITY),
   };
 }
 
@@ -47,9 +41,8 @@ async function firstPacket(
   track: string,
   signal: AbortSignal | undefined,
 ): Promise<{ seconds: number | null; messages: string }> {
-  let listing = "";
   try {
-    const { messages } = await runFfmpeg({
+    const { output, messages } = await runFfmpeg({
       ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
       arguments: [
         ...["-copyts", ...inputArguments(filePath), "-map", track],
@@ -58,11 +51,8 @@ async function firstPacket(
       limits: START_LIMITS,
       timeoutSeconds: START_TIMEOUT_SECONDS,
       signal,
-      onStdout: (text) => {
-        if (listing.length < 1 << 16) listing += text;
-      },
     });
-    return { seconds: packetSeconds(listing), messages };
+    return { seconds: packetSeconds(output), messages };
   } catch (error) {
     if (error instanceof MediaError && error.fault === "ffmpeg_timed_out") return { seconds: null, messages: "" };
     throw error;
@@ -81,20 +71,14 @@ function packetSeconds(listing: string): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/**
- * Longest gap that is filled with silence; a longer gap means that the clock jumped. ffmpeg holds the silence in
- * memory: an hour's takes 120 MB.
- */
+/** Longest gap that is filled with silence, which ffmpeg holds in memory. A longer gap means that the clock jumped. */
 const LONGEST_GAP_SECONDS = 3600;
 /**
  * Smallest gap that is filled; smaller gaps add up until they reach it. Containers round their time stamps to a
- * millisecond or to a packet. Call recorders store the time at which a packet arrived, not the time at which it was
- * spoken.
+ * millisecond or to a packet, and call recorders store the time at which a packet arrived.
  */
 const TOLERANCE_SECONDS = 0.05;
-/**
- * Time stamps that fall back by more than this restart from a new origin, as in files that were concatenated by hand.
- */
+/** Time stamps that fall back by more than this restart, as in files that were concatenated by hand. */
 const RESTART_SECONDS = 1;
 /** A frame that starts later than the track's first packet by more than this is not the first frame; see below. */
 const FIRST_FRAME_SECONDS = 0.1;

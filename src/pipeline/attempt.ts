@@ -1,68 +1,62 @@
+import { Type } from "@sinclair/typebox";
 import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
-import {
-  Checkpoints,
-  type Failure,
-  isOpen,
-  isServiceFault,
-  type Outcome,
-  type RecordingEnded,
-} from "../recordings/index.ts";
-import { machineTrouble } from "../storage/index.ts";
+import { Checkpoints, type Failure, isOpen, isServiceFault, type Outcome } from "../recordings/index.ts";
+import { type MachineTrouble, machineTrouble, probeWriting } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeWork } from "./complete.ts";
-import { mayWait } from "./may-wait.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
+
+/** One attempt at a recording; resolves with null when a command has ended the recording. */
+type Attempt = () => Promise<Outcome | "completed">;
+
+/** The end of a recording; a failure unless it was completed, or ended by a command. */
+type End = "completed" | "cancelled" | Failure;
 
 /**
  * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is suspended because the
  * signal was aborted while it is open, or waits because the machine cannot work now.
- * @param work the attempt; resolves with null when a command has ended the recording
  * @throws errors that neither the recording nor the machine caused
  */
 export async function attempt(
   services: PipelineServices,
   id: string,
   signal: AbortSignal,
-  work: () => Promise<Outcome | "completed">,
+  work: Attempt,
 ): Promise<Outcome> {
   const startedAt = services.now();
   try {
-    const outcome = await run(services, id, signal, work);
-    if (outcome !== null && "waitsFor" in outcome) return outcome;
+    const end = await run(services, id, signal, work, startedAt);
+    if (typeof end === "object" && "waitsFor" in end) return end;
     try {
       await cleanUp(services, id);
     } finally {
-      services.events.ended(eventOf(services, id, startedAt, outcome));
+      publishEnd(services, id, startedAt, end);
     }
     return null;
   } catch (error) {
     const trouble = machineTrouble(error);
     if (trouble === null) throw error;
-    forgetTries(services, id);
+    forgetAttempts(services, id);
     services.log.warn({ event: "recording.waits", recordingId: id, trouble: trouble.kind, detail: trouble.detail });
     return { waitsFor: trouble.kind };
   }
 }
 
-/** How a recording ended; null when a command ended it. */
-type End = { readonly failure: Failure | null } | null;
-
 async function run(
   services: PipelineServices,
   id: string,
   signal: AbortSignal,
-  work: () => Promise<Outcome | "completed">,
+  work: Attempt,
+  startedAt: number,
 ): Promise<NonNullable<Outcome> | End> {
   const { recordings, usage, log, metrics, now } = services;
-  const startedAt = now();
   try {
-    const outcome = await work();
-    return outcome === "completed" ? { failure: null } : outcome;
+    return (await work()) ?? "cancelled";
   } catch (error) {
-    const left = recordings.get(id);
+    const recording = recordings.get(id);
     const milliseconds = now() - startedAt;
-    if (signal.aborted && left !== null && isOpen(left.status)) {
+    if (signal.aborted && recording !== null && isOpen(recording.status)) {
       log.info({ event: "recording.suspended", recordingId: id, milliseconds });
       metrics.recordings.suspended(milliseconds / 1000);
       return { waitsFor: "slot" };
@@ -74,20 +68,42 @@ async function run(
       if (isServiceFault(failure)) usage.refundAudio(id);
     });
     // The command that ended the recording has already written its status.
-    if (failed) {
-      log.info({ event: "recording.failed", recordingId: id, milliseconds, ...failure, detail: messageOf(error) });
-      return { failure };
+    if (!failed) {
+      log.info({ event: "recording.cancelled", recordingId: id, milliseconds });
+      return "cancelled";
     }
-    log.info({ event: "recording.cancelled", recordingId: id, milliseconds });
-    return null;
+    log.info({ event: "recording.failed", recordingId: id, milliseconds, ...failure, detail: messageOf(error) });
+    return failure;
   }
 }
 
+/** Number of unexplained failures without progress in between; `parts` is the number of finished parts at that time. */
+const doubtsSchema = Type.Object({ times: Type.Integer({ minimum: 0 }), parts: Type.Integer({ minimum: 0 }) });
+/** Maximum number of unexplained failures: about four minutes of retries, see RecordingQueue. */
+const MAX_DOUBTS = 8;
+
 /**
- * Clears the recorded attempts: the operation in progress did not harm the worker. If the disk does not accept even
- * this write, no operation can start either.
+ * Decides whether a recording waits until a problem of the machine is over. If no other recording has the problem,
+ * files can be written and there is disk space, the recording may be the cause. It is then retried a few times, and
+ * fails unless it makes progress.
  */
-function forgetTries({ store }: PipelineServices, id: string): void {
+async function mayWait(services: PipelineServices, id: string, trouble: MachineTrouble): Promise<boolean> {
+  const { store, dataDirectory, workReservations } = services;
+  if (trouble.isConfirmed || workReservations.isDiskFull() || (await probeWriting(dataDirectory.work)) !== null)
+    return true;
+  const checkpoints = new Checkpoints(store, id);
+  const parts = checkpoints.countExcept(["doubts", "tries"]);
+  const before = checkpoints.read("doubts", 0, doubtsSchema);
+  const times = before?.parts === parts ? before.times + 1 : 1;
+  checkpoints.write("doubts", 0, doubtsSchema, { times, parts });
+  return times <= MAX_DOUBTS;
+}
+
+/**
+ * Clears the stored attempts: the operation in progress did not harm the worker. If the disk does not accept even this
+ * write, no operation can start either.
+ */
+function forgetAttempts({ store }: PipelineServices, id: string): void {
   try {
     new Checkpoints(store, id).clear("tries");
   } catch (error) {
@@ -95,23 +111,23 @@ function forgetTries({ store }: PipelineServices, id: string): void {
   }
 }
 
-function eventOf({ recordings, now }: PipelineServices, id: string, startedAt: number, end: End): RecordingEnded {
+function publishEnd({ recordings, events, now }: PipelineServices, id: string, startedAt: number, end: End): void {
   const recording = recordings.get(id);
-  return {
+  events.ended({
     id,
     accountId: recording?.accountId ?? null,
     workspaceId: recording?.workspaceId ?? null,
-    outcome: end === null ? "cancelled" : end.failure === null ? "completed" : "failed",
-    failure: end?.failure ?? null,
+    outcome: typeof end === "string" ? end : "failed",
+    failure: typeof end === "string" ? null : end,
     language: recording?.language ?? null,
     durationSeconds: recording?.durationSeconds ?? null,
     processingSeconds: (now() - startedAt) / 1000,
-  };
+  });
 }
 
 /**
- * Removes the work files and step results of a recording that has ended.
- * Deleting a recording removes its files, but not files written after the deletion; this function removes them.
+ * Removes the work files and step results of a recording that has ended. Of a deleted recording, it also removes the
+ * files that were written after the deletion.
  */
 async function cleanUp(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workReservations, dropsAudio } = services;
@@ -126,8 +142,6 @@ function failureOf(error: unknown): Failure {
   if (error instanceof EngineStalledError) return { reason: "internal", cause: "engine_stalled" };
   if (error instanceof EngineCrashError) return { reason: "internal", cause: "engine_crashed" };
   const trouble = machineTrouble(error)?.kind;
-  if (trouble === "no_room" || trouble === "disk_full" || trouble === "read_only") {
-    return { reason: "internal", cause: "disk_full" };
-  }
-  return { reason: "internal", cause: "unexpected" };
+  const isDisk = trouble === "no_room" || trouble === "disk_full" || trouble === "read_only";
+  return { reason: "internal", cause: isDisk ? "disk_full" : "unexpected" };
 }

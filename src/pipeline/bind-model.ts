@@ -11,15 +11,11 @@ export interface RecordingModels {
   /** Returns the model with this name, or null if it is no longer available. */
   find(id: string): SpeechModel | null;
   sha256Of(model: SpeechModel): Promise<string>;
-  /**
-   * Ensures that the worker can run the model.
-   * @throws the signal's reason
-   */
+  /** Ensures that the worker can run the model. @throws the signal's reason */
   admit(model: SpeechModel, signal: AbortSignal): Promise<void>;
   /**
-   * Returns the path of the ONNX form of the model's encoder, or null if the model's own encoder is to be used. Tests
-   * an unknown encoder first if the amount of speech justifies it.
-   * @throws the signal's reason
+   * Returns the path of the ONNX form of the model's encoder, or null for the model's own encoder. Tests an unknown
+   * encoder first if the amount of speech justifies it. @throws the signal's reason
    */
   encoderOf(model: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null>;
 }
@@ -34,10 +30,9 @@ export interface BoundModel extends SpeechModel {
 const encoderSchema = Type.Object({ path: Type.Union([Type.String(), Type.Null()]) });
 
 /**
- * Returns the model that the recording was created for, even if another model is in use now, and stores its digest. If
- * that model is gone or its file was replaced, discards its results and uses the current model for the whole recording.
- * A transcript that is half from each model would be worse. The encoder is also chosen only once, because different
- * encoders sometimes recognize different words.
+ * Returns the model that the recording was created for, even if another model is in use now. If that model is gone or
+ * its file was replaced, discards its results and uses the current model, because a transcript from two models would be
+ * worse. The encoder is also chosen only once: different encoders sometimes recognize different words.
  * @param spokenSeconds seconds of speech in all tracks
  */
 export async function bindModel(
@@ -53,7 +48,7 @@ export async function bindModel(
     for (const step of ["encoder", "language", "transcribe"]) checkpoints.clear(step);
     model = models.current();
     sha256 = await models.sha256Of(model);
-    log.warn({ event: "recording.model_gone", recordingId: id, model: speechModel, takes: model.id });
+    log.warn({ event: "recording.model_replaced", recordingId: id, model: speechModel, replacement: model.id });
   }
   recordings.describe(id, { speechModel: model.id, speechModelSha256: sha256 });
   await models.admit(model, context.signal);

@@ -1,10 +1,9 @@
-import type { Segment } from "../recordings/index.ts";
-import type { SpokenWord } from "./assign-speakers.ts";
-import { runsBySpeaker } from "./runs-by-speaker.ts";
+import type { Segment, SegmentSpan } from "../recordings/index.ts";
+import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { splitSentences } from "./split-sentences.ts";
 
 /** Minimum length of a segment: its end must lie after its start, in whole milliseconds. */
-const minSeconds = 0.01;
+const MIN_SECONDS = 0.01;
 
 /**
  * Builds segments from words. A segment ends where the speaker changes and, within one speaker's words, at the ends of
@@ -13,22 +12,35 @@ const minSeconds = 0.01;
  * @param from earliest start of a segment, in seconds
  */
 export function buildSegments(words: readonly SpokenWord[], from = 0): Segment[] {
-  let reached = from;
+  let earliest = from;
   return runsBySpeaker(words.filter((word) => word.text.trim() !== ""))
     .flatMap(splitSentences)
     .map((group, index): Segment => {
       const first = group[0] as SpokenWord;
-      const startSeconds = Math.max(reached, first.startSeconds);
-      reached = startSeconds;
-      const endSeconds = Math.max(startSeconds + minSeconds, ...group.map((word) => word.endSeconds));
-      const text = textOf(group);
+      const startSeconds = Math.max(earliest, first.startSeconds);
+      earliest = startSeconds;
+      const endSeconds = Math.max(startSeconds + MIN_SECONDS, ...group.map((word) => word.endSeconds));
+      const text = group
+        .map((word) => word.text)
+        .join("")
+        .trim();
       return { index, startSeconds, endSeconds, speaker: first.speaker, text, words: group };
     });
 }
 
-function textOf(words: readonly SpokenWord[]): string {
-  return words
-    .map((word) => word.text)
-    .join("")
-    .trim();
+/**
+ * Merges the segments of all tracks in order of their starts. No speaker is on two tracks; speakers are renumbered in
+ * order of first appearance.
+ * @param tracks each track's segments, in order
+ */
+export function mergeTracks<S extends SegmentSpan>(tracks: readonly (readonly S[])[]): S[] {
+  const numbers = new Map<string, number>();
+  return tracks
+    .flatMap((segments, track) => segments.map((segment) => ({ segment, voice: `${track} ${segment.speaker}` })))
+    .sort((a, b) => a.segment.startSeconds - b.segment.startSeconds)
+    .map(({ segment, voice }, index) => {
+      const speaker = numbers.get(voice) ?? numbers.size;
+      numbers.set(voice, speaker);
+      return { ...segment, index, speaker };
+    });
 }

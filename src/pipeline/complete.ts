@@ -1,10 +1,8 @@
 import type { PackedSegment, Recordings } from "../recordings/index.ts";
-import { othersTurn } from "./others-turn.ts";
+import { yieldToEventLoop } from "./concurrency.ts";
 
-/**
- * Number of rows written or removed at once. This takes some milliseconds; the event loop runs other work in between.
- */
-const rowsAtOnce = 100;
+/** Number of rows written or removed before yielding to the event loop: some milliseconds of work. */
+const ROWS_PER_BATCH = 100;
 
 /**
  * Completes a recording. Its segments are stored in batches, because a recording can be days long, and become visible
@@ -17,18 +15,18 @@ export async function complete(
   segments: readonly PackedSegment[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  while (recordings.rows.removeSegments(id, rowsAtOnce)) await othersTurn(signal);
+  while (recordings.rows.removeSegments(id, ROWS_PER_BATCH)) await yieldToEventLoop(signal);
   let from = 0;
-  for (; segments.length - from > rowsAtOnce; from += rowsAtOnce) {
-    if (!recordings.rows.addSegments(id, segments.slice(from, from + rowsAtOnce))) return false;
-    await othersTurn(signal);
+  for (; segments.length - from > ROWS_PER_BATCH; from += ROWS_PER_BATCH) {
+    if (!recordings.rows.addSegments(id, segments.slice(from, from + ROWS_PER_BATCH))) return false;
+    await yieldToEventLoop(signal);
   }
   return recordings.complete(id, segments.slice(from));
 }
 
 /** Removes the step results of a recording that has ended from the database, in batches. */
 export async function removeWork(recordings: Recordings, id: string): Promise<void> {
-  while (recordings.rows.removeWork(id, rowsAtOnce)) await othersTurn();
+  while (recordings.rows.removeWork(id, ROWS_PER_BATCH)) await yieldToEventLoop();
 }
 
 /** Removes the step results of all ended recordings whose server was killed before it removed them. */

@@ -2,16 +2,17 @@ import { lstatSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import {
-  type DecodeRoom,
+  type DecodeSpace,
   decodeRecording,
+  estimateResultBytes,
   MediaError,
   PCM_BYTES_PER_SAMPLE,
   PCM_SAMPLE_RATE_HZ,
-  roomForResults,
-  soundDigest,
+  pcmDigest,
 } from "../media/index.ts";
-import type { Checkpoints } from "../recordings/index.ts";
-import type { WorkReservations } from "../storage/index.ts";
+import { Checkpoints } from "../recordings/index.ts";
+import { machineTrouble, type WorkReservations } from "../storage/index.ts";
+import type { PipelineServices } from "./services.ts";
 import { RecordingFailure, type StepContext } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
@@ -22,16 +23,13 @@ const decodedSchema = Type.Object({
   /** The digest of each track's file; earlier versions stored none. */
   digests: Type.Optional(Type.Array(Type.String())),
 });
-
 type Decoded = Static<typeof decodedSchema>;
 
-/**
- * Measured size of the decoded audio in bytes. It is stored if the header declared less, or more than the disk holds.
- */
+/** Measured size of the decoded audio. It is stored if the header declared less, or more than the disk holds. */
 const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
 
 /** Minimum length of a recording in the API contract, in seconds. */
-const minSeconds = 0.5;
+const MIN_SECONDS = 0.5;
 
 export interface DecodeOptions {
   readonly ffmpegPath: string;
@@ -47,106 +45,108 @@ export interface DecodeOptions {
  * @throws {RecordingFailure} `no_speech` if there is no audio, `too_short`, or `internal` with the decoder's fault
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
-  const [path, secondPath] = [context.files.pcm(0), context.files.pcm(1)];
-  const finished = context.checkpoints.read("decode", 0, decodedSchema);
+  const { recording, files, checkpoints, signal } = context;
+  const { ffmpegPath, maxSeconds, onProbed, room } = options;
+  const [path, secondPath] = [files.pcm(0), files.pcm(1)];
+  const finished = checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
-    if (await areWhole(tracks, finished.digests, context.signal)) {
-      keepRoom(context.recording.id, options.room, finished);
+    if (await areIntact(tracks, finished.digests, signal)) {
+      reserveForResults(recording.id, room, finished);
       return tracks;
     }
   }
   context.progress(null);
   // The remaining files would occupy disk space that the reservation may need.
-  for (const left of [path, secondPath]) await rm(left, { force: true });
+  for (const remaining of [path, secondPath]) await rm(remaining, { force: true });
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
-    ffmpegPath: options.ffmpegPath,
-    inputPath: context.files.upload,
+    ...{ ffmpegPath, maxSeconds, onProbed, signal },
+    inputPath: files.upload,
     outputPath: path,
     secondOutputPath: secondPath,
-    maxSeconds: options.maxSeconds,
-    room: roomOf(context, options.room),
-    onProbed: options.onProbed,
+    space: spaceOf(context, room),
     onProgress: context.progress,
-    signal: context.signal,
   }).catch((error: unknown) => {
-    options.room.release(context.recording.id);
+    room.release(recording.id);
     throw error instanceof MediaError ? failureOf(error) : error;
   });
   if (damaged) {
     const decodedSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
-    context.log.warn({
-      event: "recording.damaged",
-      recordingId: context.recording.id,
-      decodedSeconds,
-      declaredSeconds,
-    });
+    context.log.warn({ event: "recording.damaged", recordingId: recording.id, decodedSeconds, declaredSeconds });
   }
-  if (sampleCount === 0) throw new RecordingFailure({ reason: "no_speech" }, "the recording decodes to nothing");
-  if (sampleCount < minSeconds * PCM_SAMPLE_RATE_HZ) {
+  if (sampleCount === 0) throw new RecordingFailure({ reason: "no_speech" }, "the recording has no decodable audio");
+  if (sampleCount < MIN_SECONDS * PCM_SAMPLE_RATE_HZ) {
     throw new RecordingFailure({ reason: "too_short" }, `the recording has ${sampleCount} samples`);
   }
   const digests: string[] = [];
-  for (const each of paths) digests.push((await soundDigest(each, context.signal)) ?? "");
+  for (const each of paths) digests.push((await pcmDigest(each, signal)) ?? "");
   const decoded = { sampleCount, tracks: paths.length, digests };
-  context.checkpoints.write("decode", 0, decodedSchema, decoded);
-  keepRoom(context.recording.id, options.room, decoded);
+  checkpoints.write("decode", 0, decodedSchema, decoded);
+  reserveForResults(recording.id, room, decoded);
   return tracksOf(paths, sampleCount);
 }
 
-function roomOf({ recording, files, checkpoints }: StepContext, room: WorkReservations): DecodeRoom {
+/** Maps a file without decodable audio to `no_speech`, and every other fault to an internal failure. */
+export function failureOf(error: MediaError): RecordingFailure {
+  const { fault, message } = error;
+  if (fault === "not_a_recording") return new RecordingFailure({ reason: "no_speech" }, message, { cause: error });
+  return new RecordingFailure({ reason: "internal", cause: fault }, message, { cause: error });
+}
+
+function spaceOf({ recording, files, checkpoints }: StepContext, room: WorkReservations): DecodeSpace {
   // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
   const uploadBytes = lstatSync(files.upload, { throwIfNoEntry: false })?.size ?? 0;
   return {
-    measured: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
-    keepMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),
-    couldHold: (bytes) => room.couldFit(uploadBytes + bytes + roomForResults(bytes)),
-    claim(bytes) {
-      room.reserve(recording.id, bytes + roomForResults(bytes));
-      return { written: (count) => room.written(recording.id, count) };
-    },
+    measuredBytes: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
+    storeMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),
+    couldHold: (bytes) => room.couldFit(uploadBytes + bytes + estimateResultBytes(bytes)),
+    reserve: (bytes) => room.reserve(recording.id, bytes + estimateResultBytes(bytes)),
+    written: (bytes) => room.written(recording.id, bytes),
   };
 }
 
-/**
- * Reserves disk space for a recording whose audio an earlier server has decoded. Runs before any other recording asks
- * for space.
- * @returns false if the recording is not decoded yet
- */
-export function reserveForDecoded(checkpoints: Checkpoints, recordingId: string, room: WorkReservations): boolean {
-  const finished = checkpoints.read("decode", 0, decodedSchema);
-  if (finished === null) return false;
-  keepRoom(recordingId, room, finished);
-  return true;
-}
-
 /** Reserves disk space for the results of a recording whose decoded audio is already stored. */
-function keepRoom(recordingId: string, room: WorkReservations, { sampleCount, tracks = 1 }: Decoded): void {
-  const soundBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
-  room.reserveAnyway(recordingId, roomForResults(soundBytes), soundBytes);
+function reserveForResults(recordingId: string, room: WorkReservations, { sampleCount, tracks = 1 }: Decoded): void {
+  const pcmBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
+  room.reserveAnyway(recordingId, estimateResultBytes(pcmBytes), pcmBytes);
 }
 
-/** Maps a file without decodable audio to `no_speech`, and every other fault to an internal failure. */
-function failureOf(error: MediaError): RecordingFailure {
-  if (error.fault === "not_a_recording") {
-    return new RecordingFailure({ reason: "no_speech" }, error.message, { cause: error });
+/**
+ * Recovers the work that an earlier server has not finished. Reserves disk space for recordings with decoded audio
+ * before any other recording asks for it, and removes the files of interrupted decodes. Must be called before any
+ * recording is processed.
+ */
+export async function recoverWork({
+  store,
+  recordings,
+  dataDirectory,
+  workReservations,
+}: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "workReservations">): Promise<void> {
+  const { processing, queued } = recordings.open.list();
+  const interrupted: string[] = [];
+  for (const { id } of [...processing, ...queued]) {
+    const decoded = new Checkpoints(store, id).read("decode", 0, decodedSchema);
+    if (decoded === null) interrupted.push(id);
+    else reserveForResults(id, workReservations, decoded);
   }
-  return new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
+  try {
+    for (const id of interrupted) await dataDirectory.filesOf(id).removeWork();
+  } catch (error) {
+    // If the disk cannot be written, the remaining files do no harm.
+    if (machineTrouble(error) === null) throw error;
+  }
 }
 
 function tracksOf(paths: readonly string[], sampleCount: number): Track[] {
   return paths.map((path, index) => ({ index, isParty: paths.length > 1, pcm: { path, sampleCount } }));
 }
 
-/**
- * Reports whether the tracks' files are unchanged since they were written. They may be damaged or missing after a power
- * failure or a manual cleanup.
- */
-async function areWhole(tracks: readonly Track[], digests: Decoded["digests"], signal: AbortSignal): Promise<boolean> {
-  const isThere = ({ pcm }: Track) =>
+/** Returns whether the tracks' files are as they were written; a power failure may have damaged them. */
+async function areIntact(tracks: readonly Track[], digests: Decoded["digests"], signal: AbortSignal): Promise<boolean> {
+  const isComplete = ({ pcm }: Track) =>
     statSync(pcm.path, { throwIfNoEntry: false })?.size === pcm.sampleCount * PCM_BYTES_PER_SAMPLE;
-  if (!tracks.every(isThere)) return false;
+  if (!tracks.every(isComplete)) return false;
   if (digests === undefined) return true;
-  for (const { index, pcm } of tracks) if ((await soundDigest(pcm.path, signal)) !== digests[index]) return false;
+  for (const { index, pcm } of tracks) if ((await pcmDigest(pcm.path, signal)) !== digests[index]) return false;
   return true;
 }

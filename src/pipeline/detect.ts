@@ -12,10 +12,7 @@ export interface Detected {
   readonly area: WorkArea;
 }
 
-/**
- * Runs the step `detect`: finds speech. One model gives both speech and, for diarization, the speaker activity within
- * its window.
- */
+/** Runs the step `detect`: finds speech. The same model gives the speaker activity for diarization. */
 export async function detect(context: TrackContext, track: Track): Promise<Detected> {
   const { area, engine, signal, checkpoints } = context;
   // Earlier versions of the program stored other blocks under another checkpoint name, so the two are never confused.
@@ -23,8 +20,8 @@ export async function detect(context: TrackContext, track: Track): Promise<Detec
     await engine.run("detectBlock", { area, block }, signal);
     checkpoints.write("activity", block, blockSchema, {});
   };
-  const isThere = (block: number) => hasBlock(area, "activity", block);
-  await forEachMissingPart(context, "activity", blockCount(area.pcm.sampleCount), detectPart, isThere);
+  const isIntact = (block: number) => hasBlock(area, "activity", block);
+  await forEachMissingPart(context, "activity", blockCount(area.pcm.sampleCount), detectPart, isIntact);
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { area, joinsTurns: track.isParty }, signal);

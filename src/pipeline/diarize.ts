@@ -6,9 +6,7 @@ import type { TrackContext } from "./tracks.ts";
 const blockSchema = Type.Object({});
 const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
 
-/**
- * Runs the step `diarize`: returns the speakers' turns over a whole track, in order. Turns overlap where speakers do.
- */
+/** Runs the step `diarize`: returns the speakers' turns over a whole track, in order. Turns overlap where speakers do. */
 export async function diarize(context: TrackContext): Promise<readonly Turn[]> {
   const { area, engine, signal, checkpoints } = context;
   const finished = checkpoints.read("turns", 0, turnsSchema);
@@ -18,8 +16,8 @@ export async function diarize(context: TrackContext): Promise<readonly Turn[]> {
     await engine.run("embedBlock", { area, block }, signal);
     checkpoints.write("voices", block, blockSchema, {});
   };
-  const isThere = (block: number) => hasBlock(area, "embeddings", block);
-  await forEachMissingPart(context, "voices", blockCount(area.pcm.sampleCount), embedPart, isThere);
+  const isIntact = (block: number) => hasBlock(area, "embeddings", block);
+  await forEachMissingPart(context, "voices", blockCount(area.pcm.sampleCount), embedPart, isIntact);
   const result = await engine.run("clusterSpeakers", { area }, signal);
   checkpoints.write("turns", 0, turnsSchema, result);
   return result.turns;

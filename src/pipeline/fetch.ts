@@ -1,24 +1,15 @@
-import { type AllowList, FetchError, fetchRecording } from "../media/index.ts";
+import { type FetchRequest, fetchRecording, MediaError } from "../media/index.ts";
 import { isOpen, type Outcome } from "../recordings/index.ts";
-import type { Reservation } from "../storage/index.ts";
 import { attempt } from "./attempt.ts";
+import { failureOf } from "./decode.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure } from "./step.ts";
 
-export interface FetchOptions {
+export interface FetchOptions
+  extends Pick<FetchRequest, "allow" | "maxBytes" | "maxSeconds" | "stallSeconds" | "userAgent"> {
+  readonly reserveSpace: NonNullable<FetchRequest["reserveSpace"]>;
   /** Whether links are downloaded. A link that was accepted before downloads were turned off fails. */
   readonly enabled: boolean;
-  readonly allow: AllowList;
-  readonly maxBytes: number;
-  readonly timeoutSeconds: number;
-  readonly stallSeconds: number;
-  readonly userAgent: string;
-  /**
-   * Reserves disk space for a download of the announced size. The download consumes the reservation as its bytes
-   * arrive.
-   * @throws {MachineError} if there is not enough disk space
-   */
-  readonly reserveSpace: (announcedBytes: number) => Reservation;
 }
 
 /**
@@ -35,30 +26,22 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
     const { accountId, sourceUrl, sizeBytes } = waiting;
     if (sourceUrl === null || sizeBytes !== null) return { waitsFor: "slot" };
     if (!usage.hasAllowance(accountId, services.audioAllowanceSeconds(accountId), now())) throw quotaExceeded();
-    const { enabled, timeoutSeconds, ...options } = services.fetchOptions();
+    const { enabled, ...options } = services.fetchOptions();
     if (!enabled) {
       throw new RecordingFailure({ reason: "internal", cause: "fetch_blocked_address" }, "links are turned off");
     }
     const startedAt = now();
     recordings.progress(id, "fetch", null);
-    const fetched = await fetchRecording({
-      ...options,
-      url: new URL(sourceUrl),
-      outputPath: dataDirectory.filesOf(id).upload,
-      maxSeconds: timeoutSeconds,
-      signal,
-    }).catch((error: unknown) => {
-      if (!(error instanceof FetchError)) throw error;
-      throw new RecordingFailure({ reason: "internal", cause: error.fault }, error.message, { cause: error });
-    });
+    const outputPath = dataDirectory.filesOf(id).upload;
+    const fetched = await fetchRecording({ ...options, url: new URL(sourceUrl), outputPath, signal }).catch(
+      (error: unknown) => {
+        throw error instanceof MediaError ? failureOf(error) : error;
+      },
+    );
     // A command may have ended the recording during the download.
-    if (!recordings.fetched(id, fetched.sizeBytes)) return null;
-    log.info({
-      event: "recording.fetched",
-      recordingId: id,
-      milliseconds: now() - startedAt,
-      sizeBytes: fetched.sizeBytes,
-    });
+    if (!recordings.fetched(id, fetched)) return null;
+    const milliseconds = now() - startedAt;
+    log.info({ event: "recording.fetched", recordingId: id, milliseconds, sizeBytes: fetched });
     return { waitsFor: "slot" };
   });
 }

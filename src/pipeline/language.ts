@@ -2,14 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
 import { type Chunk, chunkAudioSeconds, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
-import type { Speech } from "./speech.ts";
 import type { StepContext } from "./step.ts";
+import type { TrackChunk } from "./tracks.ts";
 import { voteLanguage } from "./vote-language.ts";
 
 const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
 
 /** Minimum speech, in seconds, from which a span that is surely in another language is transcribed in that language. */
-const sureSeconds = 2.5;
+const SURE_SECONDS = 2.5;
 
 /** A chunk or part of one, and the language to transcribe it in. */
 export interface SpeechPart {
@@ -27,13 +27,13 @@ export interface ChosenLanguage {
 }
 
 /**
- * Returns the pinned language of a recording, or the result of a vote of chunks from all over it. A jingle or a
- * greeting at the beginning therefore does not decide.
+ * Returns the pinned language of a recording, or the result of a vote of chunks from all over it, so that a jingle or a
+ * greeting at the beginning does not decide.
  * @param speech the speech of all tracks, in any order
  */
 export async function chooseLanguage(
   context: StepContext,
-  speech: readonly Speech[],
+  speech: readonly TrackChunk[],
   model: BoundModel,
 ): Promise<ChosenLanguage> {
   const { checkpoints, recording } = context;
@@ -48,14 +48,14 @@ export async function chooseLanguage(
     return { language: known, isMixed: stored.isMixed, isOnly: false };
   }
 
-  const { winner, heard } = await voteLanguage(
+  const { winner, samples } = await voteLanguage(
     speech,
-    (chunk) => ask(context, chunk, model),
+    (chunk) => detectLanguage(context, chunk, model),
     () => context.engine.partsAtOnce,
   );
   const language = languages.find(({ modelCode }) => modelCode === winner);
-  if (language === undefined) throw new Error(`the model named a language that it does not list: ${winner}`);
-  const isMixed = heard.some(
+  if (language === undefined) throw new Error(`the model detected a language that it does not list: ${winner}`);
+  const isMixed = samples.some(
     ({ speech: { chunk }, probabilities }) => anotherIn(chunk, probabilities, language) !== null,
   );
   checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed });
@@ -63,14 +63,13 @@ export async function chooseLanguage(
 }
 
 /**
- * Splits a chunk into parts and returns the language of each. If the recognizer is told to write a language that is not
- * spoken, it translates or omits speech. In a recording with several languages, each fragment is therefore checked, and
- * transcribed in another language if that one is sure. Fragments are checked separately, because for a whole chunk
- * the recognizer reliably detects only its first language.
+ * Splits a chunk into parts and returns the language of each. A recognizer that must write a language that is not
+ * spoken translates or omits speech. In a recording with several languages, each fragment is therefore checked by
+ * itself: for a whole chunk, the recognizer reliably detects only the first language.
  */
 export async function partsByLanguage(
   context: StepContext,
-  { area, chunk }: Speech,
+  { area, chunk }: TrackChunk,
   { language, isMixed }: ChosenLanguage,
   model: BoundModel,
 ): Promise<SpeechPart[]> {
@@ -78,8 +77,8 @@ export async function partsByLanguage(
   const parts: { -readonly [K in keyof SpeechPart]: SpeechPart[K] }[] = [];
   for (const piece of transcribedSpans(chunk)) {
     const part = clipChunk(chunk, piece);
-    const isLong = chunkAudioSeconds(part) >= sureSeconds;
-    const code = isLong ? anotherIn(part, await ask(context, { area, chunk: part }, model), language) : null;
+    const isLong = chunkAudioSeconds(part) >= SURE_SECONDS;
+    const code = isLong ? anotherIn(part, await detectLanguage(context, { area, chunk: part }, model), language) : null;
     const spoken = model.languages.find(({ modelCode }) => modelCode === code) ?? language;
     const last = parts.at(-1);
     if (last?.language === spoken) last.chunk = clipChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
@@ -89,8 +88,7 @@ export async function partsByLanguage(
 }
 
 /**
- * Returns the language with the longest total duration of words. In a vote, chunks that contain several languages count
- * for no single one.
+ * Returns the language with the longest total duration of words; chunks with several languages count for each.
  * @param seconds duration of the words of each language, by the model's codes, for each chunk
  */
 export function mostSpoken(
@@ -103,9 +101,9 @@ export function mostSpoken(
   return languages.reduce((most, one) => (total(one) > total(most) ? one : most), language);
 }
 
-async function ask(
+async function detectLanguage(
   { engine, signal }: StepContext,
-  { area, chunk }: Speech,
+  { area, chunk }: TrackChunk,
   { path, encoder }: BoundModel,
 ): Promise<Probabilities> {
   const how = { area, chunk, model: path, ...(encoder === null ? {} : { encoder }) };
@@ -113,10 +111,7 @@ async function ask(
   return probabilities;
 }
 
-/**
- * Returns the model's code of the other language that a chunk is surely in; null if it may be in the recording's own
- * language.
- */
-function anotherIn(chunk: Chunk, probabilities: Probabilities, { modelCode }: Language): string | null {
-  return chunkAudioSeconds(chunk) < sureSeconds ? null : otherLanguage(probabilities, modelCode);
+/** Returns the model's code of the other language that a chunk is surely in; null if it may be in `language`. */
+function anotherIn(chunk: Chunk, probabilities: Probabilities, language: Language): string | null {
+  return chunkAudioSeconds(chunk) < SURE_SECONDS ? null : otherLanguage(probabilities, language.modelCode);
 }

@@ -21,7 +21,7 @@ export function processRecording(services: PipelineServices, id: string, signal:
     const recording = begin(services, id);
     if (recording === null) return null;
     log.info({ event: "recording.started", recordingId: id });
-    const segments = await wholeTranscript(services, recording, signal);
+    const segments = await transcriptWithRetry(services, recording, signal);
     const ended = { recordingId: id, milliseconds: now() - startedAt };
     // A command may have ended the recording during the last step.
     if (await complete(recordings, id, segments, signal)) {
@@ -53,14 +53,14 @@ function begin(services: PipelineServices, id: string): Recording | null {
 
 /**
  * Produces the transcript, and retries once if an operation fails without harm to the worker. Files of earlier steps
- * may have disappeared from the disk. Each step therefore checks its files and recreates the missing ones.
+ * may have disappeared from the disk, and each step recreates its missing files.
  */
-async function wholeTranscript(services: PipelineServices, recording: Recording, signal: AbortSignal) {
+async function transcriptWithRetry(services: PipelineServices, recording: Recording, signal: AbortSignal) {
   try {
     return await transcript(services, recording, signal);
   } catch (error) {
     if (signal.aborted || !(error instanceof EngineOperationError) || machineTrouble(error) !== null) throw error;
-    services.log.warn({ event: "recording.again", recordingId: recording.id, detail: messageOf(error) });
+    services.log.warn({ event: "recording.retried", recordingId: recording.id, detail: messageOf(error) });
     return transcript(services, services.recordings.get(recording.id) ?? recording, signal);
   }
 }

@@ -1,8 +1,8 @@
 import type { Engine } from "../engine/index.ts";
-import type { Checkpoints, InternalCause, Recording } from "../recordings/index.ts";
+import type { Checkpoints, Failure, Recording } from "../recordings/index.ts";
 import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { forEachAtOnce } from "./for-each-at-once.ts";
+import { forEachConcurrently } from "./concurrency.ts";
 
 /** The part of the engine that the steps of a recording use. */
 export type StepEngine = Pick<Engine, "run" | "partsAtOnce">;
@@ -19,28 +19,23 @@ export interface StepContext {
   readonly progress: (fraction: number | null) => void;
 }
 
-/**
- * Returns a step's context for a part of its work; `from` and `to` are the shares of the step at which the part begins
- * and ends.
- */
+/** Returns a step's context for the part of its work between two shares of the whole step. */
 export function partOfStep<C extends StepContext>(context: C, from: number, to: number): C {
   const progress = (fraction: number | null) =>
     context.progress(fraction === null ? null : from + (to - from) * fraction);
   return { ...context, progress };
 }
 
-/**
- * An error that ends the recording as `failed`: a step throws it, and the pipeline stores its failure in the record.
- */
+/** An error of a step that ends the recording as `failed` with this failure. */
 export class RecordingFailure extends Error {
   override readonly name = "RecordingFailure";
-  readonly failure:
-    | { reason: "no_speech" | "too_short" | "quota_exceeded" }
-    | { reason: "internal"; cause: InternalCause };
 
-  constructor(failure: RecordingFailure["failure"], message: string, options?: ErrorOptions) {
+  constructor(
+    readonly failure: Failure,
+    message: string,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
-    this.failure = failure;
   }
 }
 
@@ -53,20 +48,20 @@ export function quotaExceeded(): RecordingFailure {
  * Runs the missing parts of a step, in order, with as many at once as the engine allows; a step has at least one part.
  * After a failure it starts no further part and waits for the running ones.
  * @param doPart runs one part and writes its checkpoint
- * @param isThere reports whether the files of a finished part are complete; omitted if checkpoints hold all results
+ * @param isIntact returns whether the files of a finished part are complete; omitted if checkpoints hold all results
  */
 export async function forEachMissingPart(
   context: StepContext,
   step: string,
   parts: number,
   doPart: (part: number) => Promise<void>,
-  isThere: (part: number) => Promise<boolean> = async () => true,
+  isIntact: (part: number) => Promise<boolean> = async () => true,
 ): Promise<void> {
   const finished = new Set<number>();
-  for (const part of context.checkpoints.finished(step)) if (await isThere(part)) finished.add(part);
+  for (const part of context.checkpoints.finished(step)) if (await isIntact(part)) finished.add(part);
   context.progress(finished.size / parts);
   const missing = Array.from({ length: parts }, (_, part) => part).filter((part) => !finished.has(part));
-  await forEachAtOnce(
+  await forEachConcurrently(
     missing,
     () => context.engine.partsAtOnce,
     async (part) => {

@@ -1,4 +1,4 @@
-import type { PcmFile, WorkArea } from "../timeline/index.ts";
+import type { Chunk, PcmFile, WorkArea } from "../timeline/index.ts";
 import type { StepContext } from "./step.ts";
 
 /**
@@ -11,6 +11,12 @@ export interface Track {
   /** Whether it is one party of a call, which is silent while the other speaks. */
   readonly isParty: boolean;
   readonly pcm: PcmFile;
+}
+
+/** A chunk of a track. */
+export interface TrackChunk {
+  readonly area: WorkArea;
+  readonly chunk: Chunk;
 }
 
 /** The context of a step on one track, with the track's own work area and checkpoints. */

@@ -2,34 +2,35 @@ import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
 import { chunkAudioSeconds, type Turn } from "../timeline/index.ts";
 import { bindModel } from "./bind-model.ts";
-import { buildSegments } from "./build-segments.ts";
+import { buildSegments, mergeTracks } from "./build-segments.ts";
+import { yieldToEventLoop } from "./concurrency.ts";
+import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
-import { hearAgain } from "./hear-again.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
-import { mergeTracks } from "./merge-tracks.ts";
-import { othersTurn } from "./others-turn.ts";
-import { rememberTries } from "./remember-tries.ts";
-import { type Piece, piecesOf } from "./second-hearing.ts";
+import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
 import type { PipelineServices } from "./services.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { partOfStep, quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
-import { type Reading, transcribe } from "./transcribe.ts";
+import { type TranscriptionPlan, transcribe } from "./transcribe.ts";
 
-/**
- * Progress at which each step begins and ends, in percent of the whole work; derived from the steps' durations on a
- * CPU.
- */
-const shares = {
+/** Progress at which each step begins and ends, in percent of the whole work, from the steps' durations on a CPU. */
+const SHARES = {
   decode: [0, 3],
   detect: [3, 15],
   transcribe: [15, 88],
   diarize: [88, 99],
   finalize: [99, 99],
 } as const;
+
+/** The turns of the first pass, which determine when somebody speaks, and those corrected by the second pass. */
+interface Diarized {
+  readonly speechTurns: readonly Turn[];
+  readonly speakerTurns: readonly Turn[];
+}
 
 /**
  * Returns a recording's segments and resumes from its last checkpoint. Each step runs track by track, and the results
@@ -43,35 +44,35 @@ export async function transcript(
   const { recordings, metrics, now } = services;
   const { id } = recording;
   const step = stepsOf(services, recording, signal);
-  const tracks = await decodeAndCount(services, step("decode"));
+  const tracks = await decodeAndCharge(services, step("decode"));
 
   const detecting = step("detect");
-  const heard = await eachTrack(detecting, tracks, () => 1, detect);
-  const speech = heard.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
+  const detected = await eachTrack(detecting, tracks, () => 1, detect);
+  const speech = detected.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
-  const spokenSeconds = heard.reduce((sum, track) => sum + speechSeconds(track), 0);
+  const spokenSeconds = detected.reduce((sum, track) => sum + speechSeconds(track), 0);
   const model = await bindModel(detecting, services, spokenSeconds);
   const chosen = await chooseLanguage(detecting, speech, model);
   recordings.describe(id, { language: chosen.language.code });
 
   const transcribing = step("transcribe");
-  const reading: Reading = {
+  const plan: TranscriptionPlan = {
     model,
     partsOf: (chunk) => partsByLanguage(transcribing, chunk, chosen, model),
     mayChangeLanguage: !chosen.isOnly,
   };
-  const transcribed = await eachTrack(transcribing, heard, speechSeconds, (context, { chunks }) =>
-    transcribe(context, chunks, reading),
+  const transcribed = await eachTrack(transcribing, detected, speechSeconds, (context, { chunks }) =>
+    transcribe(context, chunks, plan),
   );
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
-  const told = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
-    track.wordCount === 0 ? { heard: [], turns: [] } : speakersOf(context, track),
+  const diarized = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
+    track.wordCount === 0 ? { speechTurns: [], speakerTurns: [] } : diarizeTwice(context, track),
   );
   const finalizing = step("finalize");
   const since = now();
-  const said = await eachTrack(finalizing, told, () => 1, segmentsOf);
-  const segments = mergeTracks(said.map((track) => track.segments));
+  const segmented = await eachTrack(finalizing, diarized, () => 1, segmentsOf);
+  const segments = mergeTracks(segmented.map((track) => track.segments));
   const seconds = (now() - since) / 1000;
   metrics.engine.stepDone({ step: "finalize", device: "cpu", seconds, audioSeconds: secondsOfAudio(tracks) });
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
@@ -83,20 +84,22 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
   const { recordings, dataDirectory, log } = services;
   const { id } = recording;
   const checkpoints = new Checkpoints(services.store, id);
-  const engine = rememberTries(services.engine, { recordingId: id, checkpoints, log });
+  const engine = countAttempts(services.engine, { recordingId: id, checkpoints, log });
   const files = dataDirectory.filesOf(id);
   files.prepareWork();
   return (name: Exclude<Step, "fetch">): StepContext => {
-    recordings.progress(id, name, name === "decode" ? null : shares[name][0]);
+    const [from, to] = SHARES[name];
+    recordings.progress(id, name, name === "decode" ? null : from);
     return {
       ...{ recording, files, checkpoints, engine, signal, log },
-      progress: (fraction) => recordings.progress(id, name, percentOf(name, fraction)),
+      progress: (fraction) =>
+        recordings.progress(id, name, fraction === null ? null : Math.floor(from + (to - from) * fraction)),
     };
   };
 }
 
 /** Runs the step `decode`, and stores, counts and charges the actual length of the recording. */
-async function decodeAndCount(services: PipelineServices, context: StepContext): Promise<Track[]> {
+async function decodeAndCharge(services: PipelineServices, context: StepContext): Promise<Track[]> {
   const { metrics, recordings, now } = services;
   const { recording } = context;
   const since = now();
@@ -131,54 +134,39 @@ function charge({ usage, audioAllowanceSeconds }: PipelineServices, recording: R
 }
 
 function isTooLong(error: unknown): boolean {
-  return (
-    error instanceof RecordingFailure &&
-    error.failure.reason === "internal" &&
-    error.failure.cause === "recording_too_long"
-  );
+  const failure = error instanceof RecordingFailure ? error.failure : null;
+  return failure?.reason === "internal" && failure.cause === "recording_too_long";
 }
 
 function secondsOfAudio(tracks: readonly Track[]): number {
   return Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
 }
 
-/**
- * Returns the turns of the first pass, which determine when somebody speaks, and the turns corrected by the second
- * pass.
- */
-async function speakersOf(context: TrackContext, { chunks }: Detected) {
-  const heard = await diarize(partOfStep(context, 0, 0.9));
-  const said: Piece[] = [];
-  for await (const words of spokenWords(context, chunks, heard, heard)) {
-    for (const piece of piecesOf(words)) said.push(piece);
+async function diarizeTwice(context: TrackContext, { chunks }: Detected): Promise<Diarized> {
+  const speechTurns = await diarize(partOfStep(context, 0, 0.9));
+  const fragments: Fragment[] = [];
+  for await (const words of spokenWords(context, chunks, speechTurns, speechTurns)) {
+    for (const fragment of fragmentsOf(words)) fragments.push(fragment);
   }
-  return { heard, turns: await hearAgain(partOfStep(context, 0.9, 1), said, heard) };
+  return { speechTurns, speakerTurns: await runSecondPass(partOfStep(context, 0.9, 1), fragments, speechTurns) };
 }
 
 /**
  * Builds a track's segments, in order. Of the whole recording, only packed segments stay in memory: the words of 18
  * hours would take 100 MB.
  */
-async function segmentsOf(
-  context: TrackContext,
-  { chunks, heard, turns }: Detected & { heard: readonly Turn[]; turns: readonly Turn[] },
-) {
+async function segmentsOf(context: TrackContext, { chunks, speechTurns, speakerTurns }: Detected & Diarized) {
   const segments: PackedSegment[] = [];
-  for await (const words of spokenWords(context, chunks, heard, turns)) {
+  for await (const words of spokenWords(context, chunks, speechTurns, speakerTurns)) {
     const from = segments.at(-1)?.startSeconds ?? 0;
     for (const segment of buildSegments(words, from)) segments.push(packSegment(segment));
   }
-  await othersTurn(context.signal);
-  const fitted = fitToTurns(segments, turns);
-  await othersTurn(context.signal);
+  await yieldToEventLoop(context.signal);
+  const fitted = fitToTurns(segments, speakerTurns);
+  await yieldToEventLoop(context.signal);
   return { segments: fitted };
 }
 
 function speechSeconds({ chunks }: Detected): number {
   return chunks.reduce((sum, chunk) => sum + chunkAudioSeconds(chunk), 0);
-}
-
-function percentOf(step: keyof typeof shares, fraction: number | null): number | null {
-  const [from, to] = shares[step];
-  return fraction === null ? null : Math.floor(from + (to - from) * fraction);
 }

@@ -1,91 +1,85 @@
 import { type Probabilities, sureProbability } from "../speech/index.ts";
 import { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "../timeline/index.ts";
-import { forEachAtOnce } from "./for-each-at-once.ts";
-import type { Speech } from "./speech.ts";
+import { forEachConcurrently } from "./concurrency.ts";
+import type { TrackChunk } from "./tracks.ts";
 
-/**
- * Minimum and maximum number of chunks whose language is detected. A chunk that is sampled but not transcribed costs
- * one run of the encoder.
- */
-const fewVotes = 5;
-const manyVotes = 25;
+/** Minimum and maximum number of chunks whose language is detected; each costs one run of the encoder. */
+const LEAST_SAMPLES = 5;
+const MOST_SAMPLES = 25;
 /** For a long recording, one of this many chunks is sampled, to notice an occasional language; it costs about 2 %. */
-const chunksPerVote = 16;
+const CHUNKS_PER_SAMPLE = 16;
 /** Ratio of the first score to the second one at which the vote ends. */
-const clearLead = 4;
+const CLEAR_LEAD = 4;
 /** Length in seconds below which speech is sampled last, because it is little evidence. */
-const shortestSeconds = 2;
+const SHORTEST_SECONDS = 2;
 
-/** The result of a vote: the main language, and the probabilities found in each sampled chunk. */
-export interface Vote {
-  /** The recognizer's code of the main language; undefined without a result. */
-  readonly winner: string | undefined;
-  readonly heard: readonly { readonly speech: Speech; readonly probabilities: Probabilities }[];
+/** The probabilities found in a sampled chunk. */
+interface Sample {
+  readonly speech: TrackChunk;
+  readonly probabilities: Probabilities;
 }
 
 /**
  * Detects the language of chunks from all over a recording, and of more chunks where the first ones disagree. When no
  * chunks are left, it uses fragments between their long silences, and then halves of unsure ones. Each sample adds its
  * probability times its seconds to each language.
- * @param ask detects the language of a chunk
- * @param atOnce returns how many chunks of the minimum sample are checked at once
+ * @param detect detects the language of a chunk
+ * @param limit returns how many chunks of the minimum sample are checked at once
+ * @returns the recognizer's code of the main language, and the samples
  */
 export async function voteLanguage(
-  speech: readonly Speech[],
-  ask: (speech: Speech) => Promise<Probabilities>,
-  atOnce: () => number,
-): Promise<Vote> {
+  speech: readonly TrackChunk[],
+  detect: (speech: TrackChunk) => Promise<Probabilities>,
+  limit: () => number,
+): Promise<{ winner: string | undefined; samples: readonly Sample[] }> {
   const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
-  const least = Math.max(fewVotes, Math.ceil(inOrder.length / chunksPerVote));
-  const most = Math.max(manyVotes, least);
+  const least = Math.max(LEAST_SAMPLES, Math.ceil(inOrder.length / CHUNKS_PER_SAMPLE));
+  const most = Math.max(MOST_SAMPLES, least);
   const scores = new Map<string, number>();
-  const heard: { speech: Speech; probabilities: Probabilities }[] = [];
-  const count = ({ chunk }: Speech, probabilities: Probabilities) => {
+  const samples: Sample[] = [];
+  const count = ({ chunk }: TrackChunk, probabilities: Probabilities) => {
     for (const [code, probability] of Object.entries(probabilities)) {
       scores.set(code, (scores.get(code) ?? 0) + probability * chunkAudioSeconds(chunk));
     }
   };
-  const isLong = ({ chunk }: Speech) => chunkAudioSeconds(chunk) >= shortestSeconds;
+  const isLong = ({ chunk }: TrackChunk) => chunkAudioSeconds(chunk) >= SHORTEST_SECONDS;
   const short = inOrder.filter((chunk) => !isLong(chunk));
-  const later = inOrder.flatMap(laterPieces).filter(isLong);
-  const asked = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
-  await forEachAtOnce(asked.slice(0, least), atOnce, async (speech, index) => {
-    heard[index] = { speech, probabilities: await ask(speech) };
+  const later = inOrder.flatMap(laterFragments).filter(isLong);
+  const candidates = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
+  await forEachConcurrently(candidates.slice(0, least), limit, async (speech, index) => {
+    samples[index] = { speech, probabilities: await detect(speech) };
   });
-  for (const { speech, probabilities } of heard) count(speech, probabilities);
-  for (const speech of asked.slice(least, most)) {
+  for (const { speech, probabilities } of samples) count(speech, probabilities);
+  for (const speech of candidates.slice(least, most)) {
     if (hasClearLead(scores)) break;
-    const probabilities = await ask(speech);
+    const probabilities = await detect(speech);
     count(speech, probabilities);
-    heard.push({ speech, probabilities });
+    samples.push({ speech, probabilities });
   }
-  // The recognizer may be unsure of the whole but sure of its halves: a sentence in old English passed for Latin with base.
-  const unsure = heard.filter(
+  // The recognizer may be unsure of the whole but sure of its halves: base took a sentence in old English for Latin.
+  const unsure = samples.filter(
     ({ probabilities }) => !Object.values(probabilities).some((one) => one >= sureProbability),
   );
-  for (const half of unsure.flatMap(({ speech }) => halves(speech)).slice(0, most - heard.length)) {
+  for (const half of unsure.flatMap(({ speech }) => halves(speech)).slice(0, most - samples.length)) {
     if (hasClearLead(scores)) break;
-    count(half, await ask(half));
+    count(half, await detect(half));
   }
-  return { winner: ranked(scores)[0]?.[0], heard };
+  return { winner: ranked(scores)[0]?.[0], samples };
 }
 
-function spread(speech: readonly Speech[]): Speech[] {
-  return spreadOrder(speech.length).map((index) => speech[index] as Speech);
+function spread(speech: readonly TrackChunk[]): TrackChunk[] {
+  return spreadOrder(speech.length).map((index) => speech[index] as TrackChunk);
 }
 
-/**
- * Returns the fragments after the first long silence of a chunk. For the whole, the recognizer detects the language that it
- * begins in.
- */
-function laterPieces({ area, chunk }: Speech): Speech[] {
+/** Returns the fragments after a chunk's first long silence. For the whole, the recognizer detects its first language. */
+function laterFragments({ area, chunk }: TrackChunk): TrackChunk[] {
   const [, ...later] = transcribedSpans(chunk);
   return later.map((piece) => ({ area, chunk: clipChunk(chunk, piece) }));
 }
 
-function halves(speech: Speech): Speech[] {
+function halves(speech: TrackChunk): TrackChunk[] {
   const { chunk } = speech;
-  if (chunkAudioSeconds(chunk) < 2 * shortestSeconds) return [];
+  if (chunkAudioSeconds(chunk) < 2 * SHORTEST_SECONDS) return [];
   const middle = chunkMidpoint(chunk);
   return [
     { ...speech, chunk: clipChunk(chunk, { ...chunk, endSeconds: middle }) },
@@ -95,7 +89,7 @@ function halves(speech: Speech): Speech[] {
 
 function hasClearLead(scores: ReadonlyMap<string, number>): boolean {
   const [[, first] = ["", 0], [, second] = ["", 0]] = ranked(scores);
-  return first >= clearLead * second;
+  return first >= CLEAR_LEAD * second;
 }
 
 function ranked(scores: ReadonlyMap<string, number>): [string, number][] {

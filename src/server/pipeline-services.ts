@@ -24,7 +24,7 @@ export function pipelineServices({ running, files, diskSpace, ...parts }: Parts)
       enabled: running.values.fetch.enabled,
       allow: running.allow,
       maxBytes: limits().upload_bytes,
-      timeoutSeconds: running.values.fetch.timeout_seconds,
+      maxSeconds: running.values.fetch.timeout_seconds,
       stallSeconds: running.values.fetch.stall_seconds,
       userAgent: `transcribe/${programVersion}`,
       reserveSpace(announcedBytes) {

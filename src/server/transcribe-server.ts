@@ -4,8 +4,8 @@ import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
 import { ExportAnswers } from "../http/index.ts";
-import { ListeningCopies } from "../media/index.ts";
-import { fetchLink, processRecording, takeOverWork } from "../pipeline/index.ts";
+import { PlaybackCopies } from "../media/index.ts";
+import { fetchLink, processRecording, recoverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DiskSpace, DiskUsage } from "../storage/index.ts";
@@ -128,7 +128,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
   });
   taken.defer(() => queue.stop());
-  await takeOverWork(services);
+  await recoverWork(services);
   const recovered = queue.recover();
 
   const trial = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
@@ -160,7 +160,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
         worker: () => workerStanding(engine),
         trouble: () => readiness.known(),
         secure: certificate !== null,
-        listening: new ListeningCopies({
+        listening: new PlaybackCopies({
           ...{ recordings, dataDirectory, diskSpace, log, now, ffmpegPath: files.ffmpeg },
           maxSeconds: () => running.values.limits.recording_seconds,
           isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),

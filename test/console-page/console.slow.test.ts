@@ -395,7 +395,7 @@ describe.if(ready)("an operator in a browser", () => {
       .filesOf(new URL(other.url()).hash.split("/").at(-1) ?? "")
       .removeAll();
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
-    await other.getByText("no longer kept").waitFor();
+    await other.getByText("no longer stored").waitFor();
     await other.close();
   }, 180_000);
 

@@ -97,7 +97,7 @@ describe("one recording", () => {
       ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, trouble: null },
       ...{ model: "whisper-base", size_bytes: 1000, progress: { step: null, percent: 100 } },
       exports: ["txt", "srt", "vtt", "pdf", "docx"].map((format) => ({ format, file_name: `interview.${format}` })),
-      listening: { state: "none", message: expect.stringContaining("no longer kept") },
+      listening: { state: "none", message: expect.stringContaining("no longer stored") },
     });
     const [ann, bob] = recording.speakers;
     expect(ann).toMatchObject({ speaker: "A", name: null, seconds: 1.8, segments: 2 });

@@ -3,7 +3,7 @@ import { loadSettings } from "../../src/config/index.ts";
 import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { errorSchema } from "../../src/console/contract/shared.ts";
 import { type Console, createConsole, createLink } from "../../src/console/index.ts";
-import { ListeningCopies } from "../../src/media/index.ts";
+import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
 import { DiskSpace, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
@@ -39,7 +39,7 @@ export class ConsoleServer implements Disposable {
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
           trouble: () => this.api.trouble,
-          listening: new ListeningCopies({
+          listening: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,
             isBusy: () => false,

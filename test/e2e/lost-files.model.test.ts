@@ -68,7 +68,7 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
       truncateSync(join(work, "audio.pcm"), 300_000);
       await endsUndisturbed(id);
       const log = server.log.slice(since);
-      expect(log.filter(({ event }) => event === "recording.again").length).toBeGreaterThan(0);
+      expect(log.filter(({ event }) => event === "recording.retried").length).toBeGreaterThan(0);
       const chunks = log.filter(({ event, step }) => event === "recording.part_finished" && step === "transcribe");
       expect(new Set(chunks.map(({ part }) => part)).size).toBe(chunks.length);
     }),

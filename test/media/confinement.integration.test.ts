@@ -199,8 +199,8 @@ describe.if(ready)("a run of ffmpeg", () => {
         arguments: ["environment", "limits", "process", "wait"],
         ...{ inputPath: join(folder, "input"), outputPaths: [], limits, timeoutSeconds: 60 },
         signal: controller.signal,
-        onStdout: (text) => {
-          printed += text;
+        onOutput: (bytes) => {
+          printed += new TextDecoder().decode(bytes);
           const id = /^process (\d+)\n/m.exec(printed)?.[1];
           if (id === undefined) return;
           priority = getPriority(Number(id));

@@ -201,7 +201,7 @@ describe("an ffmpeg that says that the disk is full", () => {
       const decoding = decodeWith(folder, blaming([60_000], blame)(folder), small);
       const error = await decoding.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ fault: "disk_full" });
-      expect(machineTrouble(error)).toMatchObject({ kind: "disk_full", isSure: true });
+      expect(machineTrouble(error)).toMatchObject({ kind: "disk_full", isConfirmed: true });
       expect(await namesIn(small)).toEqual([]);
     });
   });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
-import { takeOverWork } from "../../src/pipeline/index.ts";
+import { recoverWork } from "../../src/pipeline/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
 import { meanwhile } from "../support/meanwhile.ts";
@@ -68,10 +68,10 @@ test.each(["cancelled", "cancelled and deleted"])("nothing is stored of one that
 test("one that is suspended meanwhile stays in work, and is stored whole at its next try", async () => {
   const controller = new AbortController();
   let left = 5;
-  const suspended = complete(recordings, id, segmentsOfHours, controller.signal);
-  const suspension = meanwhile(suspended, () => --left === 0 && controller.abort(new Error("the server stops")));
-  expect(suspension).rejects.toThrow("the server stops");
-  await suspension.catch(() => {});
+  const parked = complete(recordings, id, segmentsOfHours, controller.signal);
+  const parking = meanwhile(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
+  expect(parking).rejects.toThrow("the server stops");
+  await parking.catch(() => {});
   expect(recordings.get(id)?.status).toBe("processing");
   await removeWorkOfEnded(recordings);
   expect(stored().length).toBeGreaterThan(0);
@@ -85,12 +85,7 @@ test("segments of one that failed, whose removal was cut off, are removed when t
   recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));
   recordings.fail(id, { reason: "internal", cause: "cancelled" });
   const workReservations = new WorkReservations(new DiskSpace(directory.path, () => 0));
-  await takeOverWork({
-    store,
-    recordings,
-    dataDirectory: new DataDirectory(directory.path),
-    workReservations: workReservations,
-  });
+  await recoverWork({ store, recordings, dataDirectory: new DataDirectory(directory.path), workReservations });
   await removeWorkOfEnded(recordings);
   expect(stored()).toEqual([]);
   expect(store.$client.query("SELECT * FROM checkpoints").values()).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergeTracks } from "../../src/pipeline/merge-tracks.ts";
+import { mergeTracks } from "../../src/pipeline/build-segments.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 
 /** A track's segments: start, end, speaker in the track, text. */

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { buildSegments } from "../../src/pipeline/build-segments.ts";
+import { buildSegments, mergeTracks } from "../../src/pipeline/build-segments.ts";
 import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
 import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
-import { mergeTracks } from "../../src/pipeline/merge-tracks.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import type { EngineWord, Turn } from "../../src/timeline/index.ts";
 import { randomNumbers } from "../support/random-numbers.ts";

@@ -34,7 +34,7 @@ export function quietServices(
     },
     fetchOptions: () => ({
       enabled: true,
-      ...{ allow: parseAllowList([]), maxBytes: 1, timeoutSeconds: 1, stallSeconds: 1, userAgent: "test" },
+      ...{ allow: parseAllowList([]), maxBytes: 1, maxSeconds: 1, stallSeconds: 1, userAgent: "test" },
       reserveSpace: (bytes) => room.reserve(bytes, "intake"),
     }),
     decodeOptions: () => ({ ffmpegPath, maxSeconds: 3600 }),

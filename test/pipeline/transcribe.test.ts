@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
-import { type Reading, transcribe } from "../../src/pipeline/transcribe.ts";
+import { type TranscriptionPlan, transcribe } from "../../src/pipeline/transcribe.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import type { Language } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
@@ -9,7 +9,7 @@ import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const english: Language = { code: "en", name: "English", modelCode: "en" };
-const inEnglish: Reading["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
+const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
 test("all chunks are done with the vocabulary that the recording was created with, after an interruption and a change too", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The shell, by which ffmpeg ends with the server: see src/media/guard-group.ts. */
+/** The shell, by which ffmpeg ends with the server: see src/media/run-ffmpeg.ts. */
 const systemPrograms: Readonly<Record<string, string>> = { "bin/sh": "/bin/dash" };
 
 /** A file of the image: where it belongs, and where it is here. */

@@ -13,15 +13,15 @@ import type { ConsoleServices } from "../services.ts";
 /** Creates the routes for the playback copy of a recording and its waveform. */
 export function listeningRoutes({ recordings, listening }: ConsoleServices) {
   const filesOf = (id: string) => {
-    const copy = listening.look(requireRecording(recordings, id).id);
+    const copy = listening.stateOf(requireRecording(recordings, id).id);
     if (copy.state === "ready") return copy.files;
     throw new ConsoleError(
       "not_ready",
-      "message" in copy ? copy.message : "The recording is being prepared for listening.",
+      "message" in copy ? copy.message : "The recording is being prepared for playback.",
     );
   };
   return new Elysia({ name: "console-listening", prefix: "/recordings/:id" })
-    .get("/listening", ({ params }) => showListening(listening.ask(requireRecording(recordings, params.id).id)), {
+    .get("/listening", ({ params }) => showListening(listening.request(requireRecording(recordings, params.id).id)), {
       response: { 200: listeningSchema },
     })
     .get("/audio", ({ request, params }) => fileAnswer(request, filesOf(params.id).audio, "audio/webm"))

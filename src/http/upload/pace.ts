@@ -1,3 +1,5 @@
+import { MINIMUM_PACE } from "../../media/index.ts";
+
 /** Limits for slow senders. */
 export interface PaceLimits {
   /** Initial time without a minimum average, so that a connection may start slowly. */
@@ -12,7 +14,7 @@ export interface PaceLimits {
 }
 
 /** The contract's limits. A mobile phone on a poor link is several times as fast. */
-export const uploadPace: PaceLimits = { graceSeconds: 60, bytesPerSecond: 16 * 1024, silenceSeconds: 60 };
+export const uploadPace: PaceLimits = { ...MINIMUM_PACE, silenceSeconds: 60 };
 
 /** Error for a sender that takes longer than the limits allow. */
 export class TooSlowError extends Error {

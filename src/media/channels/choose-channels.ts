@@ -1,6 +1,6 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { compareChannels } from "./compare-channels.ts";
-import { echoStretches, type Stretch } from "./echo-stretches.ts";
+import { type BlockSpan, echoSpans } from "./echo-spans.ts";
 import { BLOCK_SAMPLES, measureChannels } from "./levels.ts";
 
 /** The PCM files of a two-channel recording, 16 kHz mono s16le: the mix and each channel. */
@@ -20,23 +20,21 @@ export async function chooseChannels(files: ChannelFiles, signal?: AbortSignal):
   const choice = compareChannels(measured);
   if (choice !== "apart") return [files[choice]];
   const { left, right } = measured;
-  await silence(files.left, echoStretches(right, left));
+  await silence(files.left, echoSpans(right, left));
   signal?.throwIfAborted();
-  await silence(files.right, echoStretches(left, right));
+  await silence(files.right, echoSpans(left, right));
   return [files.left, files.right];
 }
 
 const BLOCK_BYTES = BLOCK_SAMPLES * 2;
 const zeros = new Uint8Array(64 * BLOCK_BYTES);
 
-async function silence(path: string, stretches: readonly Stretch[]): Promise<void> {
-  if (stretches.length === 0) return;
+async function silence(path: string, spans: readonly BlockSpan[]): Promise<void> {
+  if (spans.length === 0) return;
   await using file = await open(path, "r+");
-  for (const { start, end } of stretches) await writeZeros(file, start * BLOCK_BYTES, end * BLOCK_BYTES);
-}
-
-async function writeZeros(file: FileHandle, from: number, to: number): Promise<void> {
-  for (let at = from; at < to; at += zeros.length) {
-    await file.write(zeros, 0, Math.min(zeros.length, to - at), at);
+  for (const { start, end } of spans) {
+    for (let at = start * BLOCK_BYTES; at < end * BLOCK_BYTES; at += zeros.length) {
+      await file.write(zeros, 0, Math.min(zeros.length, end * BLOCK_BYTES - at), at);
+    }
   }
 }

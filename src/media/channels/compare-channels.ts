@@ -1,6 +1,5 @@
-import { Correlation } from "./correlation.ts";
-import { Histogram } from "./histogram.ts";
 import { BLOCKS_PER_SECOND, decibelsOf, type Levels, type MeasuredChannels } from "./levels.ts";
+import { Correlation, Histogram } from "./statistics.ts";
 
 /** Result of the comparison of two channels: both mixed, one alone, or both as separate channels. */
 export type ChannelChoice = "mixed" | "left" | "right" | "apart";
@@ -27,18 +26,18 @@ const LEAST_LEVEL_CORRELATION = 0.3;
 const LEAST_CORRELATION = 0.2;
 /**
  * A channel has content of its own if it is louder by OWN_DECIBELS for LEAST_OWN_SECONDS in total. Only spans of at
- * least LEAST_STRETCH_SECONDS count.
+ * least LEAST_SPAN_SECONDS count.
  */
 const OWN_DECIBELS = 3;
 const LEAST_OWN_SECONDS = 0.4;
-const LEAST_STRETCH_SECONDS = 0.1;
+const LEAST_SPAN_SECONDS = 0.1;
 /** Active blocks are within this of the loudest block and above the noise of their channel. */
 const ACTIVE_DECIBELS = 30;
 const NOISE_PART = 0.1;
 /** Levels (half decibels) below the loudest; all blocks quieter than that are treated as equal. */
 const QUIETEST_LEVELS = 80;
 /** Correlation below which one channel is the inverse of the other. Mixed, they would cancel each other. */
-const INVERTED_CORRELATION = -0.5;
+export const INVERTED_CORRELATION = -0.5;
 
 /**
  * Decides how to use the two channels of a whole recording. They stay `apart` if each is louder than the other at some
@@ -65,11 +64,11 @@ function compareBlocks(left: Levels, right: Levels) {
   const quietest = Math.max(0, loud - QUIETEST_LEVELS);
   const levels = new Correlation();
   const found = { active: 0, shared: 0, ofLeft: 0, ofRight: 0, leftLouder: 0 };
-  let stretch = 0;
-  const close = () => {
-    const blocks = Math.abs(stretch);
-    if (blocks >= LEAST_STRETCH_SECONDS * BLOCKS_PER_SECOND) found[stretch > 0 ? "ofLeft" : "ofRight"] += blocks;
-    stretch = 0;
+  let span = 0;
+  const closeSpan = () => {
+    const blocks = Math.abs(span);
+    if (blocks >= LEAST_SPAN_SECONDS * BLOCKS_PER_SECOND) found[span > 0 ? "ofLeft" : "ofRight"] += blocks;
+    span = 0;
   };
   for (const [block, level] of left.entries()) {
     const other = right[block] ?? 0;
@@ -84,10 +83,10 @@ function compareBlocks(left: Levels, right: Levels) {
       if (Math.max(l, r) <= Math.min(l, r) * ratioOf(APART_DECIBELS)) found.shared++;
     }
     const side = !isActive ? 0 : l > r * ratioOf(OWN_DECIBELS) ? 1 : r > l * ratioOf(OWN_DECIBELS) ? -1 : 0;
-    if (side * stretch <= 0) close();
-    stretch += side;
+    if (side * span <= 0) closeSpan();
+    span += side;
   }
-  close();
+  closeSpan();
   return { ...found, levelCorrelation: levels.value() };
 }
 

@@ -1,5 +1,7 @@
-import { isIP } from "node:net";
+import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import { isIP, isIPv4, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
+import { MediaError } from "../media-error.ts";
 import { type SpecialAddressKind, specialAddressKind } from "./address-kind.ts";
 import { type AllowList, allowsAddress, allowsHost } from "./allow-list.ts";
 
@@ -10,9 +12,7 @@ import { type AllowList, allowsAddress, allowsHost } from "./allow-list.ts";
  */
 const OPENED_BY_NAME: ReadonlySet<SpecialAddressKind> = new Set(["loopback", "private", "shared"]);
 
-/**
- * Returns the reason why a connection to an address that a host resolved to is forbidden, or null if it is permitted.
- */
+/** Returns why a connection to an address that a host resolved to is forbidden, or null if it is permitted. */
 export type AddressGuard = (host: string, address: string) => string | null;
 
 /**
@@ -31,9 +31,9 @@ export function addressGuard(allow: AllowList, ownAddresses: ReadonlySet<string>
 }
 
 /**
- * Returns the reason why a host is forbidden that is known before name resolution, or null. This covers a host that is
- * an IP address, which is never resolved, and the names that denote this machine everywhere (RFC 6761, section 6.3).
- * `host` has the form that hostOf returns.
+ * Returns why a host is forbidden before name resolution, or null. This covers a host that is an IP address, which is
+ * never resolved, and the names that denote this machine everywhere (RFC 6761, section 6.3).
+ * @param host in the form that hostOf returns
  */
 export function forbiddenHost(guard: AddressGuard, host: string): string | null {
   if (isIP(host) !== 0) return guard(host, host);
@@ -43,4 +43,54 @@ export function forbiddenHost(guard: AddressGuard, host: string): string | null 
 /** Returns the addresses of this machine's network interfaces, in the system's notation. */
 export function ownAddresses(): ReadonlySet<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map((a) => a.address) ?? []));
+}
+
+/** Resolves all addresses of a host, A and AAAA. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** Resolves a host with the system's hosts file and name servers. Rejects with the system's errors. */
+export const resolveHost: ResolveHost = (host) =>
+  new Promise((resolve, reject) => {
+    systemLookup(host, { all: true }, (error, found) => {
+      if (error) reject(error);
+      else resolve(found.map(({ address }) => address));
+    });
+  });
+
+/**
+ * Creates a look-up function for sockets that returns only addresses which passed the guard. The socket connects to
+ * these exact addresses, so a different answer of the name server to a later query has no effect. One forbidden address
+ * forbids the whole answer, because an honest host never mixes public and private addresses.
+ * @throws {MediaError} `fetch_blocked_address` or `fetch_dns_failed`, to the callback
+ */
+export function guardedLookup(host: string, guard: AddressGuard, resolve: ResolveHost): LookupFunction {
+  // The socket passes the URL's name, which may end with the root's dot. The guard uses `host`, which has no such dot.
+  return (name, options, callback) => {
+    resolve(name).then(
+      (addresses) => {
+        const error = refusal(host, addresses, guard);
+        const found: LookupAddress[] = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+        const [first] = found;
+        if (error !== null || first === undefined) callback(error, []);
+        else if (options.all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (cause: unknown) => callback(new MediaError("fetch_dns_failed", `${host} does not resolve`, { cause }), []),
+    );
+  };
+}
+
+function refusal(host: string, addresses: readonly string[], guard: AddressGuard): MediaError | null {
+  if (addresses.length === 0) return new MediaError("fetch_dns_failed", `${host} has no address`);
+  for (const address of addresses) {
+    const forbidden = guard(host, address);
+    if (forbidden !== null) return blocked(host, address, forbidden);
+  }
+  return null;
+}
+
+/** Creates the error for an address that the guard forbids. */
+export function blocked(host: string, address: string, kind: string): MediaError {
+  const advice = "fetch.allow can permit hosts and networks";
+  return new MediaError("fetch_blocked_address", `${host} is at a ${kind} address, ${address} (${advice})`);
 }

@@ -1,6 +1,5 @@
 import { type BlockList, isIP, isIPv4, isIPv6 } from "node:net";
-import { hostOf } from "./host.ts";
-import { networkList } from "./network-list.ts";
+import { networkList } from "./address-kind.ts";
 
 /** Hosts and networks inside the customer's private network from which recordings may be fetched. */
 export interface AllowList {
@@ -11,16 +10,11 @@ export interface AllowList {
   readonly ipv6: BlockList;
 }
 
-/** The error for an invalid entry. The message contains the entry and the correct notation. */
-export class AllowListError extends Error {
-  override readonly name = "AllowListError";
-}
-
 /**
  * Parses the operator's entries. An entry is one of: `media.example.org` (that host), `*.example.org` (every host below
  * it, at any depth, but not itself), `10.20.0.0/16` or `fd12:3456::/32` (a network), `10.20.0.7` or `fd12:3456::7` (one
  * address).
- * @throws {AllowListError} at the first entry that has none of these forms
+ * @throws {Error} at the first entry that has none of these forms; its message gives the correct notation
  */
 export function parseAllowList(entries: readonly string[]): AllowList {
   const hosts = new Set<string>();
@@ -48,21 +42,30 @@ export function allowsAddress(allow: AllowList, address: string): boolean {
 }
 
 function parseNetwork(entry: string, address: string): string {
-  if (address.includes("%")) throw new AllowListError(`${entry}: an address with a zone can't be allowed`);
+  if (address.includes("%")) throw new Error(`${entry}: an address with a zone can't be allowed`);
   const [, prefix, ...more] = entry.split("/");
   if (prefix === undefined) return address;
   const longest = isIPv4(address) ? 32 : 128;
   if (more.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > longest) {
-    throw new AllowListError(`${entry}: a network is written as ${address}/N, with N from 0 to ${longest}`);
+    throw new Error(`${entry}: a network is written as ${address}/N, with N from 0 to ${longest}`);
   }
   return `${address}/${prefix}`;
 }
 
 function parseName(entry: string, name: string): string {
   const help = "write a host (media.example.org, *.example.org) or a network (10.20.0.0/16, fd12:3456::/32)";
-  if (name.includes("://") || /[/:@*?#\\[\]\s]/.test(name)) throw new AllowListError(`${entry}: ${help}`);
+  if (name.includes("://") || /[/:@*?#\\[\]\s]/.test(name)) throw new Error(`${entry}: ${help}`);
   const host = URL.canParse(`http://${name}/`) ? hostOf(new URL(`http://${name}/`)) : "";
-  if (host === "") throw new AllowListError(`${entry}: ${help}`);
-  if (isIP(host) !== 0) throw new AllowListError(`${entry}: an address is written plainly, here ${host}`);
+  if (host === "") throw new Error(`${entry}: ${help}`);
+  if (isIP(host) !== 0) throw new Error(`${entry}: an address is written plainly, here ${host}`);
   return host;
+}
+
+/**
+ * Returns the host of a parsed URL in the form used for comparisons: lower case and punycode as in the URL standard, an
+ * address in its one plain notation (the parser accepts 0x7f.1 and 2130706433), IPv6 without brackets, and a name
+ * without the root's dot.
+ */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

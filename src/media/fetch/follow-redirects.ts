@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { FetchError } from "./fetch-error.ts";
-import { hostOf } from "./host.ts";
-import { openAnswer, type Requesting } from "./open-answer.ts";
-import { isPlaylistLink } from "./playlist.ts";
+import { MediaError } from "../media-error.ts";
+import { hostOf } from "./allow-list.ts";
+import { isPlaylistLink } from "./check-content.ts";
+import { openResponse, type RequestOptions } from "./open-response.ts";
 
 /** Maximum number of redirects, set by the API contract. */
 const MAX_REDIRECTS = 5;
@@ -11,33 +11,31 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Sends a GET and follows at most five redirects to the final response. Each target is checked like the first link, and
- * its host is resolved and checked again. Nothing from one response (cookies, a referrer) is sent with the next
- * request.
- *
- * @throws {FetchError} as openAnswer does, and `fetch_bad_url`, `fetch_playlist` or `fetch_redirects` when a redirect
+ * Sends a GET and follows redirects to the final response. Each target is checked like the first link, and its host is
+ * resolved and checked again. Nothing from one response (cookies, a referrer) is sent with the next request.
+ * @throws {MediaError} as openResponse does, and `fetch_bad_url`, `fetch_playlist` or `fetch_redirects` when a redirect
  * cannot be followed
  */
 export async function followRedirects(
   start: URL,
-  requesting: Requesting,
-): Promise<{ readonly answer: IncomingMessage; readonly host: string }> {
+  options: RequestOptions,
+): Promise<{ readonly response: IncomingMessage; readonly host: string }> {
   let url = followable(start, null);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const answer = await openAnswer(url, requesting);
-    const location = answer.headers.location;
-    if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined) return { answer, host: hostOf(url) };
-    answer.destroy();
+    const response = await openResponse(url, options);
+    const location = response.headers.location;
+    if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return { response, host: hostOf(url) };
+    response.destroy();
     url = followable(resolveLocation(location, url), url);
   }
-  throw new FetchError("fetch_redirects", `${hostOf(url)}: more than ${MAX_REDIRECTS} redirects`);
+  throw new MediaError("fetch_redirects", `${hostOf(url)}: more than ${MAX_REDIRECTS} redirects`);
 }
 
 function resolveLocation(location: string, from: URL): URL {
   try {
     return new URL(readLocation(location), from);
   } catch (cause) {
-    throw new FetchError("fetch_bad_url", `${hostOf(from)} redirects to what is no link`, { cause });
+    throw new MediaError("fetch_bad_url", `${hostOf(from)} redirects to an invalid link`, { cause });
   }
 }
 
@@ -54,12 +52,12 @@ function readLocation(location: string): string {
 }
 
 function followable(url: URL, from: URL | null): URL {
-  const whence = from === null ? "" : `${hostOf(from)} redirects to `;
-  const refuse = (what: string) => new FetchError("fetch_bad_url", `${whence}${what}`);
+  const source = from === null ? "" : `${hostOf(from)} redirects to `;
+  const refuse = (what: string) => new MediaError("fetch_bad_url", `${source}${what}`);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw refuse(`a link of scheme ${url.protocol}`);
   if (from?.protocol === "https:" && url.protocol === "http:") throw refuse("http, away from https");
   if (url.username !== "" || url.password !== "") throw refuse("a link with credentials");
-  if (from !== null && isPlaylistLink(url)) throw new FetchError("fetch_playlist", `${whence}a playlist`);
+  if (from !== null && isPlaylistLink(url)) throw new MediaError("fetch_playlist", `${source}a playlist`);
   const target = new URL(url);
   target.hash = "";
   return target;

@@ -1,14 +1,10 @@
 import { addressGuard, forbiddenHost } from "./address-guard.ts";
-import type { AllowList } from "./allow-list.ts";
-import { hostOf } from "./host.ts";
-import { isPlaylistLink } from "./playlist.ts";
+import { type AllowList, hostOf } from "./allow-list.ts";
+import { isPlaylistLink } from "./check-content.ts";
 
 const MAX_URL_CHARACTERS = 2048;
 
-/**
- * The result of a check: a link to be fetched later, without its fragment, or the reason for its refusal as a sentence
- * for the client.
- */
+/** A link to be fetched later, without its fragment, or the reason for its refusal as a sentence for the client. */
 export type CheckedUrl =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly kind: "invalid" | "playlist"; readonly reason: string };

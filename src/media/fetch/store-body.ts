@@ -3,9 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { dirname } from "node:path";
 import { syncDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { tooLarge } from "./check-answer.ts";
-import { FetchError } from "./fetch-error.ts";
-import { FIRST_BYTES, notARecording } from "./first-bytes.ts";
+import { MediaError } from "../media-error.ts";
+import { FIRST_BYTES, refuseText, tooLarge } from "./check-content.ts";
 
 export interface StoreOptions {
   readonly host: string;
@@ -13,8 +12,8 @@ export interface StoreOptions {
   readonly maxBytes: number;
   /** After an abort, no file is renamed into place. The caller has destroyed the response by then. */
   readonly signal: AbortSignal;
-  /** Called with the size of each chunk and the total size so far, before the chunk is written. */
-  readonly onBytes: (pieceBytes: number, sizeBytes: number) => void;
+  /** Called with the size of each chunk before the chunk is written. */
+  readonly onBytes: (bytes: number) => void;
 }
 
 /**
@@ -22,16 +21,16 @@ export interface StoreOptions {
  * all: it is written next to the final path as `.part`, which replaces one left by a crash. The next chunk is read
  * after the previous one is written, so a slow disk slows the sender.
  *
- * @throws {FetchError} when the body is refused or cannot be written
+ * @throws {MediaError} when the body is refused or cannot be written
  * @throws the error with which the response was destroyed
  */
-export async function storeBody(answer: IncomingMessage, options: StoreOptions): Promise<number> {
+export async function storeBody(response: IncomingMessage, options: StoreOptions): Promise<number> {
   const { outputPath } = options;
   const partPath = `${outputPath}.part`;
   try {
     const file = await open(partPath, "w", 0o600).catch(diskFault);
     try {
-      const sizeBytes = await copy(answer, file, options);
+      const sizeBytes = await copy(response, file, options);
       options.signal.throwIfAborted();
       await file.sync().catch(diskFault);
       await putInPlace(partPath, outputPath);
@@ -55,43 +54,37 @@ async function putInPlace(partPath: string, outputPath: string): Promise<void> {
   }
 }
 
-async function copy(answer: IncomingMessage, file: FileHandle, options: StoreOptions): Promise<number> {
+async function copy(response: IncomingMessage, file: FileHandle, options: StoreOptions): Promise<number> {
   const { host, maxBytes } = options;
   let sizeBytes = 0;
   let beginning: Uint8Array | null = new Uint8Array(0);
-  for await (const piece of pieces(answer, host)) {
-    sizeBytes += piece.byteLength;
+  for await (const chunk of chunksOf(response, host)) {
+    sizeBytes += chunk.byteLength;
     if (sizeBytes > maxBytes) throw tooLarge(host, maxBytes, "more");
-    options.onBytes(piece.byteLength, sizeBytes);
+    options.onBytes(chunk.byteLength);
     if (beginning !== null) {
-      beginning = Buffer.concat([beginning, piece.subarray(0, FIRST_BYTES - beginning.byteLength)]);
+      beginning = Buffer.concat([beginning, chunk.subarray(0, FIRST_BYTES - beginning.byteLength)]);
       if (beginning.byteLength === FIRST_BYTES) {
         refuseText(beginning, host);
         beginning = null;
       }
     }
-    await writeWhole(file, piece).catch(diskFault);
+    await writeWhole(file, chunk).catch(diskFault);
   }
   if (beginning !== null) refuseText(beginning, host);
-  if (sizeBytes === 0) throw new FetchError("fetch_empty", `${host} sent nothing`);
+  if (sizeBytes === 0) throw new MediaError("fetch_empty", `${host} sent nothing`);
   return sizeBytes;
 }
 
 /** Yields the body's chunks, and throws `fetch_interrupted` if the connection is lost before the announced end. */
-async function* pieces(answer: IncomingMessage, host: string): AsyncGenerator<Uint8Array> {
+async function* chunksOf(response: IncomingMessage, host: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* answer as AsyncIterable<Uint8Array>;
+    yield* response as AsyncIterable<Uint8Array>;
   } catch (error) {
-    if (error instanceof FetchError) throw error;
-    throw new FetchError("fetch_interrupted", `${host} broke off`, { cause: error });
+    if (error instanceof MediaError) throw error;
+    throw new MediaError("fetch_interrupted", `the connection to ${host} was lost`, { cause: error });
   }
-  if (!answer.complete) throw new FetchError("fetch_interrupted", `${host} broke off`);
-}
-
-function refuseText(beginning: Uint8Array, host: string): void {
-  const what = notARecording(beginning);
-  if (what === "playlist") throw new FetchError("fetch_playlist", `${host} sent a playlist`);
-  if (what === "web page") throw new FetchError("fetch_web_page", `${host} sent a web page, not a recording`);
+  if (!response.complete) throw new MediaError("fetch_interrupted", `the connection to ${host} was lost`);
 }
 
 /** Writes all bytes. One write may be partial, for example near a full disk. */
@@ -102,7 +95,5 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 function diskFault(cause: unknown): never {
-  throw new FetchError("disk_full", `the file can't be written: ${messageOf(cause)}`, {
-    cause,
-  });
+  throw new MediaError("disk_full", `the file can't be written: ${messageOf(cause)}`, { cause });
 }

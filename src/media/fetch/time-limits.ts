@@ -1,10 +1,10 @@
-import { FetchError, type FetchFault } from "./fetch-error.ts";
+import { MediaError, type MediaFault } from "../media-error.ts";
 
 /** Stage of a request. */
 export type FetchStage = "resolve" | "connect" | "secure" | "answer" | "body";
 
 /** Fault that is reported when a stage takes too long. */
-const STALLED: Record<FetchStage, FetchFault> = {
+const STALLED: Record<FetchStage, MediaFault> = {
   resolve: "fetch_dns_failed",
   connect: "fetch_connect_failed",
   secure: "fetch_tls_failed",
@@ -13,18 +13,17 @@ const STALLED: Record<FetchStage, FetchFault> = {
 };
 
 /**
- * Number of bytes that must arrive in every stall time of the body. Otherwise a host that sends single bytes would
+ * Minimum average speed of uploads and of fetched links, set by the API contract: 16 KiB/s after the first minute, which
+ * redirects and a slow start may take.
+ */
+export const MINIMUM_PACE = { graceSeconds: 60, bytesPerSecond: 16 * 1024 } as const;
+
+/**
+ * Number of bytes that must arrive in every stall time of the body, so that a host that sends single bytes does not
  * occupy its slot until the total time passes. At the default of 30 s this is 0.5 KiB/s, below the slowest speech
  * codecs in use (AMR 4.75: 0.6 KiB/s).
  */
 const MIN_BYTES_PER_STALL = 16 * 1024;
-
-/**
- * Minimum average speed, set by the API contract: 16 KiB/s after the first minute, which redirects and a slow start may
- * take.
- */
-const GRACE_SECONDS = 60;
-const MIN_BYTES_PER_SECOND = 16 * 1024;
 
 /**
  * Time limits of one fetch, over all its redirects. `signal` is aborted when the caller's signal is aborted, when the
@@ -90,21 +89,19 @@ export class TimeLimits implements Disposable {
 
   readonly #followCaller = () => this.#controller.abort(this.#caller.reason);
 
-  /**
-   * Aborts the fetch or sets a timer for the next check. More bytes may have arrived by then and extended the permitted
-   * time.
-   */
+  /** Aborts the fetch, or sets a timer for the next check, by when more bytes may have extended the permitted time. */
   #watchWholeTime(): void {
     clearTimeout(this.#wholeTime);
     // A longer stall time that an operator sets also extends the initial period.
-    const graceSeconds = Math.max(GRACE_SECONDS, this.#stallSeconds);
-    const ownSeconds = graceSeconds + Math.max(this.#announcedBytes, this.#arrivedBytes) / MIN_BYTES_PER_SECOND;
+    const graceSeconds = Math.max(MINIMUM_PACE.graceSeconds, this.#stallSeconds);
+    const { bytesPerSecond } = MINIMUM_PACE;
+    const ownSeconds = graceSeconds + Math.max(this.#announcedBytes, this.#arrivedBytes) / bytesPerSecond;
     const allowedSeconds = Math.min(ownSeconds, this.#maxSeconds);
     const leftMilliseconds = this.#startedAt + allowedSeconds * 1_000 - performance.now();
     if (leftMilliseconds > 0) {
       this.#wholeTime = setTimeout(() => this.#watchWholeTime(), Math.ceil(leftMilliseconds));
     } else if (ownSeconds < this.#maxSeconds) {
-      const message = `the recording arrives at less than ${MIN_BYTES_PER_SECOND / 1024} KiB/s after ${graceSeconds} s`;
+      const message = `the recording arrives at less than ${bytesPerSecond / 1024} KiB/s after ${graceSeconds} s`;
       this.#abort("fetch_too_slow", message);
     } else {
       this.#abort("fetch_timed_out", `the recording did not arrive within ${this.#maxSeconds} s`);
@@ -121,7 +118,7 @@ export class TimeLimits implements Disposable {
     }, this.#stallSeconds * 1_000);
   }
 
-  #abort(fault: FetchFault, message: string): void {
-    this.#controller.abort(new FetchError(fault, message));
+  #abort(fault: MediaFault, message: string): void {
+    this.#controller.abort(new MediaError(fault, message));
   }
 }

@@ -2,10 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import type { Recordings } from "../../recordings/index.ts";
 import { type DataDirectory, type DiskSpace, syncDirectory } from "../../storage/index.ts";
-import { makeListeningCopy, roomForListening } from "./make-listening-copy.ts";
+import { encodeCopy, estimateCopyBytes } from "./encode-copy.ts";
 
-/** Resources that are needed to make copies. */
-export interface Workplace {
+export interface CopyResources {
   readonly recordings: Pick<Recordings, "get">;
   readonly dataDirectory: DataDirectory;
   readonly diskSpace: DiskSpace;
@@ -15,13 +14,13 @@ export interface Workplace {
 }
 
 /** Returns whether a recording and its upload, from which the copy is made, still exist. */
-export function isKept({ recordings, dataDirectory }: Workplace, id: string): boolean {
+export function isStored({ recordings, dataDirectory }: CopyResources, id: string): boolean {
   return recordings.get(id) !== null && existsSync(dataDirectory.filesOf(id).upload);
 }
 
 /**
- * Makes a recording's playback copy. The copy appears complete or not at all. It does not appear if the recording or
- * its upload is removed in the meantime.
+ * Makes a recording's playback copy. The copy appears complete, or not at all if the recording or its upload is removed
+ * in the meantime.
  * @param durationSeconds decoded duration
  * @param onShare receives the completed fraction, 0 to 1
  * @throws {MediaError} when the recording cannot be encoded
@@ -29,43 +28,43 @@ export function isKept({ recordings, dataDirectory }: Workplace, id: string): bo
  * @throws the signal's reason after an abort
  */
 export async function makeCopy(
-  workplace: Workplace,
+  resources: CopyResources,
   { id, durationSeconds }: { readonly id: string; readonly durationSeconds: number },
   onShare: (share: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { dataDirectory, diskSpace, ffmpegPath } = workplace;
+  const { dataDirectory, diskSpace, ffmpegPath } = resources;
   const recordingFiles = dataDirectory.filesOf(id);
   const { directory: draft, ...files } = recordingFiles.playbackDraft;
   // A copy is optional, so it must not use the disk space that incoming recordings need.
-  using claim = diskSpace.reserve(roomForListening(durationSeconds), "intake");
+  using reservation = diskSpace.reserve(estimateCopyBytes(durationSeconds), "intake");
   let writtenBytes = 0;
   const onProgress = (seconds: number) => {
     const now = statSync(files.audio, { throwIfNoEntry: false })?.size ?? 0;
-    claim.written(Math.max(0, now - writtenBytes));
+    reservation.written(Math.max(0, now - writtenBytes));
     writtenBytes = Math.max(writtenBytes, now);
     onShare(Math.min(1, seconds / durationSeconds));
   };
   await rm(draft, { recursive: true, force: true });
   try {
     await mkdir(draft, { mode: 0o700 });
-    await makeListeningCopy({
+    await encodeCopy({
       ...{ ffmpegPath, durationSeconds, onProgress, signal },
       inputPath: recordingFiles.upload,
       audioPath: files.audio,
       waveformPath: files.waveform,
       // A limit that was lowered after the recording was decoded must not change the times.
-      maxSeconds: Math.max(workplace.maxSeconds(), Math.ceil(durationSeconds)),
+      maxSeconds: Math.max(resources.maxSeconds(), Math.ceil(durationSeconds)),
     });
     await syncDirectory(draft);
-    const place = recordingFiles.playback.directory;
+    const directory = recordingFiles.playback.directory;
     // The folder exists only if one of its files was removed.
-    await rm(place, { recursive: true, force: true });
-    await rename(draft, place);
+    await rm(directory, { recursive: true, force: true });
+    await rename(draft, directory);
     await syncDirectory(dataDirectory.playback);
   } finally {
     await rm(draft, { recursive: true, force: true });
     // A recording's upload is removed before its copy. A copy that is renamed into place after that is removed here.
-    if (!isKept(workplace, id)) await recordingFiles.removePlayback();
+    if (!isStored(resources, id)) await recordingFiles.removePlayback();
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Fetches the link in argv[2] (of at most argv[3] bytes) in a process with an environment of its own, and prints what it came to and how
- * much its peak of memory grew.
+ * Fetches the link in argv[2] (of at most argv[3] bytes) in a process with an environment of its own. Prints the outcome
+ * and the growth of its peak memory.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FetchError, fetchRecording, parseAllowList } from "../../../src/media/fetch/index.ts";
+import { fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
 
-/** The peak of this program's own memory: what resourceUsage() gives goes on from the process that started this one. */
+/** Returns the peak memory of this process; resourceUsage() also counts the process that started this one. */
 async function peakBytes(): Promise<number> {
   const status = await Bun.file("/proc/self/status").text();
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
@@ -17,7 +17,7 @@ const [url = "", maxBytes = "1000000"] = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
 const before = process.memoryUsage.rss();
 try {
-  const { sizeBytes } = await fetchRecording({
+  const sizeBytes = await fetchRecording({
     url: new URL(url),
     outputPath: join(folder, "recording"),
     maxBytes: Number(maxBytes),
@@ -31,7 +31,7 @@ try {
   const grownBytes = (await peakBytes()) - before;
   console.log(JSON.stringify({ fault: null, sizeBytes, grownBytes }));
 } catch (error) {
-  console.log(JSON.stringify({ fault: error instanceof FetchError ? error.fault : String(error) }));
+  console.log(JSON.stringify({ fault: error instanceof MediaError ? error.fault : String(error) }));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FetchError, fetchRecording, parseAllowList } from "../../../src/media/fetch/index.ts";
-import { answer, type Behaviour, type Fetching, fetching, SOUND, startHost } from "./support.ts";
+import { fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
+import { answer, type Behaviour, type Fetching, fetching, onWritten, SOUND, startHost } from "./support.ts";
 
 const HEADER = "HTTP/1.1 200 OK\r\n\r\n";
 const silent: Behaviour = () => {};
@@ -102,7 +102,7 @@ describe("an abort", () => {
         outputPath: join(folder, "recording"),
         allow: parseAllowList(["127.0.0.1"]),
         signal: stop.signal,
-        onProgress: () => stop.abort(reason),
+        reserveSpace: () => onWritten(() => stop.abort(reason)),
       });
       await expect(fetched).rejects.toBe(reason);
       expect(await readdir(folder)).toEqual([]);
@@ -138,7 +138,7 @@ describe("an abort", () => {
         userAgent: "transcribe/test",
         allow: parseAllowList(["127.0.0.1"]),
         signal: stop.signal,
-        onProgress: (fraction) => fraction === 1 && stop.abort(reason),
+        reserveSpace: () => onWritten((total) => total === SOUND.length && stop.abort(reason)),
       });
       await expect(fetched).rejects.toBe(reason);
       expect(await readdir(folder)).toEqual([]);
@@ -179,7 +179,7 @@ describe("the file", () => {
   const faultOf = (fetched: Promise<unknown>) =>
     fetched.then(
       () => null,
-      (error: unknown) => (error instanceof FetchError ? error.fault : error),
+      (error: unknown) => (error instanceof MediaError ? error.fault : error),
     );
 
   test("that finds no room, or no folder, is a fault of the disk and not of the host", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkRecordingUrl, parseAllowList } from "../../../src/media/fetch/index.ts";
+import { checkRecordingUrl, parseAllowList } from "../../../src/media/index.ts";
 
 const NOTHING = parseAllowList([]);
 

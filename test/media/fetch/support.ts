@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
-import { FetchError, type FetchRequest, fetchRecording, parseAllowList } from "../../../src/media/fetch/index.ts";
+import { type FetchRequest, fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
 
 /** Answers one request on a raw connection, so that it can lie, drip and break off. */
 export type Behaviour = (socket: Socket, head: string) => void;
@@ -63,6 +63,18 @@ export function answer(status: string, body: Uint8Array | string = "", ...header
   return Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]);
 }
 
+/** A reservation of disk space that calls `listener` with the total of written bytes. */
+export function onWritten(listener: (total: number) => void) {
+  let total = 0;
+  return {
+    written(bytes: number) {
+      total += bytes;
+      listener(total);
+    },
+    [Symbol.dispose]() {},
+  };
+}
+
 export const redirect = (location: string) => answer("302 Found", "", `Location: ${location}`);
 
 /** Bytes that look like nothing in particular. */
@@ -72,7 +84,6 @@ export const SOUND = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (
 export interface Outcome {
   readonly fault: string | null;
   readonly message: string;
-  readonly host: string | null;
   readonly content: Buffer | null;
   readonly files: string[];
 }
@@ -86,7 +97,7 @@ export async function fetching(url: string, options: Fetching = {}): Promise<Out
   const files = () => readdir(folder);
   try {
     const { allow = ["127.0.0.1"], ...more } = options;
-    const { host } = await fetchRecording({
+    await fetchRecording({
       maxBytes: 1 << 20,
       maxSeconds: 20,
       stallSeconds: 10,
@@ -99,10 +110,10 @@ export async function fetching(url: string, options: Fetching = {}): Promise<Out
       allow: parseAllowList(allow),
     });
     const content = Buffer.from(await Bun.file(outputPath).arrayBuffer());
-    return { fault: null, message: "", host, content, files: await files() };
+    return { fault: null, message: "", content, files: await files() };
   } catch (error) {
-    if (!(error instanceof FetchError)) throw error;
-    return { fault: error.fault, message: error.message, host: null, content: null, files: await files() };
+    if (!(error instanceof MediaError)) throw error;
+    return { fault: error.fault, message: error.message, content: null, files: await files() };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

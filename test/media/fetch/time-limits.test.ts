@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
-import { FetchError } from "../../../src/media/fetch/index.ts";
 import { TimeLimits } from "../../../src/media/fetch/time-limits.ts";
+import { MediaError } from "../../../src/media/index.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -31,7 +31,7 @@ describe("the whole time of a fetch follows from its size", () => {
       now += 1000;
       jest.advanceTimersByTime(1000);
       const { reason } = limits.signal;
-      if (reason instanceof FetchError) return [second, reason.fault];
+      if (reason instanceof MediaError) return [second, reason.fault];
       const bytes = bytesPerSecond(second);
       arrived += bytes;
       limits.received(bytes);

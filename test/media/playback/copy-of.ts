@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { decodeRecording, MediaError, makeListeningCopy, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
+import { decodeRecording, encodeCopy, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
 import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
 
 /** A recording as the models hear it, and the copy that people listen to. */
@@ -26,7 +26,7 @@ export async function copyOf(inputPath: string, folder: string, maxSeconds = 600
   const { sampleCount } = await decodeRecording({ ...common, outputPath: pcm }).catch(undecodable);
   if (sampleCount === 0) throw new UndecodableError("it has no samples");
   const durationSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
-  await makeListeningCopy({ ...common, audioPath, waveformPath, durationSeconds });
+  await encodeCopy({ ...common, audioPath, waveformPath, durationSeconds });
   return { decoded: await samplesOf(pcm), copied: await played(audioPath, folder), audioPath, waveformPath };
 }
 

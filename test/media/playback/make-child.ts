@@ -4,6 +4,6 @@ import { Workplace } from "./workplace.ts";
 const [root = "", path = "", seconds = ""] = process.argv.slice(2);
 const workplace = new Workplace(root);
 const id = await workplace.completed(path, Number(seconds));
-workplace.copies.add(id);
+workplace.copies.enqueue(id);
 await workplace.untilBegun(id);
 console.log(id);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { ListeningCopies, type ListeningOptions, type ListeningState } from "../../../src/media/index.ts";
+import { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "../../../src/media/index.ts";
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -13,17 +13,17 @@ import { waveHeader } from "../support.ts";
 export class Workplace {
   readonly dataDirectory: DataDirectory;
   readonly recordings: Recordings;
-  readonly copies: ListeningCopies;
+  readonly copies: PlaybackCopies;
   isBusy = false;
   now = 1_000_000;
   readonly #accountId: string;
 
-  constructor(root: string, options: Partial<ListeningOptions> = {}) {
+  constructor(root: string, options: Partial<PlaybackOptions> = {}) {
     this.dataDirectory = new DataDirectory(root);
     const store = openDatabase(this.dataDirectory.databasePath);
     this.recordings = new Recordings(store, () => this.now);
     this.#accountId = createAccount(store, `acme-${newRecordingId(1)}`, { actor: "operator", now: 1 }).id;
-    this.copies = new ListeningCopies({
+    this.copies = new PlaybackCopies({
       recordings: this.recordings,
       dataDirectory: this.dataDirectory,
       diskSpace: new DiskSpace(root, () => 0),
@@ -53,15 +53,15 @@ export class Workplace {
     return id;
   }
 
-  async until(id: string, state: ListeningState["state"]): Promise<ListeningState> {
-    await until(() => this.copies.look(id).state === state);
-    return this.copies.look(id);
+  async until(id: string, state: PlaybackState["state"]): Promise<PlaybackState> {
+    await until(() => this.copies.stateOf(id).state === state);
+    return this.copies.stateOf(id);
   }
 
   /** Until a copy is so far that there is something of it on the disk. */
   async untilBegun(id: string): Promise<void> {
     await until(() => {
-      const state = this.copies.look(id);
+      const state = this.copies.stateOf(id);
       return state.state === "making" && state.percent !== null && state.percent > 0;
     });
   }

@@ -1,0 +1,34 @@
+/**
+ * Yields to the event loop during long work in the server.
+ * @throws the signal's reason when it is aborted
+ */
+export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  signal?.throwIfAborted();
+}
+
+/**
+ * Calls a function for each item, in order, with several calls running at once. After a failure it starts no further
+ * call and waits for the running ones.
+ * @param limit returns the number of concurrent calls; evaluated before each start
+ * @throws the first failure
+ */
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  limit: () => number,
+  doOne: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const running = new Set<Promise<void>>();
+  let index = 0;
+  for (const item of items) {
+    while (running.size >= limit()) await Promise.race(running);
+    if (failures.length > 0) break;
+    const one = doOne(item, index++)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(one));
+    running.add(one);
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { setTimeout as passed } from "node:timers/promises";
+import { type Static, Type } from "@sinclair/typebox";
+import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
+import { type Checkpoints, SuspendError } from "../recordings/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { StepEngine } from "./step.ts";
+
+/**
+ * Number of interruptions after which an operation is retried only after a pause. Memory that was short may be free by
+ * then, and a service manager that counts starts (systemd: five in five minutes) does not give up.
+ */
+const INTERRUPTIONS_UNTIL_PAUSES = 3;
+const PAUSE_MILLISECONDS = 60_000;
+/** Number of interruptions after which an operation fails. With the pauses, a harmless operation hardly reaches it. */
+const MAX_INTERRUPTIONS = 6;
+
+const attemptsSchema = Type.Object({
+  /** The operation's name and a digest of its parameters. */
+  operation: Type.String(),
+  /** Number of workers that the operation crashed. */
+  deaths: Type.Integer({ minimum: 0 }),
+  /** Number of times that the worker or the server was killed meanwhile. The operation may not be the cause. */
+  interruptions: Type.Integer({ minimum: 0 }),
+});
+
+export interface AttemptOptions {
+  readonly recordingId: string;
+  readonly checkpoints: Checkpoints;
+  readonly log: Logger;
+  /** Pause before the retry of an operation that was interrupted several times, in milliseconds. */
+  readonly pauseMilliseconds?: number;
+}
+
+/**
+ * Wraps the engine for one recording and stores how often an operation crashed the worker or stopped the server, so
+ * that an operation that does this repeatedly fails, even across restarts. The engine limits the crashes, starting from
+ * the stored count; interruptions are limited here. When the recording is suspended, a started operation may finish.
+ */
+export function countAttempts(engine: StepEngine, options: AttemptOptions): StepEngine {
+  const { recordingId, checkpoints, log, pauseMilliseconds = PAUSE_MILLISECONDS } = options;
+  const placesInUse = new Set<number>();
+  return {
+    get partsAtOnce() {
+      return engine.partsAtOnce;
+    },
+    async run(operation, params, signal) {
+      signal.throwIfAborted();
+      using attempts = new StoredAttempts(checkpoints, placesInUse, `${operation} ${digestOf(params)}`);
+      for (;;) {
+        const { deaths, interruptions } = attempts;
+        if (interruptions >= MAX_INTERRUPTIONS) {
+          throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
+        }
+        if (interruptions >= INTERRUPTIONS_UNTIL_PAUSES) {
+          log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
+          await passed(pauseMilliseconds, undefined, { signal }).catch(() => {});
+          signal.throwIfAborted();
+        }
+        let isStarted = false;
+        using own = operationSignal(signal);
+        try {
+          const result = await engine.run(operation, params, own.signal, {
+            crashes: deaths,
+            onStart() {
+              // Counted before the operation starts, because a server that is killed cannot count afterwards.
+              attempts.add({ interruptions: 1 });
+              isStarted = true;
+              own.started();
+            },
+            onInterrupted(death) {
+              isStarted = false;
+              // If the worker was killed, the interruption stays counted.
+              if (death === "crashed") attempts.add({ deaths: 1, interruptions: -1 });
+              // Not counted: failing GPUs are given up one by one until only the CPU is left.
+              if (death === "gpu failed") attempts.add({ interruptions: -1 });
+            },
+          });
+          attempts.reset();
+          return result;
+        } catch (error) {
+          // An interruption by parking is intended. Nothing is stored for a recording that a command has ended.
+          if (isStarted && signal.reason instanceof SuspendError) attempts.add({ interruptions: -1 });
+          if (!(error instanceof EngineKilledError)) throw error;
+          signal.throwIfAborted();
+        }
+      }
+    },
+  };
+}
+
+function digestOf(params: unknown): string {
+  return createHash("sha256").update(JSON.stringify(params)).digest("hex").slice(0, 16);
+}
+
+/**
+ * The stored attempts at one operation. They have a number among the recording's checkpoints, which is occupied until
+ * disposal and may be reused after success. A change is stored before it takes effect in memory.
+ */
+class StoredAttempts implements Disposable {
+  readonly #checkpoints: Checkpoints;
+  readonly #placesInUse: Set<number>;
+  readonly #place: number;
+  #stored: Static<typeof attemptsSchema>;
+
+  constructor(checkpoints: Checkpoints, placesInUse: Set<number>, operation: string) {
+    const idle = [...checkpoints.finished("tries")]
+      .filter((place) => !placesInUse.has(place))
+      .map((place) => ({ place, stored: checkpoints.read("tries", place, attemptsSchema) }));
+    const own = idle.find(({ stored }) => stored?.operation === operation);
+    const isCounting = ({ stored }: (typeof idle)[number]) =>
+      stored !== null && stored.deaths + stored.interruptions > 0;
+    const occupied = new Set([...placesInUse, ...idle.filter(isCounting).map(({ place }) => place)]);
+    let place = own?.place ?? 0;
+    while (own === undefined && occupied.has(place)) place++;
+    placesInUse.add(place);
+    this.#checkpoints = checkpoints;
+    this.#placesInUse = placesInUse;
+    this.#place = place;
+    this.#stored = own?.stored ?? { operation, deaths: 0, interruptions: 0 };
+  }
+
+  get deaths(): number {
+    return this.#stored.deaths;
+  }
+
+  get interruptions(): number {
+    return this.#stored.interruptions;
+  }
+
+  add({ deaths = 0, interruptions = 0 }: { deaths?: number; interruptions?: number }): void {
+    const next = {
+      operation: this.#stored.operation,
+      deaths: this.deaths + deaths,
+      interruptions: this.interruptions + interruptions,
+    };
+    this.#checkpoints.write("tries", this.#place, attemptsSchema, next);
+    this.#stored = next;
+  }
+
+  /** Resets the counts because the operation succeeded. */
+  reset(): void {
+    this.add({ deaths: -this.deaths, interruptions: -this.interruptions });
+  }
+
+  [Symbol.dispose](): void {
+    this.#placesInUse.delete(this.#place);
+  }
+}
+
+/**
+ * Creates the abort signal of one operation. If the recording is suspended after the worker has started the operation, it
+ * is aborted only after the grace time; before that, no work can be lost.
+ */
+function operationSignal(recordingSignal: AbortSignal) {
+  const controller = new AbortController();
+  let isStarted = false;
+  let timer: NodeJS.Timeout | undefined;
+  let hurry: AbortSignal | null = null;
+  const end = () => controller.abort(recordingSignal.reason);
+  const abort = () => {
+    const reason: unknown = recordingSignal.reason;
+    if (!isStarted || !(reason instanceof SuspendError) || reason.graceMilliseconds === 0) return end();
+    timer = setTimeout(end, reason.graceMilliseconds);
+    hurry = reason.graceEnded;
+    if (hurry.aborted) end();
+    else hurry.addEventListener("abort", end, { once: true });
+  };
+  recordingSignal.addEventListener("abort", abort, { once: true });
+  return {
+    signal: controller.signal,
+    /** Notes that the worker has started the operation. */
+    started() {
+      isStarted = true;
+    },
+    [Symbol.dispose]() {
+      recordingSignal.removeEventListener("abort", abort);
+      hurry?.removeEventListener("abort", end);
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { type PipelineServices, processRecording, recoverWork } from "../../src/pipeline/index.ts";
+import { Checkpoints, RecordingQueue, Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory, DiskSpace, openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import type { WorkArea } from "../../src/timeline/index.ts";
+import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { canMount, SmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { quietServices, unused } from "./services.ts";
+
+const jfk = samplePath("jfk.mp3");
+
+/** A pipeline on a small disk of its own. Nobody speaks in its recordings, so that they end when speech was looked for. */
+class Workplace implements Disposable {
+  readonly #folder = temporaryDirectory();
+  readonly #directory = temporaryDirectory();
+  readonly disk: SmallDisk;
+  readonly dataDirectory: DataDirectory;
+  readonly store = openDatabase(":memory:");
+  readonly recordings = new Recordings(this.store, Date.now);
+  readonly accountId = createAccount(this.store, "acme", { actor: "operator", now: 1 }).id;
+  services: PipelineServices;
+  /** How many recordings there were with all their sound, at most. */
+  mostAtOnce = 0;
+  readonly waits: string[] = [];
+
+  constructor(size: string) {
+    this.disk = new SmallDisk(this.#directory.path, `size=${size}`);
+    this.dataDirectory = new DataDirectory(this.#directory.path);
+    this.services = this.started();
+  }
+
+  /** The services of a server that has just started: nothing is promised yet. */
+  started(): PipelineServices {
+    const { store, recordings, dataDirectory } = this;
+    const log = createLogger("silent");
+    log.warn = ((line: { trouble?: string; detail?: string }) => {
+      this.waits.push(`${line.trouble}: ${line.detail}`);
+    }) as typeof log.warn;
+    const run = async (operation: string, params: { area: WorkArea; block: number }) => {
+      if (operation === "planChunks") return { chunks: [] };
+      await Bun.write(join(params.area.directory, `${params.block}`), new Uint8Array(20_000));
+      const decoded = readdirSync(dataDirectory.work, { recursive: true }).filter((name) =>
+        /audio.pcm$/.test(`${name}`),
+      );
+      this.mostAtOnce = Math.max(this.mostAtOnce, decoded.length);
+      await Bun.sleep(20);
+      return {};
+    };
+    const room = new DiskSpace(dataDirectory.root, () => 0);
+    return quietServices({ store, recordings, dataDirectory, log, run, room });
+  }
+
+  /** Silence, as a file on another disk. */
+  async silence(seconds: number): Promise<string> {
+    const path = join(this.#folder.path, `${seconds}.wav`);
+    const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: seconds * 32_000 });
+    await Bun.write(path, Buffer.concat([header, Buffer.alloc(seconds * 32_000)]));
+    return path;
+  }
+
+  /** A FLAC file whose header tells of 10 s and that has more. */
+  async understated(seconds: number): Promise<string> {
+    const path = join(this.#folder.path, `${seconds}.flac`);
+    makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
+    const bytes = Buffer.from(await Bun.file(path).bytes());
+    // The number of samples, in the stream's information.
+    bytes.writeUInt32BE(160_000, 22);
+    await Bun.write(path, bytes);
+    return path;
+  }
+
+  create(source: string): string {
+    const id = Bun.randomUUIDv7();
+    symlinkSync(source, this.dataDirectory.filesOf(id).upload);
+    this.recordings.create(newRecording(id, this.accountId));
+    return id;
+  }
+
+  process(id: string) {
+    return processRecording(this.services, id, new AbortController().signal);
+  }
+
+  ended(id: string) {
+    const { status, failureReason, failureCause } = this.recordings.get(id) ?? unused();
+    return [status, failureReason, failureCause];
+  }
+
+  queue(): RecordingQueue {
+    return new RecordingQueue({
+      recordings: this.recordings,
+      process: (id, signal) => processRecording(this.services, id, signal),
+      fetch: unused,
+      ...{ slots: 5, priorityOf: () => 0, now: Date.now },
+      // Whatever waits for room is tried when another ends.
+      retryMilliseconds: () => 3_600_000,
+      onFault: (_, error) => {
+        throw error;
+      },
+    });
+  }
+
+  async untilAllEnd(): Promise<void> {
+    const { recordings } = this;
+    while (recordings.open.counts().queued + recordings.open.counts().processing > 0) await Bun.sleep(5);
+  }
+
+  [Symbol.dispose](): void {
+    this.store.$client.close();
+    this.disk[Symbol.dispose]();
+    this.#directory[Symbol.dispose]();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+describe.if(canMount && available("tests of the room for work files", ffmpegPath, jfk))("on a small disk", () => {
+  test.each([
+    ["4600k", 1],
+    ["8m", 2],
+  ])("of %s four recordings of which %i fits at once all come to their end", async (size, atOnce) => {
+    using place = new Workplace(size);
+    const source = await place.silence(100);
+    const ids = Array.from({ length: 4 }, () => place.create(source));
+    const queue = place.queue();
+    queue.recover();
+    await place.untilAllEnd();
+    await queue.stop();
+    expect(ids.map((id) => place.ended(id))).toEqual(ids.map(() => ["failed", "no_speech", null]));
+    expect(place.mostAtOnce).toBeLessThanOrEqual(atOnce);
+    expect(place.waits.filter((wait) => !wait.startsWith("no_room"))).toEqual([]);
+    expect(readdirSync(place.dataDirectory.work)).toEqual([]);
+  });
+
+  test("those that a dead server left with their sound go first, and what it left half is removed", async () => {
+    using place = new Workplace("8m");
+    const source = await place.silence(100);
+    const half = place.create(source);
+    const decoded = place.create(source);
+    await Bun.write(join(place.dataDirectory.filesOf(half).work, "audio.pcm.partial"), new Uint8Array(1_000_000));
+    const sound = join(place.dataDirectory.filesOf(decoded).work, "audio.pcm");
+    await Bun.write(sound, new Uint8Array(3_200_000));
+    const { store, services, disk } = place;
+    store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [decoded, '{"sampleCount":1600000}']);
+    await recoverWork(services);
+    expect(readdirSync(place.dataDirectory.work)).toEqual([decoded]);
+    // Room for the sound of one more, but for what is promised to the other.
+    disk.fill(3_800_000);
+    expect(await place.process(half)).toEqual({ waitsFor: "no_room" });
+    expect(await place.process(decoded)).toBeNull();
+    expect(await place.process(half)).toBeNull();
+    expect(place.ended(half)).toEqual(["failed", "no_speech", null]);
+  });
+
+  test("a recording that is longer than it says fills it once, knows then what it takes, and waits for that", async () => {
+    using place = new Workplace("16m");
+    const id = place.create(await place.understated(220));
+    place.disk.fill(4_000_000);
+    // The one where it is seen in time, the other where the decoder was quicker.
+    expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
+    expect(readdirSync(place.dataDirectory.filesOf(id).work)).toEqual([]);
+    const soundBytes = 220 * 32_000;
+    const rows = place.store.$client.query<{ payload: string }, []>("SELECT payload FROM checkpoints").all();
+    const { bytes } = JSON.parse(rows[0]?.payload ?? "{}");
+    expect(bytes).toBeGreaterThanOrEqual(soundBytes);
+    expect(bytes).toBeLessThan(soundBytes * 1.02);
+    // It does not begin before there is room for all of it.
+    place.disk.empty();
+    place.disk.fill(bytes);
+    expect(await place.process(id)).toEqual({ waitsFor: "no_room" });
+    expect(place.waits.at(-1)).toContain("more are needed");
+    place.disk.empty();
+    expect(await place.process(id)).toBeNull();
+    expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
+  });
+
+  test.each([
+    ["says so", (place: Workplace) => place.silence(200)],
+    ["says that it is shorter", (place: Workplace) => place.understated(220)],
+  ])("a recording that %s can never fit: it fails, and does not wait for ever", async (_, make) => {
+    using place = new Workplace("6m");
+    const id = place.create(await make(place));
+    for (let tries = 0; tries < 3 && place.ended(id)[0] !== "failed"; tries++) await place.process(id);
+    expect(place.ended(id)).toEqual(["failed", "internal", "disk_full"]);
+    expect(readdirSync(place.dataDirectory.work)).toEqual([]);
+  });
+
+  test("a recording that says it is longer than the disk holds and is not is done", async () => {
+    using place = new Workplace("6m");
+    const source = await place.silence(100);
+    const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 400 * 32_000 });
+    await Bun.write(source, Buffer.concat([header, Buffer.alloc(100 * 32_000)]));
+    const id = place.create(source);
+    expect(await place.process(id)).toBeNull();
+    expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
+  });
+});
+
+test("of a recording that has ended nothing is noted, though what was under way comes to its end after it", () => {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const rows = () => store.$client.query("SELECT step FROM checkpoints").values();
+  const nothing = Type.Object({});
+  for (const end of ["cancel", "delete"]) {
+    const id = Bun.randomUUIDv7();
+    recordings.create(newRecording(id, accountId));
+    const checkpoints = new Checkpoints(store, id);
+    checkpoints.write("tries", 0, nothing, {});
+    expect(rows()).toEqual([["tries"]]);
+    recordings.fail(id, { reason: "internal", cause: "cancelled" });
+    while (recordings.rows.removeWork(id, 10));
+    if (end === "delete") recordings.delete(id);
+    checkpoints.write("tries", 0, nothing, {});
+    checkpoints.write("activity", 1, nothing, {});
+    expect(rows()).toEqual([]);
+  }
+  store.$client.close();
+});

@@ -1,0 +1,125 @@
+import { afterAll, expect, test } from "bun:test";
+import { rmSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { createAccount } from "../../src/accounts/index.ts";
+import type { OperationName, Params } from "../../src/engine/protocol.ts";
+import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
+import { fragmentsOf, runSecondPass } from "../../src/pipeline/second-pass.ts";
+import type { TrackContext } from "../../src/pipeline/tracks.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { speakersByVoice, writeSentenceVoices } from "../../src/speech/diarization/index.ts";
+import { DataPaths, openDatabase, tables } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import type { Span, Turn } from "../../src/timeline/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { wordsFrom } from "./words.ts";
+
+/** Anna speaks up to the hundredth second, then Ben: that is what an engine hears that fails after so many calls. */
+function listening(calls = Number.POSITIVE_INFINITY) {
+  const heard: Span[][] = [];
+  const run = async <N extends OperationName>(operation: N, params: Params<N>) => {
+    if (operation === "compareSentences") {
+      const { area, sentences } = params as Params<"compareSentences">;
+      return { speakers: await speakersByVoice(area, sentences) };
+    }
+    if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no ${operation} any more`);
+    const { area, block, spans } = params as Params<"embedSentences">;
+    heard.push(spans);
+    const voices = spans.map(({ startSeconds }) => Float32Array.from(startSeconds < 100 ? [1, 0] : [0, 1]));
+    await writeSentenceVoices(area, block, voices);
+    return {};
+  };
+  return { heard, engine: { run, partsAtOnce: 1 } as unknown as TrackContext["engine"] };
+}
+
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+function context() {
+  const store = openDatabase(":memory:");
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const recordings = new Recordings(store, Date.now);
+  const id = Bun.randomUUIDv7();
+  recordings.create(newRecording(id, accountId));
+  const recording = recordings.get(id);
+  if (recording === null) throw new Error("it is gone");
+  const fractions: (number | null)[] = [];
+  const files = new DataPaths(directory.path).filesOf(id);
+  files.prepareWork();
+  return {
+    ...{ store, recording, fractions, files, log: createLogger("silent") },
+    area: { directory: files.work, pcm: { path: "unused", sampleCount: 3_200_000 } },
+    checkpoints: new Checkpoints(store, id),
+    signal: new AbortController().signal,
+    progress: (fraction: number | null) => void fractions.push(fraction),
+  };
+}
+
+/** Forty sentences, one every five seconds. By the turns the one at 50 s is Ben's. */
+const words = Array.from({ length: 40 }, (_, index) => wordsFrom(index * 5, "That is what they said.", 0.4)).flat();
+const turns: Turn[] = [
+  { startSeconds: 0, endSeconds: 49, speaker: 0 },
+  { startSeconds: 49.8, endSeconds: 52.2, speaker: 1 },
+  { startSeconds: 54, endSeconds: 99, speaker: 0 },
+  { startSeconds: 99.5, endSeconds: 200, speaker: 1 },
+];
+const said = fragmentsOf(assignSpeakers(words, turns));
+
+test("a sentence of another's voice is given to that one, and hearing it goes on where it was interrupted", async () => {
+  const made = context();
+  const first = listening(1);
+  await expect(runSecondPass({ ...made, engine: first.engine }, said, turns)).rejects.toThrow(
+    "no embedSentences any more",
+  );
+  const second = listening();
+  const corrected = await runSecondPass({ ...made, engine: second.engine }, said, turns);
+  expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
+  expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
+  expect(made.fractions.at(-1)).toBe(1);
+  expect(made.fractions.toSorted((a, b) => Number(a) - Number(b))).toEqual(made.fractions);
+});
+
+test.each([
+  ["deleted", (file: string) => rmSync(file)],
+  ["cut short", (file: string) => truncateSync(file, 20)],
+])("voices whose file was %s are heard again, and only those", async (_, harm) => {
+  const made = context();
+  const first = listening();
+  const corrected = await runSecondPass({ ...made, engine: first.engine }, said, turns);
+  harm(join(made.files.work, "sentences", "000001.block"));
+  const second = listening();
+  expect(await runSecondPass({ ...made, engine: second.engine }, said, turns)).toEqual(corrected);
+  expect(second.heard).toEqual(first.heard.slice(1, 2));
+});
+
+test("what was heard for other words is not taken for these", async () => {
+  const made = context();
+  await runSecondPass({ ...made, engine: listening().engine }, said, turns);
+  const again = listening();
+  const shorter = said.slice(1);
+  const once = await runSecondPass({ ...made, engine: again.engine }, shorter, turns);
+  expect(again.heard.length).toBeGreaterThan(0);
+  expect(once).toEqual(await runSecondPass({ ...context(), engine: listening().engine }, shorter, turns));
+});
+
+test("voices are kept in the work directory alone: none gets into the database, and so into its backups", async () => {
+  const made = context();
+  await runSecondPass({ ...made, engine: listening().engine }, said, turns);
+  const rows = made.store.select().from(tables.checkpoints).all();
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { step, payload } of rows) {
+    expect([step, Object.keys(JSON.parse(payload))]).toEqual(["sentences", ["spans"]]);
+  }
+  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: made.files.work }));
+  expect(files.toSorted()).toEqual(rows.map(({ part }) => `sentences/${String(part).padStart(6, "0")}.block`));
+});
+
+test("nothing is heard again where one person speaks", async () => {
+  const { heard, engine } = listening();
+  const alone: Turn[] = [{ startSeconds: 0, endSeconds: 200, speaker: 0 }];
+  expect(await runSecondPass({ ...context(), engine }, fragmentsOf(assignSpeakers(words, alone)), alone)).toEqual(
+    alone,
+  );
+  expect(heard).toEqual([]);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
+import { type Fragment, fragmentsOf, fragmentsToCompare, reassignTurns } from "../../src/pipeline/second-pass.ts";
+import type { Turn } from "../../src/timeline/index.ts";
+import { countedLooks } from "../support/counted-looks.ts";
+import { spoken, wordsFrom } from "./words.ts";
+
+const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
+  startSeconds,
+  endSeconds,
+  speaker,
+});
+const piece = (startSeconds: number, endSeconds: number, speaker: number): Fragment =>
+  turn(startSeconds, endSeconds, speaker);
+
+describe("the pieces that are heard again", () => {
+  test("end with a sentence, at a pause and where the speaker changes", () => {
+    const words = [
+      ...spoken(0, wordsFrom(0, "That was all there is. And what")),
+      ...spoken(1, wordsFrom(2.1, "was it all about")),
+      ...spoken(1, wordsFrom(5, "one may well ask")),
+      ...spoken(0, wordsFrom(6.2, "No.")),
+    ];
+    // Two words and one are too short to know a voice by.
+    expect(fragmentsToCompare(fragmentsOf(words)).map(({ startSeconds, speaker }) => [startSeconds, speaker])).toEqual([
+      [0, 0],
+      [2.1, 1],
+      [5, 1],
+    ]);
+  });
+
+  test("are none where one person speaks", () => {
+    expect(
+      fragmentsToCompare(
+        fragmentsOf(spoken(3, wordsFrom(0, "That was all there is. And what comes next? We shall see."))),
+      ),
+    ).toEqual([]);
+  });
+
+  test("are few of somebody who talks on and on", () => {
+    const long = spoken(0, wordsFrom(0, "And then we went on and on. ".repeat(300).trim()));
+    const words = [...long, ...spoken(1, wordsFrom(2000, "May I ask a question?"))];
+    const heard = fragmentsToCompare(fragmentsOf(words));
+    expect(heard.at(-1)?.speaker).toBe(1);
+    expect(heard.length).toBeLessThan(20);
+  });
+});
+
+describe("a piece heard again", () => {
+  const pieces = [piece(0, 4, 0), piece(4, 8, 1), piece(8, 9.5, 0), piece(10, 14, 0)];
+  const turns = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0)];
+
+  test("goes to whose voice it has, and its turn is cut there", () => {
+    const heard = reassignTurns(turns, pieces, [0, 1, 1, 0]);
+    expect(heard).toEqual([turn(0, 4, 0), turn(4, 8, 1), turn(8, 9.5, 1), turn(9.5, 14.2, 0)]);
+    const words = wordsFrom(8, "What a spiteful thing. And that went on for long.");
+    expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+  });
+
+  test("stays where its voice is its speaker's", () => {
+    expect(reassignTurns(turns, pieces, [0, 1, 0, 0])).toEqual(turns);
+  });
+
+  test("given to somebody who speaks next makes no second turn of theirs, which would hide the first", () => {
+    const all = [turn(0, 4, 0), turn(4, 7, 1), turn(8, 9.5, 0), turn(9, 20, 1)];
+    const heard = reassignTurns(all, pieces, [0, 1, 1, 0]);
+    expect(heard).toEqual([turn(0, 4, 0), turn(4, 7, 1), turn(8, 20, 1)]);
+    const words = wordsFrom(16, "And that went on for long.");
+    expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  test("stays where others speak for half of it, whose voices are heard with it", () => {
+    const all = [turn(0, 4, 0), turn(4, 20, 1), turn(8, 9.5, 0), turn(10, 14, 0)];
+    expect(reassignTurns(all, pieces, [0, 1, 1, 0])).toEqual(all);
+  });
+
+  test("leaves what others say at the same time", () => {
+    const over = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0), turn(8.5, 9, 2)];
+    expect(reassignTurns(over, pieces, [0, 1, 1, 0])).toContainEqual(turn(8.5, 9, 2));
+  });
+});
+
+test("an hour of a long recording is corrected with as many looks as one of a short", () => {
+  const looksAt = (hours: number) => {
+    const turns = Array.from({ length: hours * 720 }, (_, index) => turn(index * 5, index * 5 + 4, index % 3));
+    const pieces = turns.map(({ startSeconds, endSeconds, speaker }) => piece(startSeconds, endSeconds, speaker));
+    const counted = countedLooks(turns);
+    const speakers = pieces.map(({ speaker }, index) => (index % 4 === 0 ? (speaker + 1) % 3 : speaker));
+    const corrected = reassignTurns(counted.all, pieces, speakers);
+    expect(corrected.map(({ speaker }) => speaker)).toEqual(speakers);
+    return counted.looks() / hours;
+  };
+  // Sorting takes a little more.
+  expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.5);
+});

@@ -1,0 +1,66 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chooseLanguage, partsByLanguage } from "../../src/pipeline/language.ts";
+import type { TrackChunk } from "../../src/pipeline/tracks.ts";
+import type { Language } from "../../src/speech/index.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../speech/recognizer/whisper/support.ts";
+
+const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];
+const en = "single/en-fleurs-003.ogg";
+/** English of four hundred years ago, which base holds for Latin, Hungarian or Italian at first. */
+const old = "single/en-libri-2033-164914-0001.flac";
+
+describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real model", () => {
+  const state = openBase().createState();
+  afterAll(() => state.dispose());
+  const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, modelCode: code }));
+  const model = { id: "base", path: "base", languages, encoder: null };
+
+  /** Recordings as chunks of one; each lies in a file of its own. */
+  async function chunksOf(recordings: readonly string[]) {
+    const samples = new Map<string, Float32Array>();
+    for (const recording of recordings) samples.set(recording, await readSamples(recording));
+    const speech = [...samples].map(([path, { length }]): TrackChunk => {
+      const span = { startSeconds: 0, endSeconds: length / 16_000 };
+      return { area: { directory: "/", pcm: { path, sampleCount: length } }, chunk: { ...span, speech: [span] } };
+    });
+    const context = {
+      recording: { pinnedLanguage: null },
+      checkpoints: { read: () => null, write: () => {} },
+      engine: {
+        partsAtOnce: 1,
+        run: (_operation: string, { area, chunk }: TrackChunk) =>
+          state.detectLanguage(
+            samples.get(area.pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ??
+              new Float32Array(0),
+            threads,
+          ),
+      },
+      signal: new AbortController().signal,
+    } as unknown as Parameters<typeof chooseLanguage>[0];
+    return { context, speech, samples };
+  }
+
+  test("a recording in two languages is in the one spoken most, and what is said in the other is not translated", async () => {
+    const { context, speech, samples } = await chunksOf([de[0] ?? "", en, de[1] ?? ""]);
+    const chosen = await chooseLanguage(context, speech, model);
+    expect(chosen).toMatchObject({ language: { code: "de" }, isMixed: true });
+    const codes: string[] = [];
+    for (const chunk of speech) {
+      for (const { language } of await partsByLanguage(context, chunk, chosen, model)) codes.push(language.code);
+    }
+    expect(codes).toEqual(["de", "en", "de"]);
+    const options = { threads, withoutTimestamps: true, suppressNonSpeech: true };
+    const { segments } = await state.transcribe(samples.get(en) ?? new Float32Array(0), {
+      ...options,
+      language: codes[1] ?? "",
+    });
+    const text = segments.map((segment) => segment.text).join("");
+    expect(text).toContain("The cabbage juice changes color");
+  }, 180_000);
+
+  test("what is not sure in the whole is found in its halves", async () => {
+    const { context, speech } = await chunksOf([old]);
+    const chosen = await chooseLanguage(context, speech, model);
+    expect(chosen).toMatchObject({ language: { code: "en" }, isMixed: false });
+  }, 180_000);
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { createAccount } from "../../src/accounts/index.ts";
+import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
+import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { spokenWords, wordSpans } from "../../src/pipeline/spoken-words.ts";
+import type { TrackContext } from "../../src/pipeline/tracks.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import type { Chunk, EngineWord, Turn } from "../../src/timeline/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
+import { wordsFrom } from "./words.ts";
+
+/** A recording whose chunks hold these words. */
+function transcribed(words: readonly (readonly EngineWord[])[]) {
+  const store = openDatabase(":memory:");
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const { id } = new Recordings(store, Date.now).create(newRecording(Bun.randomUUIDv7(), accountId));
+  const checkpoints = new Checkpoints(store, id);
+  for (const [part, own] of words.entries()) checkpoints.write("transcribe", part, Type.Any(), { words: own });
+  const chunks: Chunk[] = words.map((_, part) => ({ startSeconds: part * 30, endSeconds: part * 30 + 30, speech: [] }));
+  return { checkpoints, chunks, signal: new AbortController().signal };
+}
+
+const sentence = "And this is what they said to each other then.";
+const lengthOf = (words: readonly EngineWord[]) => (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
+
+/** Chunks of 30 s, with pauses of so many seconds between them. */
+const hourOfChunks = (pauseAfter: (part: number) => number) =>
+  Array.from({ length: 120 }, (_, part) => wordsFrom(part * 30, sentence, (30 - pauseAfter(part)) / 10));
+
+describe("the words of an hour", () => {
+  test.each([
+    ["with a long pause now and then", hourOfChunks((part) => (part % 7 === 6 ? 4 : 0.5)), 600, 850],
+    ["without one", hourOfChunks((part) => (part % 7 === 6 ? 1 : 0.5)), 600, 1230],
+    ["with chunks of no words", hourOfChunks(() => 4).map((words, part) => (part % 3 ? words : [])), 600, 700],
+  ])("%s come in stretches that end in pauses, all of them and in order", async (_, words, least, most) => {
+    const { checkpoints, chunks, signal } = transcribed(words);
+    const found = await Array.fromAsync(wordSpans(checkpoints, chunks, signal));
+    expect(found.flat()).toEqual(words.flat());
+    for (const one of found.slice(0, -1)) {
+      expect(lengthOf(one)).toBeGreaterThan(least);
+      expect(lengthOf(one)).toBeLessThan(most);
+    }
+    const pauses = found
+      .slice(1)
+      .map((one, index) => (one[0]?.startSeconds ?? 0) - (found[index]?.at(-1)?.endSeconds ?? 0));
+    const longest = Math.max(
+      ...words.flat().map((word, index, all) => word.startSeconds - (all[index - 1]?.endSeconds ?? word.startSeconds)),
+    );
+    for (const pause of pauses) expect(pause).toBeGreaterThan(Math.min(3, longest) - 1e-6);
+  });
+
+  test("leave all else its turn, and end when they are no longer wanted", async () => {
+    const { checkpoints, chunks } = transcribed(hourOfChunks(() => 4));
+    const controller = new AbortController();
+    let turns = 0;
+    const other = setInterval(() => {
+      turns++;
+      controller.abort(new Error("stopped"));
+    });
+    const read = async () => {
+      let count = 0;
+      for await (const _ of wordSpans(checkpoints, chunks, controller.signal)) {
+        count++;
+        Bun.sleepSync(5);
+      }
+      return count;
+    };
+    await expect(read()).rejects.toThrow("stopped");
+    clearInterval(other);
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  test("have the speakers and times that they would have all at once", async () => {
+    const random = randomNumbers(3);
+    const turns: Turn[] = [];
+    const words: EngineWord[][] = [];
+    for (let part = 0; part < 240; part++) {
+      const own: EngineWord[] = [];
+      for (let at = part * 30 + 0.5; at < part * 30 + 23; ) {
+        const said = wordsFrom(
+          at,
+          sentence
+            .split(" ")
+            .slice(0, 3 + Math.floor(random() * 7))
+            .join(" "),
+        );
+        own.push(...said);
+        const endSeconds = at + said.length * 0.3;
+        turns.push({
+          startSeconds: at - 0.2 + random() * 0.4,
+          endSeconds: endSeconds + random() * 0.3,
+          speaker: Math.floor(random() * 5),
+        });
+        at = endSeconds + random();
+      }
+      words.push(own);
+    }
+    turns.sort((a, b) => a.startSeconds - b.startSeconds);
+    const { checkpoints, chunks, signal } = transcribed(words);
+    const context = { checkpoints, signal } as unknown as TrackContext;
+    const found = await Array.fromAsync(spokenWords(context, chunks, turns, turns));
+    expect(found.length).toBeGreaterThan(5);
+    expect(found.flat()).toEqual(assignSpeakers(keepToTurns(words.flat(), turns), turns));
+  });
+
+  test("far from all turns go to whoever speaks next to them", async () => {
+    const { checkpoints, chunks, signal } = transcribed([wordsFrom(0, sentence), wordsFrom(500, sentence)]);
+    const turns = [
+      { startSeconds: 1000, endSeconds: 1001, speaker: 1 },
+      { startSeconds: 4000, endSeconds: 4001, speaker: 0 },
+    ];
+    const found = await Array.fromAsync(
+      spokenWords({ checkpoints, signal } as unknown as TrackContext, chunks, turns, turns),
+    );
+    expect(new Set(found.flat().map(({ speaker }) => speaker))).toEqual(new Set([1]));
+  });
+});
