@@ -27,7 +27,6 @@ const MAX_EXPORTED_NAMES = 25;
 const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   accounts: 41,
   http: 38,
-  install: 28,
   recordings: 46,
   storage: 52,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.

@@ -1,38 +1,41 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { BackupError, DataPaths, databaseFacts, NewFile, newBackupPath, writeBackup } from "../storage/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
-import { print } from "./output.ts";
-import { addSettingsOptions, dataSettingsOf, dataSettingsWith } from "./settings-options.ts";
+import { type JsonOption, print } from "./output.ts";
+import { dataSettingsOf, dataSettingsWith, settingsCommand } from "./settings-options.ts";
 
 /** transcribe backup [FILE] */
 export function backupCommand(): Command {
-  return addSettingsOptions(new Command("backup"), ["storage.data_dir"])
-    .description("Put the database and the recordings that it names into one file, with the server up or down.")
-    .argument("[file]", "where to; it must not be there yet (default: a new name in backups/ of the data directory)")
-    .option("--database-only", "copy the database alone, without the recordings")
-    .option("--json", "print what was copied as JSON")
+  return settingsCommand("backup", "Write the database and its recordings to one file; a running server need not stop.")
+    .argument("[file]", "a new file (default: a new name in backups/ of the data directory)")
+    .option("--database-only", "back up only the database, without the recordings")
     .action(async (file: string | undefined, options: BackupOptions, command: Command) => {
-      const alone = options.databaseOnly === true;
-      const { target, paths } = file === undefined ? ownTarget(command, alone) : namedTarget(file, command);
+      const databaseOnly = options.databaseOnly === true;
+      const { target, paths } = file === undefined ? ownTarget(command, databaseOnly) : namedTarget(file, command);
       using _target = target;
-      const { sizeBytes, database, uploads } = writeBackup(paths, target, { databaseOnly: alone });
+      const { sizeBytes, database, uploads } = writeBackup(paths, target, { databaseOnly });
       await target.publish().catch((error: unknown) => refuse(target.path, error));
-      print(options.json === true, { file: target.path, ...database, bytes: sizeBytes, uploads }, () =>
-        [
-          `${target.path}: ${size(sizeBytes)}, accounts: ${database.accounts}, recordings: ${database.recordings} (not ended: ${database.open}), of transcribe ${database.version}`,
-          alone
-            ? "Not in it: audio, models, the settings file."
-            : `With the audio of ${count(uploads.files, "recording")}, ${size(uploads.bytes)}. Not in it: models, the settings file.`,
-        ].join("\n"),
-      );
+      print(options, { file: target.path, ...database, bytes: sizeBytes, uploads }, () => {
+        const audio = `Includes the audio of ${count(uploads.files, "recording")}, ${size(uploads.bytes)}.`;
+        return [
+          `${target.path}: ${size(sizeBytes)}, ${contentOf(database)}`,
+          databaseOnly
+            ? "Not included: audio, models, the settings file."
+            : `${audio} Not included: models, the settings file.`,
+        ].join("\n");
+      });
     });
 }
 
-interface BackupOptions {
-  readonly json?: boolean;
+/** Summarizes a database for people. */
+export function contentOf({ accounts, recordings, open, version }: ReturnType<typeof databaseFacts>): string {
+  return `accounts: ${accounts}, recordings: ${recordings} (queued or processing: ${open}), of transcribe ${version}`;
+}
+
+interface BackupOptions extends JsonOption {
   readonly databaseOnly?: boolean;
 }
 
@@ -42,10 +45,10 @@ interface Target {
 }
 
 /** Opens a new file in the data directory as the backup's target. */
-function ownTarget(command: Command, alone: boolean): Target {
+function ownTarget(command: Command, databaseOnly: boolean): Target {
   const paths = requireDatabase(dataSettingsOf(command).storage.data_dir);
   const { version } = databaseFacts(paths.databasePath);
-  const path = newBackupPath(paths.databasePath, "backup", version, Date.now(), alone ? "db" : "tar");
+  const path = newBackupPath(paths.databasePath, "backup", version, Date.now(), databaseOnly ? "db" : "tar");
   return { target: openTarget(path, false), paths };
 }
 
@@ -64,12 +67,12 @@ function requireDatabase(dataDirectory: string): DataPaths {
   const paths = new DataPaths(dataDirectory);
   if (existsSync(paths.databasePath)) return paths;
   throw new CommandError(
-    `there is no database in ${paths.root}, or you may not look there; name it with --data-dir, and be its user`,
+    `there is no database in ${paths.root}, or you may not read it; check --data-dir and the user`,
   );
 }
 
 function openTarget(path: string, givesUpRights: boolean): NewFile {
-  if (existsSync(path)) throw new BackupError(`there is a file ${path} already`);
+  if (existsSync(path)) throw new BackupError(`${path} exists already`);
   try {
     return new NewFile(path, { givesUpRights });
   } catch (error) {

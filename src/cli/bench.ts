@@ -1,64 +1,56 @@
-import { Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type Benchmark, type BenchmarkRow, runBenchmark } from "../diagnostics/index.ts";
 import { messageOf, size } from "../text/index.ts";
-import { interruptible } from "./client/interruptible.ts";
-import { CommandError, InterruptedError } from "./command-error.ts";
-import { print, table } from "./output.ts";
-import { addSettingsOptions, dataSettingsOf } from "./settings-options.ts";
-import { howMany } from "./whole-number.ts";
+import { CommandError } from "./command-error.ts";
+import { InterruptedError, interruptible } from "./interrupts.ts";
+import { type JsonOption, print, table } from "./output.ts";
+import { positiveNumber } from "./parse-option.ts";
+import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
+import { StatusLine } from "./status-line.ts";
 
-const [defaultSeconds, mostSeconds] = [60, 3600];
+const maxSeconds = 3600;
 
 /** transcribe bench */
 export function benchCommand(): Command {
-  return addSettingsOptions(new Command("bench"), ["storage.data_dir"])
-    .description("Measure how many hours of audio this machine transcribes in an hour, with the model in use.")
-    .option("--seconds <number>", `about how long to measure (default: ${defaultSeconds})`, secondsOf)
-    .option("--json", "print the figures as JSON")
-    .action(async (options: { seconds?: number; json?: true }, command: Command) => {
+  const description = "Measure how many hours of audio this machine transcribes in an hour with the current model.";
+  return settingsCommand("bench", description)
+    .option("--seconds <number>", "approximate duration of the measurement", secondsOf, 60)
+    .action(async (options: JsonOption & { seconds: number }, command: Command) => {
       const settings = dataSettingsOf(command);
-      const progress = process.stderr.isTTY === true;
-      const onStep = (step: string) => {
-        if (progress) process.stderr.write(`\r\x1b[K${step} …`);
-      };
-      const seconds = options.seconds ?? defaultSeconds;
-      const benchmark = await interruptible((signal) => runBenchmark({ settings, seconds, signal, onStep }))
-        .catch(explain)
-        .finally(() => {
-          if (progress) process.stderr.write("\r\x1b[K");
-        });
-      print(options.json === true, asJson(benchmark), () => report(benchmark));
+      const benchmark = await interruptible(async (signal) => {
+        using status = new StatusLine();
+        const onStep = (step: string) => status.show(`${step} …`);
+        return await runBenchmark({ settings, seconds: options.seconds, signal, onStep });
+      }).catch((error: unknown) => {
+        if (error instanceof InterruptedError) throw error;
+        throw new CommandError(`can't measure: ${messageOf(error)} (transcribe doctor looks for the cause)`);
+      });
+      print(options, asJson(benchmark), () => report(benchmark));
     });
 }
 
-function explain(error: unknown): never {
-  if (error instanceof InterruptedError) throw error;
-  const reason = messageOf(error);
-  throw new CommandError(`nothing can be measured: ${reason} (transcribe doctor looks for the cause)`);
-}
-
 function secondsOf(text: string): number {
-  const number = howMany(text);
-  if (number > mostSeconds) throw new InvalidArgumentError(`It takes a whole number from 1 to ${mostSeconds}.`);
+  const number = positiveNumber(text);
+  if (number > maxSeconds) throw new InvalidArgumentError(`It takes a whole number from 1 to ${maxSeconds}.`);
   return number;
 }
 
-const head = ["DEVICE", "THREADS", "HOURS PER HOUR", "SPEECH", "TEXT", "SPEAKERS", "WORKER'S MEMORY"];
-
 function report({ model, rows, notes }: Benchmark): string {
-  const lines = rows.map((row) => [
-    row.device,
-    String(row.threads),
-    row.audioHoursPerHour.toFixed(1),
-    ...[row.costs.detect, row.costs.transcribe, row.costs.diarize].map((cost) => `${(100 * cost).toFixed(1)} %`),
-    row.peakBytes === null ? "-" : size(row.peakBytes),
-  ]);
-  return [
-    table(head, lines),
-    "",
-    ...summary(model, rows, notes.length > 0),
-    ...notes.map((note) => `Note: ${note}.`),
-  ].join("\n");
+  const percent = (cost: number) => `${(100 * cost).toFixed(1)} %`;
+  const measured = table(
+    rows,
+    {
+      DEVICE: ({ device }) => device,
+      THREADS: ({ threads }) => String(threads),
+      "HOURS PER HOUR": ({ audioHoursPerHour }) => audioHoursPerHour.toFixed(1),
+      SPEECH: ({ costs }) => percent(costs.detect),
+      TEXT: ({ costs }) => percent(costs.transcribe),
+      SPEAKERS: ({ costs }) => percent(costs.diarize),
+      "WORKER'S MEMORY": ({ peakBytes }) => (peakBytes === null ? "-" : size(peakBytes)),
+    },
+    "nothing was measured",
+  );
+  return [measured, "", ...summary(model, rows, notes.length > 0), ...notes.map((note) => `Note: ${note}.`)].join("\n");
 }
 
 function summary(model: string, rows: readonly BenchmarkRow[], disturbed: boolean): string[] {
@@ -68,8 +60,8 @@ function summary(model: string, rows: readonly BenchmarkRow[], disturbed: boolea
   const better = !disturbed && second !== undefined && second.audioHoursPerHour > 1.05 * first.audioHoursPerHour;
   return [
     `With ${model}, this machine transcribes ${hours(first.audioHoursPerHour)} of continuous speech in an hour, about ${Math.round(24 * first.audioHoursPerHour)} a day.`,
-    `Five recordings of an hour that come at once are done after ${minutes(first.fiveHoursMinutes)}; pauses in the speech cost next to nothing.`,
-    "SPEECH, TEXT and SPEAKERS: work of each step as a share of the audio's length.",
+    `Five recordings of an hour each that are sent at once are completed after ${minutes(first.fiveHoursMinutes)}; pauses in the speech take almost no time.`,
+    "SPEECH, TEXT and SPEAKERS: time of Speech detection, Transcription and Speaker diarization as a share of the audio's length.",
     ...(better && second.device === first.device
       ? [`Fewer threads are faster here: set engine.threads to ${second.threads}.`]
       : []),

@@ -13,12 +13,6 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Returns the exit code of several faults: their common code if they agree, else `failed`. */
-export function commonExitCode(codes: readonly ExitCode[]): ExitCode {
-  const [first = exitCodes.failed] = codes;
-  return codes.every((code) => code === first) ? first : exitCodes.failed;
-}
-
 /** A command failed; the message has the reason and the next step. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
@@ -30,21 +24,15 @@ export class CommandError extends Error {
   }
 }
 
-/** Signals that stop a command gracefully, with their numbers. */
-export const endingSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-
-/** A signal stopped the command; the message lists what continues without it, and may be empty. */
-export class InterruptedError extends Error {
-  override readonly name = "InterruptedError";
-  readonly signal: keyof typeof endingSignals;
-
-  constructor(message: string, signal: keyof typeof endingSignals) {
-    super(message);
-    this.signal = signal;
-  }
-
-  /** Returns 128 plus the signal's number, as shells do. */
-  get exitCode(): number {
-    return 128 + endingSignals[this.signal];
-  }
+/**
+ * Throws one error for several, if there are any, with their common exit code, or else `failed`.
+ * @param summary message for several errors; by default their messages, one per line
+ * @throws {CommandError}
+ */
+export function throwAll(errors: readonly CommandError[], summary?: string): void {
+  const [first] = errors;
+  if (first === undefined) return;
+  const agree = errors.every(({ exitCode }) => exitCode === first.exitCode);
+  const message = summary ?? errors.map((error) => error.message).join("\ntranscribe: ");
+  throw new CommandError(message, agree ? first.exitCode : exitCodes.failed);
 }

@@ -1,5 +1,6 @@
 import type { Result, Status } from "../diagnostics/index.ts";
 import { printable } from "./printable.ts";
+import { wrapped } from "./recording-texts.ts";
 
 /** A function that colours a part of the report, or returns it as plain text. */
 export type Paint = (status: Status | "faint", text: string) => string;
@@ -36,13 +37,13 @@ export function doctorReport(results: readonly Result[], { paint, width }: { pai
     const label = paint(status, labels[status].padEnd(labels.problem.length));
     const title = check.title.padEnd(titleWidth);
     const indent = labels.problem.length + titleWidth + 4;
-    const text = wrapped(summary, width - indent).join(`\n${" ".repeat(indent)}`);
+    const text = wrapped(summary, Math.max(20, width - indent)).join(`\n${" ".repeat(indent)}`);
     return `${label}  ${title}  ${status === "skipped" ? paint("skipped", text) : text}`;
   });
-  return [...lines, ...mendings(results, paint), ...todo(results, paint, width), "", totals(results)].join("\n");
+  return [...lines, ...repairs(results, paint), ...todo(results, paint, width), "", totals(results)].join("\n");
 }
 
-function mendings(results: readonly Result[], paint: Paint): string[] {
+function repairs(results: readonly Result[], paint: Paint): string[] {
   const mended = results.flatMap(({ check, mended }) => (mended === null ? [] : [{ check, ...mended }]));
   if (mended.length === 0) return [];
   const lines = mended.map(({ check, what, failure }) =>
@@ -50,7 +51,7 @@ function mendings(results: readonly Result[], paint: Paint): string[] {
       ? `  ${paint("ok", "done")}    ${printable(what)} (${check.id})`
       : `  ${paint("problem", "FAILED")}  ${printable(what)} (${check.id}): ${printable(failure)}`,
   );
-  return ["", "Mended:", ...lines];
+  return ["", "Repaired:", ...lines];
 }
 
 function todo(results: readonly Result[], paint: Paint, width: number): string[] {
@@ -61,7 +62,7 @@ function todo(results: readonly Result[], paint: Paint, width: number): string[]
   return open.flatMap(({ check, finding }) => {
     const { status, summary, detail = [], advice = "" } = finding;
     const indented = (text: string, indent: string) =>
-      wrapped(text, width - indent.length).map((line) => `${indent}${line}`);
+      wrapped(text, Math.max(20, width - indent.length)).map((line) => `${indent}${line}`);
     return [
       "",
       `${paint(status, labels[status])} ${check.title}: ${printable(summary)} ${paint("faint", `[${check.id}]`)}`,
@@ -78,18 +79,6 @@ function totals(results: readonly Result[]): string {
     of("problem", "problem", "problems"),
     of("warning", "warning", "warnings"),
     `${number("ok")} ok`,
-    `${number("skipped")} not looked at`,
+    `${number("skipped")} skipped`,
   ].join(", ");
-}
-
-/** Breaks a text at spaces into lines of at most `width` characters; a longer word stays whole. */
-function wrapped(text: string, width: number): string[] {
-  const lines = [""];
-  for (const word of printable(text).split(" ")) {
-    const last = lines.at(-1) ?? "";
-    if (last === "") lines[lines.length - 1] = word;
-    else if (last.length + 1 + word.length <= Math.max(width, 20)) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -1,44 +1,37 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../config/index.ts";
 import { checks, openContext, type Result, runChecks } from "../diagnostics/index.ts";
 import { programVersion } from "../program/index.ts";
-import { interruptible } from "./client/interruptible.ts";
 import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
-import { print } from "./output.ts";
-import { serveFlags } from "./serve.ts";
-import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, becomeDataOwner, settingsFileOf } from "./settings-options.ts";
+import { interruptible } from "./interrupts.ts";
+import { type JsonOption, print } from "./output.ts";
+import { becomeDataOwner, serveFlags, servingSettings, settingsCommand, settingsFileOf } from "./settings-options.ts";
+import { StatusLine } from "./status-line.ts";
 
-const widest = 110;
+const maxColumns = 110;
 
 const exitCodesHelp = `
-Exit codes: 0 all is well, maybe with warnings; 1 there is a problem; 2 the command line is wrong; 130 interrupted.
-Nothing is changed without --fix. Each check has a section under its name in docs/troubleshooting.md.`;
+Exit codes: 0 no problems, perhaps warnings; 1 a problem was found; 2 the command line is wrong; 130 interrupted.
+Nothing is changed without --fix. docs/troubleshooting.md has a section about each check.`;
 
-interface DoctorOptions {
+interface DoctorOptions extends JsonOption {
   readonly fix?: true;
   readonly all?: true;
-  readonly json?: true;
 }
 
 /** transcribe doctor */
 export function doctorCommand(): Command {
-  return addSettingsOptions(new Command("doctor"), serveFlags)
-    .description("Check everything that the service needs on this machine, and say what to do about what is wrong.")
-    .option("--fix", "mend what can be mended, and say what was done")
-    .option(
-      "--all",
-      "look longer, which may take minutes: every CPU variant that fits, the checksums of all installed models",
-    )
-    .option("--json", "print the findings as JSON")
+  return settingsCommand("doctor", "Check what the server needs on this machine, and advise on problems.", serveFlags)
+    .option("--fix", "repair what can be repaired, and report it")
+    .option("--all", "include slow checks: every suitable CPU variant, and checksums of all installed models")
     .addHelpText("after", exitCodesHelp)
     .action(async (options: DoctorOptions, command: Command) => {
       const results = await interruptible((signal) => examine(options, command, signal));
-      print(options.json === true, { version: programVersion, checks: results.map(asJson) }, () =>
+      print(options, { version: programVersion, checks: results.map(asJson) }, () =>
         doctorReport(results, {
           paint: paintFor(process.stdout, process.env),
-          width: Math.min(process.stdout.columns ?? widest, widest),
+          width: Math.min(process.stdout.columns ?? maxColumns, maxColumns),
         }),
       );
       // The message is empty, because the report contains the reasons.
@@ -55,16 +48,13 @@ async function examine(options: DoctorOptions, command: Command, signal: AbortSi
     all: options.all === true,
     signal,
   });
-  const progress = process.stderr.isTTY === true;
+  using status = new StatusLine();
   try {
     return await runChecks(checks, context, {
       fix: options.fix === true,
-      onStart: ({ title }) => {
-        if (progress) process.stderr.write(`\r\x1b[Kchecking: ${title} …`);
-      },
+      onStart: ({ title }) => status.show(`checking: ${title} …`),
     });
   } finally {
-    if (progress) process.stderr.write("\r\x1b[K");
     context.close();
   }
 }

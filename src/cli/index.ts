@@ -6,6 +6,7 @@ import { ModelError } from "../models/index.ts";
 import { programVersion, UnpackError } from "../program/index.ts";
 import { StartError } from "../server/index.ts";
 import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
+import { licensesCommand, versionCommand } from "./about.ts";
 import { accountsCommand } from "./admin/accounts.ts";
 import { auditCommand } from "./admin/audit.ts";
 import { consoleCommand } from "./admin/console.ts";
@@ -20,44 +21,40 @@ import { getCommand } from "./client/get.ts";
 import { listCommand } from "./client/list.ts";
 import { submitCommand } from "./client/submit.ts";
 import { watchCommand } from "./client/watch.ts";
-import { CommandError, exitCodes, InterruptedError } from "./command-error.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
 import { completionCommand } from "./completion/index.ts";
-import { configCommand } from "./config/index.ts";
-import { directLoopback } from "./direct-loopback.ts";
+import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
-import { licensesCommand } from "./licenses.ts";
+import { InterruptedError } from "./interrupts.ts";
 import { modelsCommand } from "./models/index.ts";
+import { watchOutput } from "./output.ts";
 import { printableText } from "./printable.ts";
 import { quickstartCommand } from "./quickstart.ts";
 import { restoreCommand } from "./restore.ts";
-import { runCommand } from "./run/index.ts";
+import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
-import { serviceCommand } from "./service/index.ts";
-import { versionCommand } from "./version.ts";
-import { watchOutput } from "./watch-output.ts";
+import { serviceCommand } from "./service.ts";
 
 const exitCodesHelp = `
-Exit codes: 0 done; 1 it could not be done, the message says why; 2 the command line or the settings are wrong;
-3 a recording ended as failed; 4 no server answers; 5 the key is missing or may not do this; 130 interrupted.`;
+Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
+3 a recording failed; 4 no server answers; 5 the key is missing, invalid or lacks the permission; 130 interrupted.`;
 
-/** Returns all commands, by their headings in the help. */
+/** Returns all commands by their headings in the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
     "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), configCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],
-    "Administration:": [
-      ...[accountsCommand(), workspacesCommand(), keysCommand(), recordingsCommand()],
-      ...[consoleCommand(), auditCommand()],
-    ],
+    "Accounts:": [accountsCommand(), workspacesCommand(), keysCommand()],
+    "Operation:": [recordingsCommand(), consoleCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
     "Diagnosis:": [doctorCommand(), benchCommand()],
     "About:": [completionCommand(), versionCommand(), licensesCommand()],
   };
 }
 
-/** Creates the program with all its commands. The page about the command line is generated from it, too. */
+/** Creates the program with all its commands. docs/cli.md is generated from it, too. */
 export function cliProgram(): Command {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
@@ -78,7 +75,7 @@ export function cliProgram(): Command {
  */
 export async function runCli(args: readonly string[]): Promise<number> {
   watchOutput();
-  directLoopback(process.env);
+  excludeLoopbackFromProxies(process.env);
   const program = cliProgram();
   try {
     await program.parseAsync([...args], { from: "user" });
@@ -87,7 +84,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     const trouble = databaseTrouble(error);
     if (trouble !== null) {
-      process.stderr.write(`transcribe: the database can't be used (${trouble}); see: transcribe doctor\n`);
+      process.stderr.write(`transcribe: can't use the database (${trouble}); see: transcribe doctor\n`);
       return exitCodes.failed;
     }
     if (!isExpected(error)) throw error;
@@ -102,6 +99,19 @@ export async function runCli(args: readonly string[]): Promise<number> {
 async function leave(exitCode: number): Promise<never> {
   await new Promise((resolve) => process.stdout.write("", resolve));
   process.exit(exitCode);
+}
+
+const loopback = ["localhost", "127.0.0.1", "::1", "[::1]"];
+
+/**
+ * Excludes this machine's loopback addresses from proxies, because a proxy can't reach them. Sets both spellings,
+ * because the lower-case variable wins if both exist.
+ */
+function excludeLoopbackFromProxies(environment: NodeJS.ProcessEnv): void {
+  const given = environment.no_proxy ?? environment.NO_PROXY;
+  const value = [...(given ? [given] : []), ...loopback].join(",");
+  environment.NO_PROXY = value;
+  environment.no_proxy = value;
 }
 
 /** Prevents commander from exiting the process; this must be set for each command. */

@@ -7,14 +7,18 @@ import { ownCommand, programFile } from "../program/index.ts";
 import { baseUrlOf, findRunningServer, type RunningServer, startTranscribeServer, trustOf } from "../server/index.ts";
 import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
-import { auditor } from "./admin/auditor.ts";
-import { ApiClient } from "./client/api-client.ts";
+import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/transcribe-files.ts";
 import { CommandError } from "./command-error.ts";
-import { Hangups } from "./hangups.ts";
-import { serveFlags, untilStopped } from "./serve.ts";
-import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, openStoreIn, settingsFileOf, settingsOf } from "./settings-options.ts";
+import { Hangups, untilStopped } from "./serve.ts";
+import {
+  addSettingsOptions,
+  openStoreIn,
+  serveFlags,
+  servingSettings,
+  settingsFileOf,
+  settingsOf,
+} from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */
 const startSeconds = 120;
@@ -22,16 +26,18 @@ const startSeconds = 120;
 /** transcribe quickstart [RECORDING]: all steps from the first account to a transcript, for a quick test. */
 export function quickstartCommand(): Command {
   return addSettingsOptions(new Command("quickstart"), serveFlags)
-    .description("Try it: start a server if none runs, make a first account and key, transcribe a recording.")
-    .argument("[recording]", "a recording; without one the server runs in the foreground")
-    .option("--language <code>", "ISO code of the language that is spoken (default: found out)")
+    .description(
+      "Try the program: start a server if none is running, create an account and a key, transcribe a recording.",
+    )
+    .argument("[recording]", "a recording; without one, the server runs in the foreground")
+    .option("--language <code>", "ISO code of the spoken language (default: detected)")
     .action(async (recording: string | undefined, options: { language?: string }, command: Command) => {
       const settings = settingsOf(command);
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const root = resolve(settings.storage.data_dir);
       const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
       if (owner !== process.geteuid?.()) {
-        throw new CommandError(`${root} belongs to another user; name a place of your own with --data-dir`);
+        throw new CommandError(`${root} belongs to another user; name your own directory with --data-dir`);
       }
       becomeOwner(root);
       const directory = new DataDirectory(root);
@@ -44,14 +50,14 @@ export function quickstartCommand(): Command {
       const { key } = firstKey(openStoreIn(directory), directory);
       const baseUrl = baseUrlOf(server.origin);
       await transcribeFiles({
-        client: new ApiClient({ baseUrl, key, trust: trustOf(server) }),
+        connection: { baseUrl, key, trust: trustOf(server) },
         jobs: [{ input: recording, output: null }],
         language: options.language,
         ...{ wait: true, json: false, force: false, everySeconds: 1 },
       });
       process.stderr.write(
-        `\nThe server goes on at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n` +
-          `Send more: ${programFile ?? "scripts/transcribe"} submit --wait --server ${server.origin} --key-file ${keyPath(directory)} FILE\n`,
+        `\nThe server keeps running at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n` +
+          `Send another: ${programFile ?? "scripts/transcribe"} submit --wait --server ${server.origin} --key-file ${keyPath(directory)} FILE\n`,
       );
     });
 }
@@ -59,7 +65,7 @@ export function quickstartCommand(): Command {
 async function serveInForeground(readSettings: () => Settings, directory: DataDirectory): Promise<void> {
   const running = await findRunningServer(directory);
   if (running !== null) {
-    process.stdout.write(`transcribe serves ${baseUrlOf(running.origin)} already (process ${running.pid})\n`);
+    process.stdout.write(`a server is already running at ${baseUrlOf(running.origin)} (process ${running.pid})\n`);
     return;
   }
   const hangups = new Hangups();
@@ -68,7 +74,7 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
   const server = await startTranscribeServer(settings, log);
   const { key, isNew } = firstKey(openStoreIn(directory), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
-  if (isNew) process.stdout.write(`Your first key, also kept in ${keyPath(directory)}:\n${key}\n`);
+  if (isNew) process.stdout.write(`Your first key, also stored in ${keyPath(directory)}:\n${key}\n`);
   await untilStopped(server, { hangups, readSettings, log });
 }
 
@@ -90,7 +96,8 @@ async function startDetached(
     if (server !== null && (await isReady(server))) return server;
     await Bun.sleep(100);
   }
-  throw new CommandError(`the server did not get ready; the end of ${logPath}:\n${tail(logPath)}`);
+  const end = readFileSync(logPath, "utf8").split("\n").slice(-12).join("\n");
+  throw new CommandError(`the server did not become ready; the end of ${logPath}:\n${end}`);
 }
 
 async function isReady(server: RunningServer): Promise<boolean> {
@@ -104,9 +111,9 @@ async function isReady(server: RunningServer): Promise<boolean> {
  */
 function firstKey(store: Store, directory: DataDirectory): { key: string; isNew: boolean } {
   const path = keyPath(directory);
-  const kept = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  const stored = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
   const by = auditor();
-  if (authenticate(store, kept, by.now) !== null) return { key: kept, isNew: false };
+  if (authenticate(store, stored, by.now) !== null) return { key: stored, isNew: false };
   const account = listAccounts(store)[0] ?? createAccount(store, "first", by);
   const { secret } = createKey(store, account, { name: "quickstart" }, by);
   writeFileSync(path, `${secret}\n`, { mode: 0o600 });
@@ -115,8 +122,4 @@ function firstKey(store: Store, directory: DataDirectory): { key: string; isNew:
 
 function keyPath(directory: DataDirectory): string {
   return join(directory.root, "first-key");
-}
-
-function tail(path: string): string {
-  return readFileSync(path, "utf8").split("\n").slice(-12).join("\n");
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import {
   BackupFile,
   DataDirectory,
@@ -10,21 +10,18 @@ import {
   restoreBackup,
 } from "../storage/index.ts";
 import { count } from "../text/index.ts";
+import { contentOf } from "./backup.ts";
 import { CommandError } from "./command-error.ts";
-import { print } from "./output.ts";
+import { type JsonOption, print } from "./output.ts";
 import { printable } from "./printable.ts";
-import { addSettingsOptions, dataSettingsWith } from "./settings-options.ts";
+import { dataSettingsWith, settingsCommand } from "./settings-options.ts";
 
 /** transcribe restore FILE */
 export function restoreCommand(): Command {
-  return addSettingsOptions(new Command("restore"), ["storage.data_dir"])
-    .description(
-      "Put a backup into an empty data directory, or in the place of what is there, with the server stopped.",
-    )
-    .argument("<file>", "a backup that transcribe made")
-    .option("--replace", "replace what the data directory holds; its database is kept in backups/")
-    .option("--json", "print what was restored as JSON")
-    .action((file: string, options: { json?: boolean; replace?: boolean }, command: Command) => {
+  return settingsCommand("restore", "Restore a backup into a data directory whose server is stopped.")
+    .argument("<file>", "a file that transcribe backup wrote")
+    .option("--replace", "replace the content of the data directory; its database is moved to backups/")
+    .action((file: string, options: JsonOption & { replace?: boolean }, command: Command) => {
       const { settings, opened } = dataSettingsWith(command, file, () => new BackupFile(resolve(file)));
       using backup = opened;
       const root = settings.storage.data_dir;
@@ -33,12 +30,12 @@ export function restoreCommand(): Command {
       using _lock = takeLock(directory);
       const { replaced, uploads } = restoreBackup(directory, backup, Date.now());
       const facts = databaseFacts(directory.databasePath);
-      print(options.json === true, { database: directory.databasePath, ...facts, uploads, replaced }, () =>
+      print(options, { database: directory.databasePath, ...facts, uploads, replaced }, () =>
         [
-          `${directory.databasePath} is ${file} now: accounts: ${facts.accounts}, recordings: ${facts.recordings} (not ended: ${facts.open}), of transcribe ${facts.version}`,
-          ...(uploads === 0 ? [] : [`With the audio of ${count(uploads, "recording")}.`]),
-          ...(replaced === null ? [] : [`The database that was there: ${replaced}`]),
-          "Since the backup revoked keys work again, and deleted recordings are back; audio that this database doesn't know goes with the next start.",
+          `restored ${file} to ${directory.databasePath}: ${contentOf(facts)}`,
+          ...(uploads === 0 ? [] : [`Includes the audio of ${count(uploads, "recording")}.`]),
+          ...(replaced === null ? [] : [`The previous database: ${replaced}`]),
+          "Keys that were revoked and recordings that were deleted after the backup are valid and present again. The next start removes audio files that the database does not name.",
         ].join("\n"),
       );
     });
@@ -48,16 +45,15 @@ function requireEmpty(paths: DataPaths): void {
   const found = entryBlockingRestore(paths);
   if (found === null) return;
   throw new CommandError(
-    `${paths.root} is not empty: it holds ${printable(found)}; name an empty one with --data-dir, or say --replace to put the backup in its place`,
+    `${paths.root} is not empty: it has ${printable(found)}; name an empty directory with --data-dir, or replace it with --replace`,
   );
 }
 
 function takeLock(directory: DataDirectory): Disposable {
   try {
-    const unlock = directory.lock();
-    return { [Symbol.dispose]: unlock };
+    return { [Symbol.dispose]: directory.lock() };
   } catch (error) {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
-    throw new CommandError(`a server uses ${directory.root}; stop it, restore, and start it again`);
+    throw new CommandError(`a server uses ${directory.root}; stop it first`);
   }
 }

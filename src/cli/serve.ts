@@ -4,17 +4,12 @@ import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
 import { baseUrlOf, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
-import { Hangups } from "./hangups.ts";
-import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
-
-/** Settings that are flags of the commands that start a server. */
-export const serveFlags = ["server.host", "server.port", "storage.data_dir", "log.level"];
+import { addSettingsOptions, becomeDataOwner, serveFlags, servingSettings } from "./settings-options.ts";
 
 /** transcribe serve */
 export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
-    .description("Serve the API until told to stop (SIGINT or SIGTERM). SIGHUP has it read its settings again.")
+    .description("Serve the API until SIGINT or SIGTERM. SIGHUP reloads the settings.")
     .action(async (_options: object, command: Command) => {
       const hangups = new Hangups();
       const readSettings = servingSettings(command);
@@ -31,7 +26,25 @@ export function serveCommand(): Command {
     });
 }
 
-export interface ServingOptions {
+/** A handler of SIGHUP that is active once constructed. A signal before `take` is stored and delivered to `take`. */
+export class Hangups {
+  #take: (() => void) | null = null;
+  #isPending = false;
+
+  constructor() {
+    process.on("SIGHUP", () => {
+      if (this.#take === null) this.#isPending = true;
+      else this.#take();
+    });
+  }
+
+  take(take: () => void): void {
+    this.#take = take;
+    if (this.#isPending) take();
+  }
+}
+
+interface ServingOptions {
   /** Constructed before the settings are read for the first time, so that no SIGHUP is lost. */
   readonly hangups: Hangups;
   readonly readSettings: () => Settings;

@@ -1,32 +1,45 @@
 import { accessSync, constants } from "node:fs";
-import type { Command } from "commander";
+import { Command, Option } from "commander";
 import {
   chooseSettingsFile,
   defaultSettingsFile,
   loadSettings,
+  locate,
+  readSettings,
   type Settings,
+  SettingsError,
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
 import { serviceGroups } from "../install/index.ts";
-import {
-  becomeOwner,
-  becomeOwnerWith,
-  DataDirectory,
-  openDatabaseOf,
-  type Store,
-  type Upgrade,
-} from "../storage/index.ts";
+import { settingFaults } from "../server/index.ts";
+import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
 
-const flagged = settingEntries.filter((entry) => entry.flag !== null);
+/** Settings that are flags of the commands that start a server. */
+export const serveFlags: readonly string[] = ["server.host", "server.port", "storage.data_dir", "log.level"];
+
+const flaggedEntries = settingEntries.flatMap((entry) =>
+  entry.flag === null ? [] : [{ entry, attribute: new Option(`${entry.flag} <value>`).attributeName() }],
+);
+
+/** Creates a command with the flags of some settings, by default of the data directory, and with `--json`. */
+export function settingsCommand(
+  name: string,
+  description: string,
+  settings: readonly string[] = ["storage.data_dir"],
+): Command {
+  return addSettingsOptions(new Command(name), settings)
+    .description(description)
+    .option("--json", "print the result as JSON");
+}
 
 /** Adds `--config` and the flags of the settings in `paths` to a command. */
 export function addSettingsOptions(command: Command, paths: readonly string[]): Command {
   command.option(
     "--config <file>",
-    `settings file, TOML (environment: TRANSCRIBE_CONFIG; default: ${defaultSettingsFile} where it is there)`,
+    `settings file, TOML (environment: TRANSCRIBE_CONFIG; default: ${defaultSettingsFile} if it exists)`,
   );
-  for (const entry of flagged.filter((candidate) => paths.includes(candidate.path))) {
+  for (const { entry } of flaggedEntries.filter((flagged) => paths.includes(flagged.entry.path))) {
     command.option(
       `${entry.flag} <value>`,
       `${entry.description} (default: ${entry.defaultValue}; environment: ${entry.env})`,
@@ -68,8 +81,8 @@ function isReadable(file: string): boolean {
 export function settingsSourcesOf(command: Command): SettingsSources {
   const options: Record<string, unknown> = command.opts();
   const flags: Record<string, string> = {};
-  for (const entry of flagged) {
-    const value = options[camelCase(entry.flag ?? "")];
+  for (const { entry, attribute } of flaggedEntries) {
+    const value = options[attribute];
     if (typeof value === "string") flags[entry.path] = value;
   }
   return { file: settingsFileOf(command), environment: process.env, flags };
@@ -106,6 +119,23 @@ export function dataSettingsWith<T extends Disposable | null>(
   return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open, serviceGroups) };
 }
 
+/**
+ * Returns a function that reads the settings of a server, at the start and for each reload. The settings file is chosen
+ * once. If that file is missing later, the function fails and does not fall back to the defaults.
+ * @returns a function that throws a {SettingsError} with all faults and their places
+ */
+export function servingSettings(command: Command): () => Settings {
+  const { file } = settingsSourcesOf(command);
+  return () => {
+    const current = settingsSourcesOf(command);
+    const { settings, origins, faults } = readSettings({ ...current, file: file ?? current.file });
+    if (settings === null) throw new SettingsError(faults);
+    const invalid = settingFaults(settings);
+    if (invalid.length > 0) throw new SettingsError(locate(invalid, origins));
+    return settings;
+  };
+}
+
 /** Switches a process of root to the data directory's owner, with the groups of its service. See becomeOwner. */
 export function becomeDataOwner({ storage }: Pick<Settings, "storage">): void {
   becomeOwner(storage.data_dir, serviceGroups);
@@ -121,13 +151,9 @@ export function openStoreOf(command: Command): Store {
 }
 
 export function openStoreIn(directory: DataDirectory): Store {
-  return openDatabaseOf(directory, sayUpgrade);
-}
-
-function sayUpgrade({ fromVersion, toVersion, backup }: Upgrade): void {
-  process.stderr.write(`the database was brought from ${fromVersion} to ${toVersion}; as it was before: ${backup}\n`);
-}
-
-function camelCase(flag: string): string {
-  return flag.replace(/^--/, "").replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return openDatabaseOf(directory, ({ fromVersion, toVersion, backup }) => {
+    process.stderr.write(
+      `upgraded the database from ${fromVersion} to ${toVersion}; backup of the old one: ${backup}\n`,
+    );
+  });
 }

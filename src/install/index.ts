@@ -6,14 +6,14 @@ export {
   defaultUser,
   places,
   reach,
+  ServiceError,
   type ServiceLayout,
   serviceName,
 } from "./layout.ts";
-export { type Machine, runTool, textOf } from "./machine.ts";
+export { textOf, thisMachine } from "./machine.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";
-export { ServiceError } from "./service-error.ts";
 export { readStatus, type ServiceStatus } from "./status.ts";
-export { type Step, type StepReport, takeSteps } from "./steps.ts";
-export { findSupervisor, Supervisor } from "./supervisor.ts";
+export { type StepReport, takeSteps } from "./steps.ts";
+export { findSupervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
-export { readUnit, serviceGroups, unitFile } from "./unit.ts";
+export { readUnit, serviceGroups } from "./unit.ts";

@@ -12,10 +12,17 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { exampleFile, loadSettings } from "../config/index.ts";
-import { checkPath, defaultDataDirectory, places, reach, requireInside, type ServiceLayout } from "./layout.ts";
+import {
+  checkPath,
+  defaultDataDirectory,
+  places,
+  reach,
+  requireInside,
+  ServiceError,
+  type ServiceLayout,
+} from "./layout.ts";
 import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
-import { ServiceError } from "./service-error.ts";
 import type { Step } from "./steps.ts";
 import { unitFile } from "./unit.ts";
 

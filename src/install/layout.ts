@@ -1,7 +1,11 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defaultSettingsFile } from "../config/index.ts";
-import { ServiceError } from "./service-error.ts";
+
+/** The service cannot be installed, removed or inspected; the message gives the reason and what to do next. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+}
 
 /** Name of the unit, without its suffix. */
 export const serviceName = "transcribe";

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { reach, type ServiceLayout } from "./layout.ts";
 
 /** The result of a command. */
@@ -32,6 +32,13 @@ export function runTool(command: readonly [string, ...string[]]): Ended {
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString().trim() };
 }
+
+/** The machine on which this process runs. */
+export const thisMachine: Machine = {
+  run: runTool,
+  hasSystemd: existsSync("/run/systemd/system"),
+  isRoot: process.geteuid?.() === 0,
+};
 
 /** A user of the machine. */
 export interface User {

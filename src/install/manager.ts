@@ -1,6 +1,5 @@
-import { serviceName } from "./layout.ts";
+import { ServiceError, serviceName } from "./layout.ts";
 import type { Machine } from "./machine.ts";
-import { ServiceError } from "./service-error.ts";
 
 const unit = `${serviceName}.service`;
 

@@ -1,4 +1,4 @@
-import { ServiceError } from "./service-error.ts";
+import { ServiceError } from "./layout.ts";
 
 /** One step of an installation or removal, which may be done already. */
 export interface Step {

@@ -1,9 +1,8 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { places, reach, requireInside, type ServiceLayout } from "./layout.ts";
+import { places, reach, requireInside, ServiceError, type ServiceLayout } from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
 import { stopService, unitState } from "./manager.ts";
-import { ServiceError } from "./service-error.ts";
 import type { Step } from "./steps.ts";
 
 export interface UninstallOptions {

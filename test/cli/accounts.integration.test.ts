@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { auditor } from "../../src/cli/admin/auditor.ts";
+import { auditor } from "../../src/cli/admin/audit.ts";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { TestClient } from "../support/client.ts";

@@ -105,7 +105,7 @@ describe("transcribe backup", () => {
     const commands = new Commands(directory.root);
     const taken = join(parent.path, "taken");
     writeFileSync(taken, "mine");
-    expect(await commands.refusal("backup", taken)).toContain("there is a file");
+    expect(await commands.refusal("backup", taken)).toContain("exists already");
     expect(readFileSync(taken, "utf8")).toBe("mine");
     expect(await commands.refusal("backup", join(parent.path, "no/such/folder.db"))).toContain("no/such");
     const elsewhere = join(parent.path, "elsewhere");

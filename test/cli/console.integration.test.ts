@@ -28,7 +28,7 @@ describe("transcribe console, beside a running server", () => {
     async () => {
       const plain = await commands.run("console");
       expect(plain.stdout).toMatch(/^http:\/\/127\.0\.0\.1:8787\/console\/#enter=[\w-]{43}\n$/);
-      for (const part of ["console.enabled", "no server runs", "--server"]) expect(plain.stderr).toContain(part);
+      for (const part of ["console.enabled", "no server is running", "--server"]) expect(plain.stderr).toContain(part);
       const args = ["console", "--server", "https://box.example.org/transcribe/"];
       const { link, expires_at } = await commands.json(linkShape, ...args);
       expect(link).toStartWith("https://box.example.org/transcribe/console/#enter=");
@@ -45,7 +45,7 @@ describe("transcribe console, beside a running server", () => {
     async (address) => {
       const { exitCode, stdout, stderr } = await commands.run("console", "link", "--server", address);
       expect([exitCode, stdout]).toEqual([2, ""]);
-      expect(stderr).toContain("that is no server");
+      expect(stderr).toContain("https://transcribe.example.org");
       expect(stderr).not.toContain("secret");
     },
     patience,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { progressText } from "../../src/cli/models/progress-line.ts";
+import { transferText } from "../../src/cli/status-line.ts";
 import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
@@ -76,7 +76,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     await Bun.write(file, "spoiled");
     const { exitCode, stdout, stderr } = await commands.run("models", "verify", "mine", "--json");
     expect([exitCode, JSON.parse(stdout)]).toMatchObject([1, [{ id: "mine", ok: false }]]);
-    expect(stderr).toBe("transcribe: mine: damaged; mend it: remove it and import it again\n");
+    expect(stderr).toBe("transcribe: mine: damaged; repair: remove it and import it again\n");
     await commands.json(shownShape, "models", "remove", "mine");
     expect(existsSync(file)).toBe(false);
   });
@@ -94,7 +94,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     });
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect([await child.exited, stdout]).toEqual([1, expect.stringContaining("campplus: damaged")]);
-    expect(stderr).toBe("transcribe: campplus: damaged; mend it: run scripts/setup\n");
+    expect(stderr).toBe("transcribe: campplus: damaged; repair: run scripts/setup\n");
   });
 
   test("a bundle is made of what is installed and read on another machine", async () => {
@@ -133,12 +133,12 @@ describe.if(available("commands for models", basePath))("commands for models", (
   });
 
   test.each([
-    [["use", "whisper-nope"], "there is no model whisper-nope; see them with: transcribe models list"],
-    [["use", "whisper-small"], "whisper-small is not installed; get it with: transcribe models pull whisper-small"],
-    [["use", "pyannote-segmentation"], "is no speech model"],
+    [["use", "whisper-nope"], "there is no model whisper-nope; list them with: transcribe models list"],
+    [["use", "whisper-small"], "whisper-small is not installed; install it with: transcribe models pull whisper-small"],
+    [["use", "pyannote-segmentation"], "is not a speech model"],
     [["use", "/etc/passwd"], "/etc/passwd is not a valid model id"],
     [["use", "../../x"], "is not a valid model id"],
-    [["remove", "whisper-base"], "comes with the program and can't be removed"],
+    [["remove", "whisper-base"], "is part of the program and can't be removed"],
     [["remove", "../.."], "is not a valid model id"],
     [["pull", "small"], "did you mean whisper-small?"],
     [["pull", "whisper-base"], "comes with the program; there is nothing to pull"],
@@ -148,7 +148,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
       ["import", "/etc/hostname"],
       "import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle",
     ],
-    [["bundle", "whisper-base", "-o", "/tmp/never"], "comes with the program; there is nothing to carry"],
+    [["bundle", "whisper-base", "-o", "/tmp/never"], "is part of the program and needs no bundle"],
     [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
   ])("models %p is refused with what to do", async (args, words) => {
     expect(await commands.refusal("models", ...args)).toContain(words);
@@ -169,7 +169,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     await commands.run("models", "import", loud, "--name", "cut");
     truncateSync(join(data, "models/installed/cut/model.bin"), 200_000);
     const refusal = await commands.refusal("models", "use", "cut");
-    expect(refusal).toContain("cut can't be used here, whisper-base stays in use: ");
+    expect(refusal).toContain("cut can't be used on this machine; whisper-base stays in use: ");
     expect(refusal).toContain("is a damaged whisper model, or none: ");
     expect(refusal).not.toContain("SIG");
     await commands.run("models", "remove", "cut");
@@ -180,7 +180,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
       TRANSCRIBE_ENGINE_WHISPER_MODEL: basePath,
     });
     expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(`the setting engine.whisper_model is ${basePath} and wins`);
+    expect(stderr).toContain(`the setting engine.whisper_model is ${basePath} and overrides`);
     const rows = await commands.json(listShape, "models", "list");
     expect(rows.find(({ id }) => id === "whisper-base")?.in_use).toBe(true);
   });
@@ -196,7 +196,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
 test("the progress of a download fits on a line and says how long it will take", () => {
   const mib = 1024 * 1024;
   const at = { doing: "x: download", done: 98 * mib, total: 466 * mib, rate: 5.4 * mib };
-  expect(progressText(at)).toBe("x: download [#####                   ]  21 %  98 of 466 MiB, 5.4 MiB/s, 69 s left");
-  expect(progressText({ ...at, total: null, rate: 0 })).toBe("x: download  98 MiB");
-  expect(progressText({ ...at, rate: 1000 })).toContain("h left");
+  expect(transferText(at)).toBe("x: download [#####                   ]  21 %  98 of 466 MiB, 5.4 MiB/s, 69 s left");
+  expect(transferText({ ...at, total: null, rate: 0 })).toBe("x: download  98 MiB");
+  expect(transferText({ ...at, rate: 1000 })).toContain("h left");
 });

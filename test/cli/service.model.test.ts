@@ -40,7 +40,7 @@ describe("service status", () => {
         queue: { queued: 0, processing: 0 },
       });
       const forPeople = await server.cli("service", "status");
-      expect(forPeople.stdout).toContain(`takes work at ${server.origin}`);
+      expect(forPeople.stdout).toContain(`ready at ${server.origin}`);
       await server.killHard();
       const dead = await server.cli("service", "status", "--json", "--port", "1");
       expect([dead.exitCode, dead.stderr]).toEqual([1, ""]);

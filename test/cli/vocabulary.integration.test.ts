@@ -62,9 +62,9 @@ describe("accounts vocabulary", () => {
       const refusals: [string[], RegExp][] = [
         [["Rhabarberbarbara ".repeat(60)], /it has \d+ tokens, and the speech model takes 223/],
         [["a\u001b[2J"], /control characters/],
-        [["--file", binary], /not text in UTF-8/],
-        [["--file", join(directory.path, "missing")], /can't be read/],
-        [["--file", "/dev/zero"], /far too long/],
+        [["--file", binary], /not UTF-8 text/],
+        [["--file", join(directory.path, "missing")], /can't read the vocabulary/],
+        [["--file", "/dev/zero"], /too long for a vocabulary/],
       ];
       for (const [args, why] of refusals) {
         const refusal = await commands.refusal("accounts", "vocabulary", "acme", ...args);

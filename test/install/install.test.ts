@@ -13,17 +13,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadSettings } from "../../src/config/index.ts";
-import {
-  checkPath,
-  defaultConfigFile,
-  installSteps,
-  type Machine,
-  places,
-  ServiceError,
-  type StepReport,
-  takeSteps,
-  uninstallSteps,
-} from "../../src/install/index.ts";
+import { installSteps } from "../../src/install/install.ts";
+import { checkPath, defaultConfigFile, places, ServiceError } from "../../src/install/layout.ts";
+import type { Machine } from "../../src/install/machine.ts";
+import { type StepReport, takeSteps } from "../../src/install/steps.ts";
+import { uninstallSteps } from "../../src/install/uninstall.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const isRoot = process.geteuid?.() === 0;

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findSupervisor, Supervisor } from "../../src/install/index.ts";
+import { findSupervisor, Supervisor } from "../../src/install/supervisor.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { childrenOf } from "../e2e/processes.ts";
 import { startTimeout, TestServer } from "../support/server.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readUnit, runTool, serviceGroups, unitFile } from "../../src/install/index.ts";
+import { runTool } from "../../src/install/machine.ts";
+import { readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const usual = {

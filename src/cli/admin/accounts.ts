@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
   type AccountChanges,
-  type AccountLimits,
   changeAccount,
   createAccount,
   deleteAccount,
-  type LimitName,
   limitNames,
   listAccounts,
   parseAccountLimits,
@@ -13,26 +11,25 @@ import {
   type Standing,
 } from "../../accounts/index.ts";
 import { Recordings } from "../../recordings/index.ts";
+import { count } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
-import { date, print, table } from "../output.ts";
-import { parseMoment } from "../parse-time.ts";
-import { addSettingsOptions, dataDirectoryOf, openStoreIn, openStoreOf } from "../settings-options.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { type JsonOption, print, readableTime, table } from "../output.ts";
+import { parseMoment, wholeNumber } from "../parse-option.ts";
+import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
-import { auditor } from "./auditor.ts";
+import { auditor } from "./audit.ts";
 import { vocabularyCommand } from "./vocabulary.ts";
 
-interface ChangeOptions {
+interface ChangeOptions extends JsonOption {
   readonly standing?: Standing;
   readonly subscription?: string;
   readonly priority?: number;
-  readonly json?: boolean;
 }
 
 /** transcribe accounts create|list|set|limits|vocabulary|delete */
 export function accountsCommand(): Command {
   return new Command("accounts")
-    .description("Who may use the API.")
+    .description("Manage the accounts that may use the API.")
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(setCommand())
@@ -42,116 +39,108 @@ export function accountsCommand(): Command {
 }
 
 function createCommand(): Command {
-  return addChangeOptions(addSettingsOptions(new Command("create"), ["storage.data_dir"]))
-    .description("Make an account. Its recordings are seen with its keys alone.")
+  return changeCommand("create", "Create an account. Only its own keys can access its recordings.")
     .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'")
     .action((name: string, options: ChangeOptions, command: Command) => {
       const account = createAccount(openStoreOf(command), name, auditor(), changesOf(options));
       const next = `transcribe keys create --account ${account.name}`;
-      print(options.json === true, accountJson(account), () => `account ${account.name} made; next: ${next}`);
+      print(options, accountJson(account), () => `created account ${account.name}; next: ${next}`);
     });
 }
 
 function listCommand(): Command {
-  return addSettingsOptions(new Command("list"), ["storage.data_dir"])
-    .description("List the accounts.")
-    .option("--json", "print them as JSON")
-    .action((options: { json?: boolean }, command: Command) => {
-      const accounts = listAccounts(openStoreOf(command));
-      print(options.json === true, accounts.map(accountJson), () =>
-        table(
-          ["NAME", "STANDING", "SUBSCRIBED UNTIL", "PRIORITY", "ID", "CREATED"],
-          accounts.map((account) => [
-            account.name,
-            account.standing,
-            account.subscribedUntil === null ? "for ever" : date(account.subscribedUntil),
-            String(account.priority),
-            account.id,
-            date(account.createdAt),
-          ]),
-        ),
-      );
-    });
-}
-
-function setCommand(): Command {
-  return addChangeOptions(addSettingsOptions(new Command("set"), ["storage.data_dir"]))
-    .description("Change an account's standing, subscription or priority.")
-    .argument("<account>", "its name or id")
-    .action((name: string, options: ChangeOptions, command: Command) => {
-      const store = openStoreOf(command);
-      const changes = changesOf(options);
-      if (Object.keys(changes).length === 0)
-        throw new CommandError("say what to change: --standing, --subscription or --priority");
-      const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
-      print(options.json === true, accountJson(account), () => `account ${account.name} changed`);
-    });
-}
-
-function limitsCommand(): Command {
-  const command = addSettingsOptions(new Command("limits"), ["storage.data_dir"])
-    .description("Show or set an account's own limits; the others are the settings'.")
-    .argument("<account>", "its name or id")
-    .option("--json", "print the account as JSON");
-  for (const name of limitNames) {
-    command.option(`--${name.replaceAll("_", "-")} <number|default>`, `in place of limits.${name}`, limitValue);
-  }
-  return command.action((name: string, options: Record<string, unknown>, self: Command) => {
-    const store = openStoreOf(self);
-    const account = requireAccount(store, name);
-    const given = Object.fromEntries(
-      limitNames.flatMap((limit) => {
-        const value = options[limit.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-        return value === undefined ? [] : [[limit, value]];
-      }),
-    ) as Partial<Record<LimitName, LimitValue>>;
-    const changed =
-      Object.keys(given).length === 0
-        ? account
-        : changeAccount(store, account, auditor(), { limits: merged(parseAccountLimits(account.limits), given) });
-    const limits = parseAccountLimits(changed.limits);
-    print(options.json === true, accountJson(changed), () =>
+  return settingsCommand("list", "List the accounts.").action((options: JsonOption, command: Command) => {
+    const accounts = listAccounts(openStoreOf(command));
+    print(options, accounts.map(accountJson), () =>
       table(
-        ["LIMIT", "VALUE"],
-        limitNames.map((limit) => [limit, String(limits[limit] ?? "default")]),
+        accounts,
+        {
+          NAME: ({ name }) => name,
+          STANDING: ({ standing }) => standing,
+          "SUBSCRIBED UNTIL": ({ subscribedUntil }) =>
+            subscribedUntil === null ? "forever" : subscribedUntil === 0 ? "none" : readableTime(subscribedUntil),
+          PRIORITY: ({ priority }) => String(priority),
+          ID: ({ id }) => id,
+          CREATED: ({ createdAt }) => readableTime(createdAt),
+        },
+        "no accounts; create one with: transcribe accounts create NAME",
       ),
     );
   });
 }
 
-function deleteCommand(): Command {
-  return addSettingsOptions(new Command("delete"), ["storage.data_dir"])
-    .description("Delete an account with its keys, workspaces, recordings and texts. What is running is cancelled.")
+function setCommand(): Command {
+  return changeCommand("set", "Change an account's standing, subscription or priority.")
     .argument("<account>", "its name or id")
-    .requiredOption("--yes", "it can't be undone")
-    .option("--json", "print the account as JSON")
-    .action(async (name: string, options: { json?: boolean }, command: Command) => {
-      const directory = dataDirectoryOf(command);
-      const store = openStoreIn(directory);
+    .action((name: string, options: ChangeOptions, command: Command) => {
+      const store = openStoreOf(command);
+      const changes = changesOf(options);
+      if (Object.keys(changes).length === 0) {
+        throw new CommandError("name the change: --standing, --subscription or --priority");
+      }
+      const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
+      print(options, accountJson(account), () => `changed account ${account.name}`);
+    });
+}
+
+/** Options of `accounts limits`, one for each limit. */
+const limitOptions = limitNames.map((name) => ({
+  name,
+  option: new Option(`--${name.replaceAll("_", "-")} <number|default>`, `overrides limits.${name}`).argParser(
+    limitValue,
+  ),
+}));
+
+function limitsCommand(): Command {
+  const command = settingsCommand("limits", "Show or set an account's own limits, which override the settings.");
+  for (const { option } of limitOptions) command.addOption(option);
+  return command
+    .argument("<account>", "its name or id")
+    .action((name: string, options: Record<string, unknown> & JsonOption, self: Command) => {
+      const store = openStoreOf(self);
       const account = requireAccount(store, name);
-      const recordings = new Recordings(store, Date.now);
-      const ids = recordings.idsOf(account.id);
-      await deleteAccount(store, account, auditor());
-      for (const id of ids) await directory.filesOf(id).removeAll();
-      store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      print(
-        options.json === true,
-        accountJson(account),
-        () => `account ${account.name} and ${ids.length} recordings deleted`,
+      const limits = { ...parseAccountLimits(account.limits) };
+      const given = limitOptions.filter(({ option }) => options[option.attributeName()] !== undefined);
+      for (const { name: limit, option } of given) {
+        const value = options[option.attributeName()];
+        if (typeof value === "number") limits[limit] = value;
+        else delete limits[limit];
+      }
+      const changed = given.length === 0 ? account : changeAccount(store, account, auditor(), { limits });
+      print(options, accountJson(changed), () =>
+        table(limitNames, { LIMIT: (limit) => limit, VALUE: (limit) => String(limits[limit] ?? "default") }, ""),
       );
     });
 }
 
-function addChangeOptions(command: Command): Command {
-  return command
+function deleteCommand(): Command {
+  const description =
+    "Delete an account with its keys, workspaces and recordings. Recordings in progress are cancelled.";
+  return settingsCommand("delete", description)
+    .argument("<account>", "its name or id")
+    .requiredOption("--yes", "confirms the deletion, which can't be undone")
+    .action(async (name: string, options: JsonOption, command: Command) => {
+      const directory = dataDirectoryOf(command);
+      const store = openStoreIn(directory);
+      const account = requireAccount(store, name);
+      const ids = new Recordings(store, Date.now).idsOf(account.id);
+      await deleteAccount(store, account, auditor());
+      for (const id of ids) await directory.filesOf(id).removeAll();
+      store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      const done = () => `deleted account ${account.name} and ${count(ids.length, "recording")}`;
+      print(options, accountJson(account), done);
+    });
+}
+
+function changeCommand(name: string, description: string): Command {
+  return settingsCommand(name, description)
     .addOption(new Option("--standing <standing>", "what it may do").choices(["active", "guest", "restricted"]))
     .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d")
     .option(
       "--priority <number>",
-      "its recordings go before those of accounts with a lower one (default: 0)",
+      "recordings of accounts with a higher priority are processed first (default: 0)",
       wholeNumber,
-    )
-    .option("--json", "print the account as JSON");
+    );
 }
 
 function changesOf({ standing, subscription, priority }: ChangeOptions): AccountChanges {
@@ -167,18 +156,9 @@ function subscriptionEnd(text: string): number | null {
   return text === "none" ? 0 : parseMoment(text, Date.now());
 }
 
-/** A number, or "default" for the settings' limit. Not null, because commander takes it for an option without value. */
-type LimitValue = number | "default";
-
-function limitValue(text: string): LimitValue {
+/** Parses a number, or "default" for the settings' limit. Not null, which commander takes for a missing value. */
+function limitValue(text: string): number | "default" {
   if (text === "default") return text;
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number, or default.");
   return Number(text);
-}
-
-function merged(limits: AccountLimits, given: Partial<Record<LimitName, LimitValue>>): AccountLimits {
-  const all = Object.entries({ ...limits, ...given }).filter(
-    (entry): entry is [string, number] => entry[1] !== "default",
-  );
-  return Object.fromEntries(all);
 }

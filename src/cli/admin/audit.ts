@@ -1,28 +1,43 @@
-import { Command } from "commander";
-import { readAudit } from "../../accounts/index.ts";
-import { date, print, table } from "../output.ts";
-import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
-import { howMany } from "../whole-number.ts";
+import { userInfo } from "node:os";
+import type { Command } from "commander";
+import { type Auditor, readAudit } from "../../accounts/index.ts";
+import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { positiveNumber } from "../parse-option.ts";
+import { openStoreOf, settingsCommand } from "../settings-options.ts";
+
+/** User that started the process. Read at startup, because root becomes another user before opening the database. */
+const operator = userInfo();
+
+/** Returns the user of this command and the current time. A user without a name on this machine is shown by uid. */
+export function auditor(): Auditor {
+  const { username, uid } = operator;
+  return { actor: username === "" || username === "unknown" ? `uid ${uid}` : username, now: Date.now() };
+}
 
 /** transcribe audit */
 export function auditCommand(): Command {
-  return addSettingsOptions(new Command("audit"), ["storage.data_dir"])
-    .description("What was changed by command, by whom and when, newest first.")
-    .option("--limit <number>", "so many", howMany, 50)
-    .option("--json", "print it as JSON")
-    .action((options: { limit: number; json?: boolean }, command: Command) => {
+  return settingsCommand("audit", "List the changes that were made by commands, with user and time, newest first.")
+    .option("--limit <number>", "maximum number of entries", positiveNumber, 50)
+    .action((options: JsonOption & { limit: number }, command: Command) => {
       const entries = readAudit(openStoreOf(command), options.limit);
-      const shown = entries.map(({ at, actor, action, subject, details }) => ({
+      const json = entries.map(({ at, actor, action, subject, details }) => ({
         at: date(at),
         actor,
         action,
         subject,
         details: JSON.parse(details) as unknown,
       }));
-      print(options.json === true, shown, () =>
+      print(options, json, () =>
         table(
-          ["AT", "BY", "WHAT", "OF", "DETAILS"],
-          entries.map((entry) => [date(entry.at), entry.actor, entry.action, entry.subject, entry.details]),
+          entries,
+          {
+            TIME: ({ at }) => readableTime(at),
+            BY: ({ actor }) => actor,
+            ACTION: ({ action }) => action,
+            SUBJECT: ({ subject }) => subject,
+            DETAILS: ({ details }) => details,
+          },
+          "no changes yet",
         ),
       );
     });

@@ -1,3 +1,6 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import {
   consolePath,
@@ -11,66 +14,56 @@ import {
 import { findRunningServer, originOf } from "../../server/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
-import { date, print } from "../output.ts";
-import { addSettingsOptions, dataSettingsOf, openStoreIn, openStoreOf } from "../settings-options.ts";
-import { askPassword } from "./ask-password.ts";
-import { auditor } from "./auditor.ts";
+import { CommandError } from "../command-error.ts";
+import { date, type JsonOption, print } from "../output.ts";
+import { serverAddress } from "../parse-option.ts";
+import { addSettingsOptions, dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
+import { auditor } from "./audit.ts";
 
 /** transcribe console [link]|password|sign-out */
 export function consoleCommand(): Command {
   return new Command("console")
-    .description("The console, the page for operators: a link into it, its password, and the end of its sessions.")
+    .description("Manage the access to the console, the web page for operators: sign-in link, password, sessions.")
     .addCommand(linkCommand(), { isDefault: true })
     .addCommand(passwordCommand())
     .addCommand(signOutCommand());
 }
 
-function linkCommand(): Command {
-  return addSettingsOptions(new Command("link"), ["storage.data_dir"])
-    .description("Print a link into the console, which works for ten minutes, and once; what `console` alone does.")
-    .option("--server <url>", "how your browser reaches the server, e.g. https://transcribe.example.org")
-    .option("--json", "print the link as JSON")
-    .action(printLink);
+interface LinkOptions extends JsonOption {
+  readonly server?: string;
 }
 
-interface LinkOptions {
-  readonly server?: string;
-  readonly json?: boolean;
+function linkCommand(): Command {
+  return settingsCommand(
+    "link",
+    "Print a link that signs in to the console once, within ten minutes (the default command).",
+  )
+    .option("--server <url>", "the server's address for your browser, e.g. https://transcribe.example.org")
+    .action(printLink);
 }
 
 async function printLink(options: LinkOptions, command: Command): Promise<void> {
   const settings = dataSettingsOf(command);
   const directory = new DataDirectory(settings.storage.data_dir);
-  const origin = options.server === undefined ? null : browserOrigin(options.server);
+  const origin = options.server === undefined ? null : serverAddress(options.server);
   const running = await findRunningServer(directory);
   const { token, expiresAt } = createLink(openStoreIn(directory), auditor());
   const link = `${origin ?? running?.origin ?? originOf(settings.server)}${consolePath}/#enter=${token}`;
-  if (!settings.console.enabled) warn("the settings have no console; set console.enabled, and reload the server");
-  if (running === null) warn("no server runs; start it before the link ends");
-  if (origin === null) warn("the link is for a browser on this machine; name what others reach it by: --server URL");
-  print(options.json === true, { link, expires_at: date(expiresAt) }, () => link);
-}
-
-function browserOrigin(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    // The message omits the URL, because it may contain a password.
-    throw new CommandError("that is no server; write e.g. https://transcribe.example.org", exitCodes.usage);
-  }
-  return url.origin + url.pathname.replace(/\/+$/, "");
-}
-
-function warn(text: string): void {
-  process.stderr.write(`${text}\n`);
+  const notes = [
+    ...(settings.console.enabled ? [] : ["the console is off; set console.enabled and reload the server"]),
+    ...(running === null ? ["no server is running; start it before the link expires"] : []),
+    ...(origin === null ? ["the link works on this machine; for others, give the server's address: --server URL"] : []),
+  ];
+  for (const note of notes) process.stderr.write(`${note}\n`);
+  print(options, { link, expires_at: date(expiresAt) }, () => link);
 }
 
 function passwordCommand(): Command {
   return addSettingsOptions(new Command("password"), ["storage.data_dir"])
     .description(
-      `Set the operator's password for the console, read from the terminal or from standard input: ${leastPasswordLength} characters at least. Who entered by the one before is signed out.`,
+      `Set the operator's password for the console, read from the terminal or from standard input, at least ${leastPasswordLength} characters. This signs out all sessions that used the old one.`,
     )
-    .option("--remove", "take it away: links alone lead in")
+    .option("--remove", "remove the password; only links sign in then")
     .action(async (options: { remove?: boolean }, command: Command) => {
       const store = openStoreOf(command);
       if (options.remove === true) {
@@ -80,7 +73,7 @@ function passwordCommand(): Command {
         return;
       }
       try {
-        await setPassword(store, await askPassword(), auditor());
+        await setPassword(store, await readPassword(), auditor());
       } catch (error) {
         if (error instanceof PasswordError) throw new CommandError(error.message);
         throw error;
@@ -89,12 +82,41 @@ function passwordCommand(): Command {
     });
 }
 
+/** Maximum length of the input from which the password's line is taken if standard input is not a terminal. */
+const maxInputCharacters = 4096;
+
+/**
+ * Reads a new password. On a terminal, asks twice without echo; otherwise reads the first line of standard input.
+ * @throws {CommandError} when the two entries differ, or standard input has no password
+ */
+async function readPassword(): Promise<string> {
+  if (!process.stdin.isTTY) {
+    const [line = ""] = (await text(process.stdin)).slice(0, maxInputCharacters).split(/\r?\n/, 1);
+    if (line === "") throw new CommandError("standard input has no password");
+    return line;
+  }
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const ask = async (question: string) => {
+    process.stderr.write(question);
+    const answer = await terminal.question("");
+    process.stderr.write("\n");
+    return answer;
+  };
+  try {
+    const password = await ask("New password: ");
+    if (password !== (await ask("Repeat the password: "))) throw new CommandError("the two passwords differ");
+    return password;
+  } finally {
+    terminal.close();
+  }
+}
+
 function signOutCommand(): Command {
-  return addSettingsOptions(new Command("sign-out"), ["storage.data_dir"])
-    .description("End every session of the console, and every link that was not used yet.")
-    .option("--json", "print how many sessions there were as JSON")
-    .action((options: { json?: boolean }, command: Command) => {
+  return settingsCommand("sign-out", "End all sessions of the console and all links that were not used yet.").action(
+    (options: JsonOption, command: Command) => {
       const sessions = signOutEverywhere(openStoreOf(command), auditor());
-      print(options.json === true, { sessions }, () => `${count(sessions, "session")} ended`);
-    });
+      print(options, { sessions }, () => `${count(sessions, "session")} ended`);
+    },
+  );
 }

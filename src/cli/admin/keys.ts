@@ -10,39 +10,36 @@ import {
   rotateKey,
   scopes,
 } from "../../accounts/index.ts";
-import { date, optionalDate, print, table } from "../output.ts";
-import { parseDuration, parseMoment } from "../parse-time.ts";
-import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
-import { auditor } from "./auditor.ts";
+import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { parseDuration, parseMoment } from "../parse-option.ts";
+import { openStoreOf, settingsCommand } from "../settings-options.ts";
+import { auditor } from "./audit.ts";
 
 /** transcribe keys create|list|rotate|revoke */
 export function keysCommand(): Command {
   return new Command("keys")
-    .description("Keys of the API; a key is shown once, when it is made.")
+    .description("Manage the API keys. A key is shown only once, when it is created.")
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(rotateCommand())
     .addCommand(revokeCommand());
 }
 
-interface CreateOptions {
+interface CreateOptions extends JsonOption {
   readonly account: string;
   readonly name: string;
   readonly scopes?: string;
   readonly workspace?: string;
   readonly expires?: string;
-  readonly json?: boolean;
 }
 
 function createCommand(): Command {
-  return addSettingsOptions(new Command("create"), ["storage.data_dir"])
-    .description("Make a key for an account and print it, this once.")
+  return settingsCommand("create", "Create a key for an account and print it, only this once.")
     .requiredOption("--account <name>", "the account's name or id")
     .option("--name <text>", "what the key is for", "default")
-    .option("--scopes <scopes>", `what it may do, by comma (default: ${scopes.join(",")})`)
+    .option("--scopes <scopes>", `its permissions, separated by commas (default: ${scopes.join(",")})`)
     .option("--workspace <name>", "pin it to a workspace of the account")
-    .option("--expires <end>", "when it ends: 2026-12-31 or 90d (default: never)")
-    .option("--json", "print id and key as JSON")
+    .option("--expires <end>", "when it expires: 2026-12-31 or 90d (default: never)")
     .action((options: CreateOptions, command: Command) => {
       const store = openStoreOf(command);
       const account = requireAccount(store, options.account);
@@ -54,56 +51,51 @@ function createCommand(): Command {
         expiresAt: options.expires === undefined ? null : parseMoment(options.expires, by.now),
       };
       const { key, secret } = createKey(store, account, values, by);
-      print(options.json === true, { ...toJson(key), key: secret }, () => secret);
+      print(options, { ...toJson(key), key: secret }, () => secret);
     });
 }
 
 function listCommand(): Command {
-  return addSettingsOptions(new Command("list"), ["storage.data_dir"])
-    .description("List keys, without their secrets.")
-    .option("--account <name>", "only this account's")
-    .option("--json", "print them as JSON")
-    .action((options: { account?: string; json?: boolean }, command: Command) => {
+  return settingsCommand("list", "List keys, without their secrets.")
+    .option("--account <name>", "only keys of this account")
+    .action((options: JsonOption & { account?: string }, command: Command) => {
       const store = openStoreOf(command);
       const keys = listKeys(store, options.account === undefined ? null : requireAccount(store, options.account));
-      print(options.json === true, keys.map(toJson), () =>
+      print(options, keys.map(toJson), () =>
         table(
-          ["ID", "KEY", "NAME", "CREATED", "LAST USED", "EXPIRES", "REVOKED"],
-          keys.map((key) => [
-            key.id,
-            `${key.hint}…`,
-            key.name,
-            date(key.createdAt),
-            date(key.lastUsedAt),
-            date(key.expiresAt),
-            date(key.revokedAt),
-          ]),
+          keys,
+          {
+            ID: ({ id }) => id,
+            KEY: ({ hint }) => `${hint}…`,
+            NAME: ({ name }) => name,
+            CREATED: ({ createdAt }) => readableTime(createdAt),
+            "LAST USED": ({ lastUsedAt }) => readableTime(lastUsedAt),
+            EXPIRES: ({ expiresAt }) => readableTime(expiresAt),
+            REVOKED: ({ revokedAt }) => readableTime(revokedAt),
+          },
+          "no keys; create one with: transcribe keys create --account NAME",
         ),
       );
     });
 }
 
 function rotateCommand(): Command {
-  return addSettingsOptions(new Command("rotate"), ["storage.data_dir"])
-    .description("Make a new key with the same rights; the old one goes on for a while.")
+  return settingsCommand("rotate", "Replace a key by a new one with the same permissions. The old key expires later.")
     .argument("<id>", "the old key's id")
-    .option("--overlap <time>", "how long the old key is still taken: 30m, 12h, 7d", "24h")
-    .option("--json", "print the new key as JSON")
-    .action((id: string, options: { overlap: string; json?: boolean }, command: Command) => {
+    .option("--overlap <time>", "how long the old key stays valid: 30m, 12h, 7d", "24h")
+    .action((id: string, options: JsonOption & { overlap: string }, command: Command) => {
       const { key, secret, old } = rotateKey(openStoreOf(command), id, parseDuration(options.overlap), auditor());
-      process.stderr.write(`key ${old.id} is taken until ${date(old.expiresAt)}\n`);
-      print(options.json === true, { ...toJson(key), key: secret, replaces: toJson(old) }, () => secret);
+      process.stderr.write(`key ${old.id} is valid until ${readableTime(old.expiresAt)}\n`);
+      print(options, { ...toJson(key), key: secret, replaces: toJson(old) }, () => secret);
     });
 }
 
 function revokeCommand(): Command {
-  return addSettingsOptions(new Command("revoke"), ["storage.data_dir"])
-    .description("Take a key out of use, from the next request on.")
+  return settingsCommand("revoke", "Revoke a key, from the next request on.")
     .argument("<id>", "the key's id")
-    .option("--json", "print the key as JSON")
-    .action((id: string, options: { json?: boolean }, command: Command) => {
+    .action((id: string, options: JsonOption, command: Command) => {
       const key = revokeKey(openStoreOf(command), id, auditor());
-      print(options.json === true, toJson(key), () => `key ${key.id} is revoked`);
+      print(options, toJson(key), () => `revoked key ${key.id}`);
     });
 }
 

@@ -7,34 +7,33 @@ import {
   requireWorkspace,
   type Workspace,
 } from "../../accounts/index.ts";
-import { date, print, table } from "../output.ts";
-import { addSettingsOptions, openStoreOf } from "../settings-options.ts";
-import { auditor } from "./auditor.ts";
+import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { openStoreOf, settingsCommand } from "../settings-options.ts";
+import { auditor } from "./audit.ts";
 
-interface WorkspaceOptions {
+interface WorkspaceOptions extends JsonOption {
   readonly account: string;
-  readonly json?: boolean;
 }
 
 /** transcribe workspaces create|list|delete */
 export function workspacesCommand(): Command {
-  const create = subcommand("create", "Make a workspace; a key that is pinned to it sees its recordings alone.")
+  const create = subcommand("create", "Create a workspace. A key that is pinned to it accesses only its recordings.")
     .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'")
     .action((name: string, options: WorkspaceOptions, command: Command) => {
       const store = openStoreOf(command);
       const workspace = createWorkspace(store, requireAccount(store, options.account), name, auditor());
-      print(options.json === true, toJson(workspace), () => `workspace ${workspace.name} made`);
+      print(options, toJson(workspace), () => `created workspace ${workspace.name}`);
     });
   const list = subcommand("list", "List an account's workspaces.").action(
     (options: WorkspaceOptions, command: Command) => {
       const store = openStoreOf(command);
       const workspaces = listWorkspaces(store, requireAccount(store, options.account));
-      print(options.json === true, workspaces.map(toJson), () =>
-        table(
-          ["NAME", "ID", "CREATED"],
-          workspaces.map(({ name, id, createdAt }) => [name, id, date(createdAt)]),
-        ),
-      );
+      const columns = {
+        NAME: ({ name }: Workspace) => name,
+        ID: ({ id }: Workspace) => id,
+        CREATED: ({ createdAt }: Workspace) => readableTime(createdAt),
+      };
+      print(options, workspaces.map(toJson), () => table(workspaces, columns, "no workspaces"));
     },
   );
   const remove = subcommand("delete", "Delete a workspace that has neither keys nor recordings.")
@@ -43,20 +42,17 @@ export function workspacesCommand(): Command {
       const store = openStoreOf(command);
       const workspace = requireWorkspace(store, requireAccount(store, options.account), name);
       deleteWorkspace(store, workspace, auditor());
-      print(options.json === true, toJson(workspace), () => `workspace ${workspace.name} deleted`);
+      print(options, toJson(workspace), () => `deleted workspace ${workspace.name}`);
     });
   return new Command("workspaces")
-    .description("Parts of an account that keys can be pinned to.")
+    .description("Manage the workspaces of an account, to which keys can be pinned.")
     .addCommand(create)
     .addCommand(list)
     .addCommand(remove);
 }
 
 function subcommand(name: string, description: string): Command {
-  return addSettingsOptions(new Command(name), ["storage.data_dir"])
-    .description(description)
-    .requiredOption("--account <name>", "the account's name or id")
-    .option("--json", "print the result as JSON");
+  return settingsCommand(name, description).requiredOption("--account <name>", "the account's name or id");
 }
 
 function toJson({ id, name, accountId, createdAt }: Workspace) {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ExportFormat } from "../../exports/index.ts";
@@ -8,36 +9,25 @@ import {
   transcriptionPageSchema,
   transcriptionSchema,
 } from "../../http/index.ts";
-import type { ServerTrust } from "../../server/index.ts";
-import { ClientError } from "./client-error.ts";
-import { noAnswer, parseJson, readAnswer, refusalOf } from "./read-answer.ts";
-import { SendWatch } from "./send-watch.ts";
-import type { UploadForm } from "./upload-form.ts";
+import { ClientError, type Connection, parseJson, type RequestOptions, request } from "./request.ts";
+import type { PauseOptions, Retries } from "./retries.ts";
+import { UploadMonitor, uploadForm } from "./upload.ts";
 
-/** The address of an API, with the key and the trusted certificates for its requests. */
-export interface Connection {
-  /** e.g. `http://127.0.0.1:8787/api/public/v1` */
-  readonly baseUrl: string;
-  readonly key: string;
-  /** Trusted certificates, if they are not those of the well-known certificate authorities. */
-  readonly trust: ServerTrust;
-}
-
-export interface CreateRequest {
-  readonly form: UploadForm;
-  readonly idempotencyKey: string;
+export interface CreateOptions extends PauseOptions {
+  readonly language: string | undefined;
   /** Receives the share of the body that was passed to the network, 0 to 1. */
   readonly onSent: (fraction: number) => void;
 }
 
 export type ListedTranscription = Static<typeof transcriptionPageSchema>["data"][number];
-export type TranscriptionPage = Static<typeof transcriptionPageSchema>;
 
-const anything = Type.Unknown();
+const languagesSchema = Type.Object({ data: Type.Array(Type.Unknown()) });
 
-const requestTimeout = 60_000;
 /** Timeout of exports in ms. A PDF is generated on request: it takes long for a long recording, and may be queued. */
 const exportTimeout = 300_000;
+const maxPageSize = 100;
+/** Maximum number of times that a body is sent again because it arrived damaged. */
+const maxDamaged = 2;
 
 // The schemas refer to these formats, which must be registered with TypeBox.
 const formats: Readonly<Record<string, RegExp>> = {
@@ -48,97 +38,120 @@ for (const [name, shape] of Object.entries(formats)) {
   if (!FormatRegistry.Has(name)) FormatRegistry.Set(name, (text) => shape.test(text));
 }
 
-/**
- * A client of the public API. Each method makes one request, without retries or pauses, and throws a {ClientError} or
- * the signal's reason.
- */
+/** A client of the public API. Its methods retry requests and throw a {ClientError} or the signal's reason. */
 export class ApiClient {
   readonly #connection: Connection;
+  readonly retries: Retries;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, retries: Retries) {
     this.#connection = connection;
+    this.retries = retries;
   }
 
   /** Checks that the server answers and accepts the key; the request needs no scope. */
-  async greet(signal: AbortSignal): Promise<void> {
-    await this.#json("/languages", Type.Object({ data: Type.Array(anything) }), {}, signal);
+  async checkKey(): Promise<void> {
+    await this.#get("/languages", languagesSchema);
   }
 
-  async create({ form, idempotencyKey, onSent }: CreateRequest, signal: AbortSignal): Promise<TranscriptionResource> {
-    const body = await form.prepare(signal);
-    using watch = new SendWatch(body, onSent, signal);
-    const headers = {
-      "Content-Type": form.contentType,
-      "Content-Length": String(body.sizeBytes),
-      "Content-Digest": body.digest,
-      "Idempotency-Key": idempotencyKey,
+  /**
+   * Sends one recording until the server has it. Retries use the same Idempotency-Key, so that a lost response does not
+   * create a second recording. After a body that arrived damaged, a new key is used: the server remembers the result of
+   * the old one.
+   * @param input a file's path or an http(s) URL
+   * @throws {ClientError} @throws {CommandError} when the recording can't be read
+   */
+  async create(input: string, { language, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
+    const form = uploadForm(input, language);
+    const send = async (idempotencyKey: string) => {
+      const body = await form.prepare(this.retries.signal);
+      using monitor = new UploadMonitor(body, onSent, this.retries.signal);
+      const headers = {
+        "Content-Type": form.contentType,
+        "Content-Length": String(body.sizeBytes),
+        "Content-Digest": body.digest,
+        "Idempotency-Key": idempotencyKey,
+      };
+      const { signal } = monitor;
+      const sent = { method: "POST", headers, body: monitor.stream(), signal, timeout: null };
+      return this.#checked(transcriptionSchema, await request(this.#connection, "/transcriptions", sent));
     };
-    const init = { method: "POST", headers, body: watch.stream() };
-    return await this.#json("/transcriptions", transcriptionSchema, init, watch.signal, null);
+    for (let damaged = 0; ; damaged++) {
+      const idempotencyKey = randomUUID();
+      try {
+        return await this.retries.run(() => send(idempotencyKey), pauses);
+      } catch (error) {
+        const isDamaged = error instanceof ClientError && error.code === "uploaded_file_cannot_be_processed";
+        if (!isDamaged || damaged >= maxDamaged) throw error;
+      }
+    }
   }
 
-  get(id: string, signal: AbortSignal): Promise<TranscriptionResource> {
-    return this.#json(`/transcriptions/${encodeURIComponent(id)}`, transcriptionSchema, {}, signal);
+  get(id: string, pauses: PauseOptions = {}): Promise<TranscriptionResource> {
+    return this.#get(pathOf(id), transcriptionSchema, pauses);
   }
 
-  /** Returns one page of transcriptions, newest first. */
-  list(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<TranscriptionPage> {
-    return this.#json(`/transcriptions?${new URLSearchParams(query)}`, transcriptionPageSchema, {}, signal);
+  /** Returns up to `limit` recordings, newest first, fetched page by page. */
+  async list(limit: number, status?: string): Promise<ListedTranscription[]> {
+    const found: ListedTranscription[] = [];
+    const filter = status === undefined ? {} : { status };
+    for (let cursor = {}; ; ) {
+      const size = String(Math.min(maxPageSize, limit - found.length));
+      const query = new URLSearchParams({ limit: size, ...filter, ...cursor });
+      const page = await this.#get(`/transcriptions?${query}`, transcriptionPageSchema);
+      found.push(...page.data);
+      if (!page.has_more || page.data.length === 0 || found.length >= limit) return found;
+      cursor = { cursor: page.next_cursor };
+    }
   }
 
-  /** Returns one page of segments. @param cursor empty for the first page */
-  segments(id: string, cursor: string, signal: AbortSignal): Promise<{ data: SegmentResource[]; next_cursor: string }> {
-    const query = new URLSearchParams({ limit: "1000", ...(cursor === "" ? {} : { cursor }) });
-    return this.#json(`/transcriptions/${encodeURIComponent(id)}/segments?${query}`, segmentPageSchema, {}, signal);
+  /** Returns all segments of a completed recording, fetched page by page. */
+  async segments(id: string): Promise<SegmentResource[]> {
+    const segments: SegmentResource[] = [];
+    for (let cursor = {}; ; ) {
+      const query = new URLSearchParams({ limit: "1000", ...cursor });
+      const page = await this.#get(`${pathOf(id)}/segments?${query}`, segmentPageSchema);
+      segments.push(...page.data);
+      if (page.next_cursor === "" || page.data.length === 0) return segments;
+      cursor = { cursor: page.next_cursor };
+    }
   }
 
-  async export(id: string, format: ExportFormat, signal: AbortSignal): Promise<Uint8Array> {
-    const path = `/transcriptions/${encodeURIComponent(id)}/export?format=${format}`;
-    return this.#request(path, {}, signal, exportTimeout);
+  export(id: string, format: ExportFormat): Promise<Uint8Array> {
+    const options = { signal: this.retries.signal, timeout: exportTimeout };
+    return this.retries.run(() => request(this.#connection, `${pathOf(id)}/export?format=${format}`, options));
   }
 
-  async delete(id: string, signal: AbortSignal): Promise<void> {
-    await this.#request(`/transcriptions/${encodeURIComponent(id)}`, { method: "DELETE" }, signal, requestTimeout);
+  async delete(id: string): Promise<void> {
+    const options: RequestOptions = { method: "DELETE", signal: this.retries.signal };
+    await this.retries.run(async (attempts) => {
+      try {
+        await request(this.#connection, pathOf(id), options);
+      } catch (error) {
+        // An earlier attempt deleted the recording, but its response was lost.
+        if (attempts > 0 && error instanceof ClientError && error.status === 404) return;
+        throw error;
+      }
+    });
   }
 
-  async #json<T extends TSchema>(
-    path: string,
-    schema: T,
-    init: RequestInit,
-    signal: AbortSignal,
-    timeout: number | null = requestTimeout,
-  ): Promise<Static<T>> {
-    const value = parseJson(await this.#request(path, init, signal, timeout));
-    if (Value.Check(schema, value)) return value;
-    throw new ClientError(
-      `${this.#connection.baseUrl} answered something that is not this API's; is it a transcribe server?`,
-      {
-        code: "bad_answer",
-      },
+  #get<T extends TSchema>(path: string, schema: T, pauses: PauseOptions = {}): Promise<Static<T>> {
+    const { signal } = this.retries;
+    return this.retries.run(
+      async () => this.#checked(schema, await request(this.#connection, path, { signal })),
+      pauses,
     );
   }
 
-  /** @param timeout milliseconds for the whole response; null when only the signal limits the time */
-  async #request(path: string, init: RequestInit, signal: AbortSignal, timeout: number | null): Promise<Uint8Array> {
-    const { baseUrl, key, trust } = this.#connection;
-    const both = timeout === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-    try {
-      const response = await fetch(baseUrl + path, {
-        ...init,
-        headers: { ...(init.headers as Record<string, string>), Authorization: `Bearer ${key}` },
-        // A redirect could send the key and the recording to an unknown server.
-        redirect: "manual",
-        signal: both,
-        timeout: false,
-        ...trust,
-      });
-      const body = await readAnswer(response);
-      if (!response.ok) throw refusalOf(response, body, baseUrl);
-      return body;
-    } catch (error) {
-      if (error instanceof ClientError) throw error;
-      if (signal.aborted) throw signal.reason;
-      throw noAnswer(baseUrl, error);
-    }
+  #checked<T extends TSchema>(schema: T, body: Uint8Array): Static<T> {
+    const value = parseJson(body);
+    if (Value.Check(schema, value)) return value;
+    const { baseUrl } = this.#connection;
+    throw new ClientError(`the response of ${baseUrl} does not follow this API; is it a transcribe server?`, {
+      code: "bad_answer",
+    });
   }
+}
+
+function pathOf(id: string): string {
+  return `/transcriptions/${encodeURIComponent(id)}`;
 }

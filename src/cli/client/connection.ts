@@ -6,10 +6,14 @@ import { basePath } from "../../http/index.ts";
 import { baseUrlOf, findRunningServer, trustOf } from "../../server/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
+import { CommandError } from "../command-error.ts";
+import { interruptible } from "../interrupts.ts";
+import { serverAddress } from "../parse-option.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
-import { ApiClient, type Connection } from "./api-client.ts";
+import { ApiClient } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
+import type { Connection } from "./request.ts";
+import { Retries } from "./retries.ts";
 
 interface ServerOptions {
   readonly server?: string;
@@ -29,33 +33,42 @@ export function addServerOptions(command: Command): Command {
   return addSettingsOptions(command, ["storage.data_dir"]);
 }
 
+/** Maximum time that a short command retries a failing server; it is brief, because a person waits for the result. */
+const shortOutageSeconds = 30;
+/** Maximum time that a command retries which waits for recordings; longer than a restart of the server takes. */
+export const longOutageSeconds = 600;
+
+/** Runs a client command with a connection and with retries, until it finishes or a signal interrupts it. */
+export function withClient(
+  command: Command,
+  work: (client: ApiClient) => Promise<void>,
+  outageSeconds = shortOutageSeconds,
+): Promise<void> {
+  return interruptible(async (signal) => {
+    await work(new ApiClient(await connectionOf(command), new Retries(signal, outageSeconds)));
+  });
+}
+
 /**
- * Creates a client. The server comes from the command's options, else the environment, else this machine's settings.
+ * Returns the connection of a client command. The server comes from the command's options, else the environment, else
+ * this machine's settings.
  * @throws {CommandError}
  */
-export async function connect(command: Command): Promise<ApiClient> {
+export async function connectionOf(command: Command): Promise<Connection> {
   const options = command.opts<ServerOptions>();
   const { env } = process;
   const server = options.server ?? (env.TRANSCRIBE_SERVER || undefined);
   const key = findApiKey(options.keyFile, env);
   const caFile = options.ca ?? (env.TRANSCRIBE_CA || undefined);
   const trust = caFile === undefined ? {} : { tls: { ca: readCertificates(caFile), allowPartialTrustChain: false } };
-  const found = server === undefined ? await ownServer(command) : { baseUrl: parseServer(server), trust: {} };
-  return new ApiClient({ key, ...found, ...(caFile === undefined ? {} : { trust }) });
+  const found = server === undefined ? await ownServer(command) : { baseUrl: baseUrlAt(server), trust: {} };
+  return { key, ...found, ...(caFile === undefined ? {} : { trust }) };
 }
 
-/**
- * Returns the API's base URL for a server as users write it: an origin, an origin with a path, or the base URL itself.
- * @throws {CommandError} when the text is not a valid server
- */
-function parseServer(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    // The message omits the URL, because it may contain a password.
-    throw new CommandError("that is no server; write e.g. https://transcribe.example.org", exitCodes.usage);
-  }
-  const path = url.pathname.replace(/\/+$/, "");
-  return url.origin + (path.endsWith(basePath) ? path : path + basePath);
+/** Returns the API's base URL for a server's address, which may be the base URL already. @throws {CommandError} */
+function baseUrlAt(server: string): string {
+  const address = serverAddress(server);
+  return address.endsWith(basePath) ? address : address + basePath;
 }
 
 /** Returns the server that runs on this machine's data directory, else the address in the settings. */
@@ -92,5 +105,5 @@ function readCertificates(path: string): string {
     throw new CommandError(`can't read ${path}: ${messageOf(error)}`);
   }
   if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
-  throw new CommandError(`${path} holds no certificate in PEM`);
+  throw new CommandError(`${path} has no certificate in PEM format`);
 }

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
-import { planOutputs, standardOutput, writeOutput } from "../results/index.ts";
-import { addServerOptions } from "./connection.ts";
-import { inSession } from "./session.ts";
+import { planOutputs, standardOutput } from "../plan-outputs.ts";
+import { writeOutput } from "../write-output.ts";
+import { addServerOptions, withClient } from "./connection.ts";
 
 interface ExportOptions {
   readonly format?: ExportFormat;
@@ -16,18 +16,18 @@ export function exportCommand(): Command {
     .description("Save the transcript of a completed recording as a file.")
     .argument("<id>", "the recording's id")
     .addOption(
-      new Option("--format <format>", "kind of file (default: as the output's name ends, else txt)").choices(
+      new Option("--format <format>", "file format (default: by the extension of the output, else txt)").choices(
         Object.keys(exportFormats),
       ),
     )
-    .option("-o, --output <path>", "file, or DIRECTORY/; - is standard output", standardOutput)
-    .option("--force", "overwrite a file that is there");
+    .option("-o, --output <path>", "a file, or DIRECTORY/; - is standard output", standardOutput)
+    .option("--force", "overwrite an existing file");
   return addServerOptions(command).action((id: string, options: ExportOptions) =>
-    inSession(command, async ({ client, persistence, signal }) => {
+    withClient(command, async (client) => {
       const force = options.force === true;
       const [output] = planOutputs([id], { ...options, force });
       const { format, path } = output ?? { format: "txt", path: standardOutput };
-      await writeOutput(path, await persistence.run(() => client.export(id, format, signal)), force);
+      await writeOutput(path, await client.export(id, format), force);
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { TranscriptionResource } from "../../http/index.ts";
 import type { ApiClient } from "./api-client.ts";
-import { ClientError } from "./client-error.ts";
-import type { Persistence, RunOptions } from "./persistence.ts";
+import { ClientError } from "./request.ts";
+import type { PauseOptions } from "./retries.ts";
 
 const firstSeconds = 10;
 const shortSeconds = 5;
@@ -9,7 +9,7 @@ const longestSeconds = 30;
 /** Duration of a recording from which the pauses between polls grow. */
 const longRecordingSeconds = 600;
 
-export interface FollowOptions extends RunOptions {
+export interface FollowOptions extends PauseOptions {
   /** Overrides the recommended pauses between polls. */
   readonly everySeconds: number | undefined;
   /** Whether the first poll happens at once, for a recording that was not just sent. */
@@ -38,30 +38,25 @@ export function nextPause(last: number, duration: number | null): number {
  */
 export async function followRecording(
   client: ApiClient,
-  persistence: Persistence,
   id: string,
-  options: FollowOptions,
+  { everySeconds, atOnce, together, onPoll, ...pauses }: FollowOptions,
 ): Promise<TranscriptionResource> {
-  const { clock, signal } = persistence;
-  let waitingUntil = clock.now();
-  let pause = options.everySeconds ?? firstSeconds;
+  const { clock, signal } = client.retries;
+  let queuedUntil = clock.now();
+  let pause = everySeconds ?? firstSeconds;
   let duration: number | null = null;
   for (let polls = 0; ; polls++) {
-    if (polls > 0 || !options.atOnce) await clock.sleep(1000 * Math.max(pause, paceOf(options)), signal);
-    const transcription = await persistence.run(() => client.get(id, signal), options);
-    options.onPoll(transcription);
+    const seconds = everySeconds ?? Math.max(pause, together());
+    if (polls > 0 || !atOnce) await clock.sleep(1000 * seconds, signal);
+    const transcription = await client.get(id, pauses);
+    onPoll(transcription);
     if (transcription.status === "completed" || transcription.status === "failed") return transcription;
-    if (transcription.status === "queued") waitingUntil = clock.now();
+    if (transcription.status === "queued") queuedUntil = clock.now();
     duration = transcription.duration_seconds ?? duration;
-    if (clock.now() - waitingUntil > 1000 * (2 * (duration ?? 0) + 600)) {
-      throw new ClientError(`gave up waiting for ${id}, which goes on; follow it with: transcribe watch ${id}`, {
-        code: "gave_up",
-      });
+    if (clock.now() - queuedUntil > 1000 * (2 * (duration ?? 0) + 600)) {
+      const message = `stopped waiting for ${id}, which is still processing; follow it with: transcribe watch ${id}`;
+      throw new ClientError(message, { code: "gave_up" });
     }
-    pause = options.everySeconds ?? nextPause(pause, duration);
+    pause = nextPause(pause, duration);
   }
-}
-
-function paceOf({ everySeconds, together }: FollowOptions): number {
-  return everySeconds === undefined ? together() : 0;
 }

@@ -1,39 +1,30 @@
 import { Command } from "commander";
 import type { TranscriptionResource } from "../../http/index.ts";
-import { print } from "../output.ts";
-import { printable } from "../printable.ts";
-import { addServerOptions } from "./connection.ts";
-import { readSegments } from "./read-segments.ts";
-import { inSession } from "./session.ts";
-import { transcriptText } from "./transcript-view.ts";
-
-interface GetOptions {
-  readonly segments?: boolean;
-  readonly json?: boolean;
-}
+import { facts, type JsonOption, print } from "../output.ts";
+import { transcriptText } from "../recording-texts.ts";
+import { addServerOptions, withClient } from "./connection.ts";
 
 /** transcribe get ID */
 export function getCommand(): Command {
   const command = new Command("get")
-    .description("Show a recording, how far it is, and with --segments what was said.")
+    .description("Show a recording and its progress, with --segments its transcript.")
     .argument("<id>", "the recording's id")
-    .option("--segments", "print the transcript too; the recording must be completed")
+    .option("--segments", "print the transcript, too; the recording must be completed")
     .option("--json", "print the transcription as JSON, with --segments its segments in it");
-  return addServerOptions(command).action((id: string, { segments, json }: GetOptions) =>
-    inSession(command, async ({ client, persistence, signal }) => {
-      const transcription = await persistence.run(() => client.get(id, signal));
-      const found = segments === true ? await readSegments(client, persistence, id) : null;
-      const shown = found === null ? transcription : { ...transcription, segments: found };
-      print(json === true, shown, () => {
+  return addServerOptions(command).action((id: string, options: JsonOption & { segments?: boolean }) =>
+    withClient(command, async (client) => {
+      const transcription = await client.get(id);
+      const segments = options.segments === true ? await client.segments(id) : null;
+      print(options, segments === null ? transcription : { ...transcription, segments }, () => {
         const record = describe(transcription);
-        return found === null ? record : `${record}\n\n${transcriptText(found).trimEnd()}`;
+        return segments === null ? record : `${record}\n\n${transcriptText(segments).trimEnd()}`;
       });
     }),
   );
 }
 
 function describe({ progress, source, workspace, ...rest }: TranscriptionResource): string {
-  const facts = {
+  return facts({
     id: rest.id,
     status: rest.status,
     step: progress.step,
@@ -45,8 +36,5 @@ function describe({ progress, source, workspace, ...rest }: TranscriptionResourc
     workspace: workspace?.name,
     created_at: rest.created_at,
     updated_at: rest.updated_at,
-  };
-  return Object.entries(facts)
-    .map(([name, value]) => `${name.padEnd(18)}${printable(String(value ?? "-"))}`)
-    .join("\n");
+  });
 }

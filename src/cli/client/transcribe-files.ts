@@ -1,88 +1,66 @@
-import { CommandError, commonExitCode } from "../command-error.ts";
+import { throwAll } from "../command-error.ts";
+import { interruptedWith, interruptible } from "../interrupts.ts";
 import { print } from "../output.ts";
 import { printable } from "../printable.ts";
-import { ProgressBoard } from "../progress/index.ts";
-import type { ApiClient } from "./api-client.ts";
-import { Batch, type Job, type Outcome } from "./batch.ts";
-import { realClock } from "./clock.ts";
-import { interruptedWith, interruptible } from "./interruptible.ts";
-import { Persistence } from "./persistence.ts";
-import { transcriptText } from "./transcript-view.ts";
+import { ProgressBoard } from "../progress-board.ts";
+import { transcriptText } from "../recording-texts.ts";
+import { ApiClient } from "./api-client.ts";
+import { Batch, type BatchOptions, type Job, type Outcome } from "./batch.ts";
+import { longOutageSeconds } from "./connection.ts";
+import type { Connection } from "./request.ts";
+import { Retries } from "./retries.ts";
 
-export interface TranscribeFilesOptions {
-  readonly client: ApiClient;
+export interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everySeconds" | "force" | "wait"> {
+  readonly connection: Connection;
   readonly jobs: readonly Job[];
-  readonly language: string | undefined;
-  /** Whether to wait for the transcripts; if false, the ids are printed. */
-  readonly wait: boolean;
   readonly json: boolean;
-  readonly force: boolean;
-  readonly everySeconds: number | undefined;
 }
-
-/** Maximum time that a server may fail or be unreachable; longer than a restart takes. */
-const troubleSeconds = 600;
 
 /**
  * Sends recordings and prints their ids or, with `wait`, prints their transcripts in order or writes them to files.
  * @throws {CommandError} when any recording failed @throws {InterruptedError}
  */
-export function transcribeFiles(options: TranscribeFilesOptions): Promise<void> {
+export function transcribeFiles({ connection, jobs, json, ...options }: TranscribeFilesOptions): Promise<void> {
   return interruptible(async (signal) => {
+    const client = new ApiClient(connection, new Retries(signal, longOutageSeconds));
     using board = new ProgressBoard();
-    const persistence = new Persistence({ clock: realClock, signal, troubleSeconds });
-    const printing = options.wait || options.json;
-    const batch = new Batch(options.jobs, {
-      ...options,
-      ...{ persistence, board },
-      onCreated: ({ transcription }) => {
-        if (!printing) board.above(() => process.stdout.write(`${transcription?.id}\n`));
-      },
-    });
+    const printsIds = !options.wait && !json;
+    const onCreated = (id: string) => {
+      if (printsIds) board.above(() => process.stdout.write(`${id}\n`));
+    };
+    const batch = new Batch(jobs, { ...options, client, board, onCreated });
     try {
       // Reports a wrong address or key before a recording is sent.
-      await persistence.run(() => options.client.greet(signal));
+      await client.checkKey();
       await batch.run();
     } catch (error) {
       board[Symbol.dispose]();
-      if (signal.aborted && options.json) printOutcomes(batch.outcomes, true);
-      throw signal.aborted ? interruptedWith(signal.reason, comeBack(batch)) : error;
+      if (signal.aborted && json) print({ json }, batch.outcomes, () => "");
+      throw signal.aborted ? interruptedWith(signal.reason, interruptionMessage(batch)) : error;
     }
     board[Symbol.dispose]();
-    if (printing) printOutcomes(batch.outcomes, options.json);
-    requireDone(batch);
+    if (json) print({ json }, batch.outcomes, () => "");
+    else if (!printsIds) printTranscripts(batch.outcomes);
+    const failed = batch.outcomes.filter(({ error }) => error !== null).length;
+    throwAll(batch.faults, jobs.length === 1 ? undefined : `${failed} of ${jobs.length} recordings failed`);
   });
 }
 
-function comeBack({ open, sending }: Batch): string {
-  const [verb, which] = open.length === 1 ? ["goes", "recording"] : ["go", "recordings"];
+function interruptionMessage({ open, sending }: Batch): string {
   const words = ["interrupted"];
   if (open.length > 0) {
-    words.push(`the ${which} ${verb} on without you, come back with: transcribe watch ${open.join(" ")}`);
+    const subject = open.length === 1 ? "the recording" : "the recordings";
+    words.push(`the server continues to process ${subject}; follow with: transcribe watch ${open.join(" ")}`);
   }
-  if (sending) words.push("what was being sent is dropped, unless it had just arrived: transcribe list shows that");
-  if (words.length === 1) words.push("nothing of it goes on");
+  if (sending) words.push("the current upload is dropped, unless it had just arrived: transcribe list shows that");
+  if (words.length === 1) words.push("nothing continues on the server");
   return words.join("; ");
 }
 
-function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {
-  if (json) {
-    print(true, outcomes, () => "");
-    return;
+function printTranscripts(outcomes: readonly Outcome[]): void {
+  for (const { input, segments } of outcomes) {
+    if (segments === null) continue;
+    const text = transcriptText(segments);
+    process.stdout.write(outcomes.length > 1 ? `== ${printable(input)} ==\n${text}\n` : text);
   }
-  const shown = outcomes.filter(({ segments }) => segments !== null);
-  for (const { input, segments } of shown) {
-    const heading = outcomes.length > 1 ? `== ${printable(input)} ==\n` : "";
-    const end = outcomes.length > 1 ? "\n" : "";
-    process.stdout.write(`${heading}${transcriptText(segments ?? [])}${end}`);
-  }
-}
-
-function requireDone({ outcomes, faults }: Batch): void {
-  const failed = outcomes.filter(({ error }) => error !== null);
-  const [first] = failed;
-  if (first === undefined) return;
-  const message =
-    outcomes.length === 1 ? (first.error?.message ?? "") : `${failed.length} of ${outcomes.length} were not done`;
-  throw new CommandError(message, commonExitCode(faults));
 }

@@ -1,63 +1,60 @@
 import { Command } from "commander";
 import type { TranscriptionResource } from "../../http/index.ts";
-import { CommandError, commonExitCode, type ExitCode, exitCodes } from "../command-error.ts";
-import { print } from "../output.ts";
+import { CommandError, exitCodes, throwAll } from "../command-error.ts";
+import { interruptedWith } from "../interrupts.ts";
+import { type JsonOption, print } from "../output.ts";
+import { seconds } from "../parse-option.ts";
 import { printable } from "../printable.ts";
-import { ProgressBoard } from "../progress/index.ts";
-import { seconds } from "../whole-number.ts";
-import { addServerOptions } from "./connection.ts";
-import { failureWords } from "./failure-words.ts";
+import { ProgressBoard } from "../progress-board.ts";
+import { failureTexts, progressText } from "../recording-texts.ts";
+import type { ApiClient } from "./api-client.ts";
+import { addServerOptions, longOutageSeconds, withClient } from "./connection.ts";
 import { followRecording } from "./follow.ts";
-import { interruptedWith } from "./interruptible.ts";
-import { listRecordings } from "./list-recordings.ts";
-import { inSession, type Session } from "./session.ts";
 
-interface WatchOptions {
+interface WatchOptions extends JsonOption {
   readonly every?: number;
-  readonly json?: boolean;
 }
-
-/** Maximum time that a server may fail or be unreachable; longer than a restart takes. */
-const troubleSeconds = 600;
 
 /** transcribe watch [ID…] */
 export function watchCommand(): Command {
   const command = new Command("watch")
-    .description("Follow recordings until they have ended; without ids all that are queued or processing now.")
+    .description("Follow recordings until they are completed or failed; without ids, all queued and processing ones.")
     .argument("[id...]", "ids of recordings")
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
-    .option("--json", "print the transcriptions as JSON when all have ended");
+    .option("--json", "print the transcriptions as JSON at the end");
   return addServerOptions(command).action((ids: string[], options: WatchOptions) =>
-    inSession(command, (session) => watch(session, ids, options), troubleSeconds),
+    withClient(command, (client) => watch(client, ids, options), longOutageSeconds),
   );
 }
 
-async function watch(session: Session, named: readonly string[], { every, json }: WatchOptions): Promise<void> {
+async function watch(client: ApiClient, named: readonly string[], { every, json }: WatchOptions): Promise<void> {
   // Checks the key first, so that a refused key is reported once and not for each id.
-  await session.persistence.run(() => session.client.greet(session.signal));
+  await client.checkKey();
   using board = new ProgressBoard();
-  const ids = named.length > 0 ? [...new Set(named)] : await openIds(session);
+  const ids = named.length > 0 ? [...new Set(named)] : await openIds(client);
   if (ids.length === 0) board.note("no recording is queued or processing");
   const ended: TranscriptionResource[] = [];
-  const faults: { message: string; exitCode: ExitCode }[] = [];
+  const faults: CommandError[] = [];
   let following = ids.length;
   const followOne = async (id: string) => {
     const row = board.row(id);
     try {
-      const transcription = await followRecording(session.client, session.persistence, id, {
-        ...{ everySeconds: every, atOnce: true, together: () => following },
-        onPoll: ({ status, progress }) => row.show(progress.step ?? status, progress.percent),
-        onPause: () => row.show("waits for the server", null),
+      const transcription = await followRecording(client, id, {
+        everySeconds: every,
+        atOnce: true,
+        together: () => following,
+        onPoll: ({ status, progress }) => row.show(progressText(progress.step ?? status), progress.percent),
+        onPause: () => row.show("Waiting for the server", null),
       });
       ended.push(transcription);
       const { status, failure_reason, source } = transcription;
-      const words = status === "failed" ? `: ${failureWords[failure_reason ?? "internal"]}` : "";
-      const line = `${id}  ${status}  ${printable(source.name ?? source.url ?? "")}${words}`;
+      const reason = status === "failed" ? `: ${failureTexts[failure_reason ?? "internal"]}` : "";
+      const line = `${id}  ${status}  ${printable(source.name ?? source.url ?? "")}${reason}`;
       if (json !== true) board.above(() => process.stdout.write(`${line}\n`));
-      if (status === "failed") faults.push({ message: `${id} failed${words}`, exitCode: exitCodes.recordingFailed });
+      if (status === "failed") faults.push(new CommandError(`${id} failed${reason}`, exitCodes.recordingFailed));
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      faults.push({ message: `${id}: ${error.message}`, exitCode: error.exitCode });
+      faults.push(new CommandError(`${id}: ${error.message}`, error.exitCode));
     } finally {
       following -= 1;
       row.end();
@@ -66,25 +63,16 @@ async function watch(session: Session, named: readonly string[], { every, json }
   try {
     await Promise.all(ids.map(followOne));
   } catch (error) {
-    throw interruptedWith(error, "interrupted; what was followed goes on without you");
+    throw interruptedWith(error, "interrupted; the server continues to process the recordings");
   } finally {
     board[Symbol.dispose]();
-    if (json === true)
-      print(
-        true,
-        ended.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
-        () => "",
-      );
+    ended.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+    if (json === true) print({ json }, ended, () => "");
   }
-  if (faults.length === 0) return;
-  const message = faults.map((fault) => fault.message).join("\ntranscribe: ");
-  throw new CommandError(message, commonExitCode(faults.map(({ exitCode }) => exitCode)));
+  throwAll(faults);
 }
 
-async function openIds({ client, persistence }: Session): Promise<string[]> {
-  const open = await listRecordings(client, persistence, {
-    status: "queued,processing",
-    limit: Number.POSITIVE_INFINITY,
-  });
+async function openIds(client: ApiClient): Promise<string[]> {
+  const open = await client.list(Number.POSITIVE_INFINITY, "queued,processing");
   return open.map(({ id }) => id).reverse();
 }

@@ -2,15 +2,12 @@ import type { Place, Values } from "./places.ts";
 
 /** Returns the script for fish, with one line for each command, option and list of values. */
 export function fishScript(places: readonly Place[]): string {
-  return `# fish completion of transcribe, made by: transcribe completion fish
+  return `# fish completion of transcribe, written by: transcribe completion fish
 function __transcribe_at
   set -l at
   for word in (commandline -opc)[2..]
     switch "$at $word"
-      case ${places
-        .filter(({ path }) => path.length > 0)
-        .map(quotedPlace)
-        .join(" ")}
+      case ${places.flatMap(({ at }) => (at === "" ? [] : [quoted(at)])).join(" ")}
         set at "$at $word"
     end
   end
@@ -21,11 +18,8 @@ ${places.flatMap(linesOf).join("\n")}
 `;
 }
 
-const quotedPlace = (place: Place) => quoted(nameOf(place));
-const nameOf = ({ path }: Place) => path.map((word) => ` ${word}`).join("");
-
 function linesOf(place: Place): string[] {
-  const start = `complete -c transcribe -n ${quoted(`__transcribe_at ${quotedPlace(place)}`)}`;
+  const start = `complete -c transcribe -n ${quoted(`__transcribe_at ${quoted(place.at)}`)}`;
   const commands = place.commands.map(
     ({ name, description }) => `${start} -a ${quoted(name)} -d ${quoted(description)}`,
   );
@@ -33,12 +27,9 @@ function linesOf(place: Place): string[] {
     const flags = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
     return [start, ...flags, ...(values === null ? [] : [offer(values)]), `-d ${quoted(description)}`].join(" ");
   });
-  return [...commands, ...argumentLines(place, start), ...options];
-}
-
-function argumentLines({ argument }: Place, start: string): string[] {
-  if (argument === null || argument === "anything") return [];
-  return [argument === "files" ? `${start} -F` : `${start} -a ${quoted(argument.join(" "))}`];
+  const { argument } = place;
+  const values = argument === "files" ? "-F" : Array.isArray(argument) ? `-a ${quoted(argument.join(" "))}` : null;
+  return [...commands, ...(values === null ? [] : [`${start} ${values}`]), ...options];
 }
 
 function offer(values: Values): string {

@@ -18,8 +18,8 @@ export interface PlaceOption {
 
 /** A position on the command line after a command's name, and the words that may follow. */
 export interface Place {
-  /** e.g. `["keys", "create"]`; empty for the program itself. */
-  readonly path: readonly string[];
+  /** The command's words, each after a space, e.g. ` keys create`; empty for the program itself. */
+  readonly at: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly PlaceOption[];
   /** Possible values of the arguments; null if there are none. */
@@ -38,16 +38,16 @@ const meanings: Readonly<Record<string, Values>> = {
 };
 
 /** Returns all places of a program's command line, derived from its declarations. */
-export function completionPlaces(program: Command, path: readonly string[] = []): Place[] {
+export function completionPlaces(program: Command, at = ""): Place[] {
   const commands = program.commands.filter((command) => !isHidden(command));
   const [argument] = program.registeredArguments;
   const place: Place = {
-    path,
+    at,
     commands: commands.map((command) => ({ name: command.name(), description: firstSentence(command.description()) })),
     options: [...program.options.filter(({ hidden }) => !hidden).map(toOption), help],
     argument: argument === undefined ? null : valuesOf(argument),
   };
-  return [place, ...commands.flatMap((command) => completionPlaces(command, [...path, command.name()]))];
+  return [place, ...commands.flatMap((command) => completionPlaces(command, `${at} ${command.name()}`))];
 }
 
 const help: PlaceOption = { names: ["-h", "--help"], description: "display help for command", values: null };

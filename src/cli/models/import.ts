@@ -1,33 +1,33 @@
 import { Value } from "@sinclair/typebox/value";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { importModels, modelIdSchema, OpenedModel } from "../../models/index.ts";
 import { validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
-import { print } from "../output.ts";
-import { addSettingsOptions, dataSettingsWith } from "../settings-options.ts";
-import { openModels } from "./models-context.ts";
-import { ProgressLine } from "./progress-line.ts";
-import { shown } from "./shown.ts";
+import { type JsonOption, print } from "../output.ts";
+import { dataSettingsWith, settingsCommand } from "../settings-options.ts";
+import { TransferLine } from "../status-line.ts";
+import { modelJson, openModels } from "./context.ts";
 
 /** transcribe models import PATH */
 export function importCommand(): Command {
-  return addSettingsOptions(new Command("import"), ["storage.data_dir"])
-    .description("Take in a model that was carried here.")
-    .argument("<path>", "a whisper model in ggml form (.bin), a faster-whisper directory, or a bundle")
-    .option("--name <id>", "what to call a model that the catalogue does not know (default: by its file)")
-    .option("--json", "print what was installed as JSON")
-    .action(async (path: string, options: { name?: string; json?: boolean }, command: Command) => {
+  return settingsCommand("import", "Install a model or a bundle from a file.")
+    .argument("<path>", "a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle")
+    .option("--name <id>", "id for a model that is not in the catalogue (default: by its file)")
+    .action(async (path: string, options: JsonOption & { name?: string }, command: Command) => {
       const { name } = options;
       if (name !== undefined && !Value.Check(modelIdSchema, name)) {
-        throw new CommandError("a --name has small letters, digits, dots, dashes and underscores", exitCodes.usage);
+        throw new CommandError(
+          "--name takes lower-case letters, digits, dots, hyphens and underscores",
+          exitCodes.usage,
+        );
       }
       const { settings, opened } = dataSettingsWith(command, path, (givesUpRights) =>
         givesUpRights ? new OpenedModel(path) : null,
       );
       using carried = opened;
       const { library, catalogue } = await openModels(settings);
-      using progress = new ProgressLine();
+      using progress = new TransferLine();
       const importFrom = (from: string) =>
         importModels(from, {
           ...{ library, catalogue, name },
@@ -40,9 +40,9 @@ export function importCommand(): Command {
           ? await importFrom(path)
           : await library.withFolder(async (folder) => importFrom(await carried.copyTo(folder)));
       progress[Symbol.dispose]();
-      print(options.json === true, installed.map(shown), () =>
+      print(options, installed.map(modelJson), () =>
         installed
-          .map(({ id, inCatalogue }) => `${id} is installed${inCatalogue ? "" : ", which the catalogue does not know"}`)
+          .map(({ id, inCatalogue }) => `installed ${id}${inCatalogue ? "" : ", which is not in the catalogue"}`)
           .join("\n"),
       );
     });

@@ -10,7 +10,7 @@ import { verifyCommand } from "./verify.ts";
 /** transcribe models list|pull|import|verify|use|remove|bundle */
 export function modelsCommand(): Command {
   return new Command("models")
-    .description("The speech models: what there is, what is here, and which one is in use.")
+    .description("Manage the speech models: available, installed, and in use.")
     .addCommand(listCommand())
     .addCommand(pullCommand())
     .addCommand(importCommand())

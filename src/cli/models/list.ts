@@ -1,19 +1,18 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { builtInPath, type InstalledModel, type ModelEntry, publishedSize } from "../../models/index.ts";
-import { print, table } from "../output.ts";
-import { addSettingsOptions } from "../settings-options.ts";
-import { type ModelsContext, modelsContext } from "./models-context.ts";
+import { type JsonOption, print, table } from "../output.ts";
+import { settingsCommand } from "../settings-options.ts";
+import { type ModelsContext, modelsContext } from "./context.ts";
 
 /** transcribe models list */
 export function listCommand(): Command {
-  return addSettingsOptions(new Command("list"), ["storage.data_dir"])
-    .description("List the models that are here, and those of the catalogue.")
-    .option("--json", "print them as JSON")
-    .action(async (options: { json?: boolean }, command: Command) => {
+  return settingsCommand("list", "List the installed models and those of the catalogue.").action(
+    async (options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const rows = modelRows(context);
-      print(options.json === true, rows, () => [asTable(rows), ...notes(context)].join("\n"));
-    });
+      print(options, rows, () => [asTable(rows), ...notes(context)].join("\n"));
+    },
+  );
 }
 
 /** Returns the models in the format of `models list --json`. */
@@ -21,20 +20,20 @@ function modelRows({ catalogue, files, library, speech }: ModelsContext) {
   const inUse = speech.current().id;
   const installed = new Map(library.list().map((model) => [model.id, model]));
   const known = catalogue.map((entry) =>
-    row(entry.id, { entry, comesWithProgram: builtInPath(entry, files) !== null }, installed.get(entry.id), inUse),
+    modelRow(entry.id, { entry, comesWithProgram: builtInPath(entry, files) !== null }, installed.get(entry.id), inUse),
   );
   const others = [...installed.values()].filter(({ id }) => !catalogue.some((entry) => entry.id === id));
-  return [...known, ...others.map((model) => row(model.id, null, model, inUse))];
+  return [...known, ...others.map((model) => modelRow(model.id, null, model, inUse))];
 }
 
-type ModelRow = ReturnType<typeof row>;
+type ModelRow = ReturnType<typeof modelRow>;
 
 interface Known {
   readonly entry: ModelEntry;
   readonly comesWithProgram: boolean;
 }
 
-function row(id: string, known: Known | null, model: InstalledModel | undefined, inUse: string) {
+function modelRow(id: string, known: Known | null, model: InstalledModel | undefined, inUse: string) {
   const { entry, comesWithProgram = false } = known ?? {};
   const size = entry === undefined ? null : publishedSize(entry);
   const download = entry?.sources.find((source) => source.type === "download");
@@ -59,28 +58,32 @@ function row(id: string, known: Known | null, model: InstalledModel | undefined,
 }
 
 function asTable(rows: readonly ModelRow[]): string {
-  const amount = (bytes: number | null, about = "") =>
-    bytes === null ? "-" : `${about}${Math.round(bytes / 1024 / 1024)} MiB`;
+  const mebibytes = (bytes: number | null) => (bytes === null ? "-" : `${Math.round(bytes / 1024 / 1024)} MiB`);
   return table(
-    ["ID", "STATE", "SIZE", "MEMORY", "PARAMETERS", "LANGUAGES", "LICENCE", ""],
-    rows.map((model) => [
-      model.id,
-      `${model.state.replace("_", " ")}${model.in_use ? ", in use" : ""}`,
-      amount(model.size_bytes, model.size_is_exact ? "" : "~"),
-      amount(model.memory_bytes),
-      model.parameters ?? "-",
-      model.languages ?? "-",
-      model.licence ?? "-",
-      model.advice ?? (model.in_catalogue ? "" : "not in the catalogue, its digest was computed on import"),
-    ]),
+    rows,
+    {
+      ID: ({ id }) => id,
+      STATE: ({ state, in_use }) => `${state.replace("_", " ")}${in_use ? ", in use" : ""}`,
+      SIZE: (row) => `${row.size_bytes === null || row.size_is_exact ? "" : "~"}${mebibytes(row.size_bytes)}`,
+      MEMORY: ({ memory_bytes }) => mebibytes(memory_bytes),
+      PARAMETERS: ({ parameters }) => parameters ?? "-",
+      LANGUAGES: ({ languages }) => languages ?? "-",
+      LICENCE: ({ licence }) => licence ?? "-",
+      "": (row) => row.advice ?? (row.in_catalogue ? "" : "not in the catalogue; its digest was computed on import"),
+    },
+    "no models",
   );
 }
 
 function notes({ setting, speech }: ModelsContext): string[] {
   const chosen = speech.chosen();
   const current = speech.current().id;
-  if (setting !== "")
-    return ["", `The setting engine.whisper_model is ${setting}; it wins over "transcribe models use".`];
+  if (setting !== "") {
+    return ["", `The setting engine.whisper_model is ${setting}; it overrides "transcribe models use".`];
+  }
   if (chosen === null || chosen === current) return [];
-  return ["", `${chosen} was chosen and is not here any more; ${current} is used. Get it again, or choose another.`];
+  return [
+    "",
+    `${chosen} was chosen, but is not installed; ${current} is used. Pull it again, or choose another model.`,
+  ];
 }

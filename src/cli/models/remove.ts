@@ -1,20 +1,17 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
 import { findModel } from "../../models/index.ts";
-import { auditor } from "../admin/auditor.ts";
+import { auditor } from "../admin/audit.ts";
 import { CommandError } from "../command-error.ts";
-import { print } from "../output.ts";
-import { addSettingsOptions } from "../settings-options.ts";
-import { type ModelsContext, modelsContext } from "./models-context.ts";
-import { shown } from "./shown.ts";
+import { type JsonOption, print } from "../output.ts";
+import { settingsCommand } from "../settings-options.ts";
+import { type ModelsContext, modelJson, modelsContext } from "./context.ts";
 
 /** transcribe models remove ID */
 export function removeCommand(): Command {
-  return addSettingsOptions(new Command("remove"), ["storage.data_dir"])
-    .description("Remove an installed model that nothing needs.")
+  return settingsCommand("remove", "Remove an installed model that is not in use.")
     .argument("<id>")
-    .option("--json", "print what was removed as JSON")
-    .action(async (id: string, options: { json?: boolean }, command: Command) => {
+    .action(async (id: string, options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const { library, store } = context;
       using _lock = await library.lock(id);
@@ -23,16 +20,16 @@ export function removeCommand(): Command {
       refuseNeeded(id, context);
       await library.remove(id);
       audit(store, auditor(), "models.remove", id, { sha256: model.sha256 });
-      print(options.json === true, shown(model), () => `${id} is removed`);
+      print(options, modelJson(model), () => `removed ${id}`);
     });
 }
 
 function notInstalled(id: string, { catalogue }: ModelsContext): string {
   const known = findModel(catalogue, id);
   if (known?.sources.some(({ type }) => type === "repository" || type === "ctranslate2-wheels")) {
-    return `${id} comes with the program and can't be removed`;
+    return `${id} is part of the program and can't be removed`;
   }
-  return `${id} is not installed; see what is with: transcribe models list`;
+  return `${id} is not installed; list the models with: transcribe models list`;
 }
 
 function refuseNeeded(id: string, { speech, recordings }: ModelsContext): void {
@@ -41,7 +38,7 @@ function refuseNeeded(id: string, { speech, recordings }: ModelsContext): void {
   }
   if (recordings.open.models().includes(id)) {
     throw new CommandError(
-      `recordings that are open need ${id}; wait until they have ended, see: transcribe recordings list --status queued,processing`,
+      `queued or processing recordings need ${id}; wait for them: transcribe recordings list --status queued,processing`,
     );
   }
 }

@@ -1,31 +1,32 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
 import { findModel, type SpeechModel } from "../../models/index.ts";
 import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { auditor } from "../admin/auditor.ts";
+import { auditor } from "../admin/audit.ts";
 import { CommandError } from "../command-error.ts";
-import { print } from "../output.ts";
-import { addSettingsOptions } from "../settings-options.ts";
-import { type ModelsContext, modelsContext } from "./models-context.ts";
+import { type JsonOption, print } from "../output.ts";
+import { settingsCommand } from "../settings-options.ts";
+import { type ModelsContext, modelsContext } from "./context.ts";
 
 /** transcribe models use ID */
 export function useCommand(): Command {
-  return addSettingsOptions(new Command("use"), ["storage.data_dir"])
-    .description("Have new recordings done with a model, at once and without a restart; open ones keep theirs.")
+  return settingsCommand(
+    "use",
+    "Choose the model for new recordings, without a restart; existing ones keep their model.",
+  )
     .argument("<id>")
-    .option("--json", "print what is in use as JSON")
-    .action(async (id: string, options: { json?: boolean }, command: Command) => {
+    .action(async (id: string, options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const { speech, store, recordings, setting, library } = context;
       if (setting !== "") {
         throw new CommandError(
-          `the setting engine.whisper_model is ${setting} and wins over what is chosen; take it out, restart the server, and then choose`,
+          `the setting engine.whisper_model is ${setting} and overrides this choice; remove the setting and restart the server first`,
         );
       }
       const before = speech.current().id;
       using _lock = await library.lock(id);
-      const model = requireHere(id, context);
+      const model = requireInstalled(id, context);
       const languages = await requireWorking(model, context, before);
       store.transaction((transaction) => {
         speech.choose(id, Date.now(), transaction);
@@ -33,23 +34,24 @@ export function useCommand(): Command {
       });
       const open = recordings.open.models().filter((other) => other !== id);
       const result = { id, before, languages: languages.length, open_recordings_finish_with: open };
-      print(options.json === true, result, () =>
+      print(options, result, () =>
         [
-          `${id} is in use for new recordings (${languages.length === 1 ? "English alone" : `${languages.length} languages`})`,
-          ...(open.length > 0 ? [`recordings that are open finish with ${open.join(", ")}`] : []),
+          `${id} is in use for new recordings (${languages.length === 1 ? "only English" : `${languages.length} languages`})`,
+          ...(open.length > 0 ? [`queued and processing recordings keep ${open.join(", ")}`] : []),
         ].join("\n"),
       );
     });
 }
 
-function requireHere(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
+function requireInstalled(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
   const entry = findModel(catalogue, id);
-  if (entry !== null && entry.kind !== "speech")
-    throw new CommandError(`${id} is no speech model; it is in use anyway`);
+  if (entry !== null && entry.kind !== "speech") {
+    throw new CommandError(`${id} is not a speech model; it is always in use`);
+  }
   const model = id.startsWith("/") ? null : speech.find(id);
   if (model !== null) return model;
-  if (entry !== null) throw new CommandError(`${id} is not installed; get it with: transcribe models pull ${id}`);
-  throw new CommandError(`there is no model ${id}; see them with: transcribe models list`);
+  if (entry !== null) throw new CommandError(`${id} is not installed; install it with: transcribe models pull ${id}`);
+  throw new CommandError(`there is no model ${id}; list them with: transcribe models list`);
 }
 
 /** Runs a self-test of the model before it is used, in separate processes, because native code may crash. */
@@ -61,7 +63,7 @@ async function requireWorking(model: SpeechModel, { files, dataDirectory }: Mode
     await chooseCpuLibraryFor(choice, [model.path]);
     return languages;
   } catch (error) {
-    throw new CommandError(`${model.id} can't be used here, ${before} stays in use: ${reasonOf(error)}`);
+    throw new CommandError(`${model.id} can't be used on this machine; ${before} stays in use: ${reasonOf(error)}`);
   }
 }
 

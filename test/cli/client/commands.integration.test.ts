@@ -89,7 +89,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       const args = ["submit", text, jfk, "/no/such.mp3", "--format", "srt", "-o", place, "--every", "0.1", "--json"];
       const { exitCode, stdout, stderr } = await run(...args);
       expect(exitCode).toBe(1);
-      expect(stderr).toContain("2 of 3 were not done");
+      expect(stderr).toContain("2 of 3 recordings failed");
       const outcomes = JSON.parse(stdout) as Outcome[];
       expect(outcomes.map(({ input, output, error }) => [input, output, error?.code ?? null])).toEqual([
         [text, null, "validation_failed"],
@@ -114,7 +114,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       using _ = worker(true);
       const { exitCode, stdout, stderr } = await run("submit", "--wait", "--every", "0.1", jfk);
       expect([exitCode, stdout]).toEqual([3, ""]);
-      expect(stderr).toContain("nobody speaks in this recording");
+      expect(stderr).toContain("the recording contains no speech");
     },
     patience,
   );
@@ -234,7 +234,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       [2, ["list", "--limit", "0"], "--limit"],
       [2, ["export", nowhere, "--format", "mp3"], "--format"],
       [2, ["list", "--server", "transcribe.example.org"], "https://"],
-      [2, ["list", "--server", "http://user:secret@example.org"], "no server"],
+      [2, ["list", "--server", "http://user:secret@example.org"], "https://transcribe.example.org"],
       [2, ["list", "--key", "trs_x"], "--key"],
       [
         4,

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createRecording } from "../../../src/cli/client/create.ts";
 import { ApiServer, type KeyClient } from "../../http/support.ts";
 import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { apiClient, BadNetwork, type Fate, persistence, refusal, TestClock } from "./support.ts";
+import { apiClient, BadNetwork, connectedClient, type Fate, refusal, TestClock } from "./support.ts";
 
 const jfk = samplePath("jfk.mp3");
 
@@ -30,7 +29,7 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
   });
 
   const send = async (clock: TestClock, input = jfk) =>
-    createRecording(apiClient(origin, caller.key), await persistence(clock), input, nothing);
+    (await connectedClient(origin, caller.key, clock)).create(input, nothing);
   const idsOf = async () => {
     const page = (await (await caller.fetch("/transcriptions")).json()) as { data: { id: string }[] };
     return page.data.map(({ id }) => id);
@@ -114,10 +113,8 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
 
   test("an address where nothing listens is not waited for", async () => {
     const clock = new TestClock();
-    const { Persistence } = await import("../../../src/cli/client/persistence.ts");
-    const fresh = new Persistence({ clock, signal: new AbortController().signal, troubleSeconds: 600 });
-    const client = apiClient("http://127.0.0.1:1", caller.key);
-    await expect(fresh.run(() => client.greet(fresh.signal))).rejects.toMatchObject({ exitCode: 4 });
+    const client = apiClient("http://127.0.0.1:1", caller.key, clock);
+    await expect(client.checkKey()).rejects.toMatchObject({ exitCode: 4 });
     expect(clock.sleeps).toEqual([]);
   });
 });

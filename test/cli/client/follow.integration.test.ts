@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { followRecording, nextPause } from "../../../src/cli/client/follow.ts";
 import { ApiServer } from "../../http/support.ts";
-import { apiClient, persistence, TestClock } from "./support.ts";
+import { connectedClient, TestClock } from "./support.ts";
 
 const quietly = { everySeconds: undefined, atOnce: false, together: () => 1, onPoll: () => {} };
 const spoken = [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Yes.", words: [] }];
@@ -11,7 +11,7 @@ describe("following a recording", () => {
   afterAll(() => server[Symbol.dispose]());
   const caller = server.client("follower");
   const follow = async (clock: TestClock, id: string, options = {}) =>
-    followRecording(apiClient(server.origin, caller.key), await persistence(clock), id, { ...quietly, ...options });
+    followRecording(await connectedClient(server.origin, caller.key, clock), id, { ...quietly, ...options });
 
   test("asks first after 10 s, then every 5 s", async () => {
     const id = server.enterQueued(caller.accountId);

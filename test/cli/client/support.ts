@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ApiClient } from "../../../src/cli/client/api-client.ts";
-import type { Clock } from "../../../src/cli/client/clock.ts";
-import { Persistence } from "../../../src/cli/client/persistence.ts";
+import { type Clock, Retries } from "../../../src/cli/client/retries.ts";
 
-/** A clock on which sleeping takes no time; a test may do something whenever somebody sleeps. */
+/** A clock on which sleeping takes no time; a test may act on each sleep. */
 export class TestClock implements Clock {
   readonly sleeps: number[] = [];
   onSleep: (count: number) => void | Promise<void> = () => {};
@@ -26,7 +25,7 @@ export class TestClock implements Clock {
   }
 }
 
-/** What happens to a request on its way: it arrives, its connection breaks before it or before the answer, or another answers. */
+/** The fate of a request: it passes, its connection breaks before it or before the response, or it gets this response. */
 export type Fate =
   | "pass"
   | "break"
@@ -34,17 +33,17 @@ export type Fate =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body: string };
 
 export function refusal(status: number, error: string, headers: Record<string, string> = {}): Fate {
-  return { status, headers, body: JSON.stringify({ error, message: "as told" }) };
+  return { status, headers, body: JSON.stringify({ error, message: "Refused by the test." }) };
 }
 
-/** What a request looked like. */
+/** A request that was received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
 }
 
-/** A bad network before a server: the next requests meet the fates that a test has set; all others pass. */
+/** An unreliable network in front of a server: the next requests meet the fates that a test sets; all others pass. */
 export class BadNetwork implements AsyncDisposable {
   readonly fates: Fate[] = [];
   readonly seen: SeenRequest[] = [];
@@ -97,13 +96,15 @@ export class BadNetwork implements AsyncDisposable {
   }
 }
 
-export function apiClient(origin: string, key: string): ApiClient {
-  return new ApiClient({ baseUrl: `${origin}/api/public/v1`, key, trust: {} });
+/** Returns a client with a test's clock whose requests are retried for ten minutes. */
+export function apiClient(origin: string, key: string, clock: Clock): ApiClient {
+  const retries = new Retries(new AbortController().signal, 600, clock);
+  return new ApiClient({ baseUrl: `${origin}/api/public/v1`, key, trust: {} }, retries);
 }
 
-/** Patience on a test's clock, of ten minutes; the server counts as reached. */
-export async function persistence(clock: Clock, signal = new AbortController().signal): Promise<Persistence> {
-  const made = new Persistence({ clock, signal, troubleSeconds: 600 });
-  await made.run(async () => {});
-  return made;
+/** Returns such a client that has reached the server before. */
+export async function connectedClient(origin: string, key: string, clock: Clock): Promise<ApiClient> {
+  const client = apiClient(origin, key, clock);
+  await client.retries.run(async () => {});
+  return client;
 }

@@ -5,7 +5,7 @@ import { readContainerfile } from "../../../scripts/support/container/containerf
 import { writeImageArchive } from "../../../scripts/support/container/image-archive.ts";
 import { writeRootArchive } from "../../../scripts/support/container/root-archive.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
-import { runTool } from "../../../src/install/index.ts";
+import { thisMachine } from "../../../src/install/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -15,7 +15,14 @@ const containerfile = readFileSync(join(root, "deploy/Containerfile"), "utf8");
 
 /** GNU tar's long listing: rights, owner, size, date, time, name. */
 function listing(archive: string): string[][] {
-  const { exitCode, stdout, stderr } = runTool(["tar", "--list", "--verbose", "--numeric-owner", "--file", archive]);
+  const { exitCode, stdout, stderr } = thisMachine.run([
+    "tar",
+    "--list",
+    "--verbose",
+    "--numeric-owner",
+    "--file",
+    archive,
+  ]);
   if (exitCode !== 0) throw new Error(stderr);
   return stdout
     .trim()
@@ -56,7 +63,8 @@ describe("the Containerfile", () => {
   }
 });
 
-const onDebian = runTool(["dpkg-query", "--version"]).exitCode === 0 && runTool(["tar", "--version"]).exitCode === 0;
+const onDebian =
+  thisMachine.run(["dpkg-query", "--version"]).exitCode === 0 && thisMachine.run(["tar", "--version"]).exitCode === 0;
 if (!onDebian) console.warn("skipped: the container's tree, it is made of Debian's packages and there are none here");
 
 describe.skipIf(!onDebian)("the image", () => {
@@ -94,7 +102,7 @@ describe.skipIf(!onDebian)("the image", () => {
     expect(readFileSync(again).equals(readFileSync(layer))).toBe(true);
   });
 
-  const hasSkopeo = runTool(["skopeo", "--version"]).exitCode === 0;
+  const hasSkopeo = thisMachine.run(["skopeo", "--version"]).exitCode === 0;
   if (!hasSkopeo) console.warn("skipped: another program's reading of the image, there is no skopeo here");
 
   test("names each of its blobs by what it holds, for readers of OCI layouts and of Docker's archives", async () => {
@@ -103,7 +111,7 @@ describe.skipIf(!onDebian)("the image", () => {
     await writeImageArchive(archive, { layer, config, architecture: "amd64", reference: "transcribe:0.0.1" });
     const unpacked = join(directory.path, "image");
     mkdirSync(unpacked);
-    expect(runTool(["tar", "--extract", "--file", archive, "--directory", unpacked]).exitCode).toBe(0);
+    expect(thisMachine.run(["tar", "--extract", "--file", archive, "--directory", unpacked]).exitCode).toBe(0);
     const blobs = listing(archive)
       .map((columns) => columns.at(-1) ?? "")
       .filter((path) => /\/[0-9a-f]{64}$/.test(path));
@@ -114,7 +122,14 @@ describe.skipIf(!onDebian)("the image", () => {
     }
     if (!hasSkopeo) return;
     for (const transport of ["oci-archive", "docker-archive"]) {
-      const read = runTool(["skopeo", "--tmpdir", directory.path, "inspect", "--config", `${transport}:${archive}`]);
+      const read = thisMachine.run([
+        "skopeo",
+        "--tmpdir",
+        directory.path,
+        "inspect",
+        "--config",
+        `${transport}:${archive}`,
+      ]);
       expect([read.exitCode, read.stderr]).toEqual([0, ""]);
       expect(JSON.parse(read.stdout)).toMatchObject({ architecture: "amd64", config: { User: "10001:10001" } });
     }

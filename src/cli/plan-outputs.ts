@@ -1,0 +1,129 @@
+import { mkdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import { type Command, Option } from "commander";
+import { type ExportFormat, exportFormatSchema, exportFormats } from "../exports/index.ts";
+import { messageOf } from "../text/index.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
+import type { JsonOption } from "./output.ts";
+import { fitted, printable } from "./printable.ts";
+
+/** Options that decide where transcripts go. With `--json`, standard output has no place for them. */
+export interface OutputOptions extends JsonOption {
+  /** A file, a directory, or `-`. */
+  readonly output?: string;
+  readonly format?: ExportFormat | undefined;
+  /** Whether an existing file may be overwritten. */
+  readonly force?: boolean;
+}
+
+/** Adds the options for destination and format of transcripts, which `planOutputs` takes. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--format <format>", "file format of the transcripts").choices(Object.keys(exportFormats)))
+    .option("-o, --output <path>", "a file, or DIRECTORY/, for the transcripts; - is standard output")
+    .option("--force", "overwrite existing files");
+}
+
+/** Destination of one transcript: a file's path, or standard output. */
+export interface Output {
+  readonly format: ExportFormat;
+  readonly path: string;
+}
+
+/** Path that denotes standard output. */
+export const standardOutput = "-";
+
+/**
+ * Determines the destination of each recording's transcript, before any recording is sent. Creates the directory that
+ * `--output` names.
+ * @param names file paths or URLs of the recordings
+ * @returns null for each name if neither a format nor an output was requested
+ * @throws {CommandError} when destinations collide, a file exists, a directory is missing or can't be created, or
+ * standard output can't take the transcript
+ */
+export function planOutputs(
+  names: readonly string[],
+  { output, format, force, json }: OutputOptions,
+): (Output | null)[] {
+  if (output === undefined && format === undefined) return names.map(() => null);
+  const place = output ?? standardOutput;
+  const isDirectory = place.endsWith("/") || (place !== standardOutput && statOf(place)?.isDirectory() === true);
+  const chosen = format ?? formatOf(isDirectory ? "" : place);
+  if (isDirectory) return inDirectory(names, place, chosen, force === true);
+  if (names.length > 1) {
+    throw new CommandError("several transcripts need a directory: -o DIRECTORY/", exitCodes.usage);
+  }
+  if (place === standardOutput) {
+    const isText = exportFormats[chosen].mediaType.startsWith("text/") || chosen === "srt";
+    if (!isText && process.stdout.isTTY) {
+      throw new CommandError(`a terminal can't show ${chosen}; name a file: -o FILE.${chosen}`, exitCodes.usage);
+    }
+    if (json === true) {
+      throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
+    }
+  } else {
+    if (statOf(dirname(place))?.isDirectory() !== true) {
+      throw new CommandError(`there is no directory ${dirname(place)}`);
+    }
+    requireFree(place, force === true);
+  }
+  return names.map(() => ({ format: chosen, path: place }));
+}
+
+function inDirectory(names: readonly string[], directory: string, format: ExportFormat, force: boolean): Output[] {
+  const outputs = names.map((name) => ({ format, path: join(directory, `${stemOf(name)}.${format}`) }));
+  const taken = new Set<string>();
+  for (const { path } of outputs) {
+    if (taken.has(path)) {
+      throw new CommandError(`two transcripts would be written to ${path}; send them one by one`, exitCodes.usage);
+    }
+    taken.add(path);
+    requireFree(path, force);
+  }
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw new CommandError(`can't create ${directory}: ${messageOf(error)}`);
+  }
+  return outputs;
+}
+
+/** Maximum width of a file name's stem. With characters of up to three bytes, file systems still accept the name. */
+const longestStem = 80;
+
+/** Returns a file name without its extension; for a URL, the last component of its path, or else its host. */
+function stemOf(name: string): string {
+  const link = /^https?:\/\//i.test(name) ? URL.parse(name) : null;
+  const last = link === null ? name : decoded(basename(link.pathname));
+  const stem = basename(last, extname(last)) || (link?.hostname ?? "");
+  const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), longestStem);
+  return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function formatOf(path: string): ExportFormat {
+  const extension = extname(path).slice(1).toLowerCase();
+  if (Value.Check(exportFormatSchema, extension)) return extension;
+  if (extension === "" || path === standardOutput) return "txt";
+  throw new CommandError(
+    `.${extension} is not a transcript format; use ${Object.keys(exportFormats).join(", ")}: --format FORMAT`,
+    exitCodes.usage,
+  );
+}
+
+function requireFree(path: string, force: boolean): void {
+  if (!force && statOf(path)?.isFile() === true)
+    throw new CommandError(`${path} exists already; --force overwrites it`);
+}
+
+function statOf(path: string) {
+  return statSync(path, { throwIfNoEntry: false });
+}

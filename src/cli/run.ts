@@ -1,0 +1,167 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename } from "node:path";
+import { Command } from "commander";
+import { ExportError } from "../exports/index.ts";
+import type { SegmentResource } from "../http/index.ts";
+import { type LocalPipeline, openLocalPipeline, StartError } from "../server/index.ts";
+import { databaseTrouble, MigrationError } from "../storage/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+import { CommandError, exitCodes, throwAll } from "./command-error.ts";
+import { interruptedWith, interruptible } from "./interrupts.ts";
+import { print } from "./output.ts";
+import { addOutputOptions, type Output, type OutputOptions, planOutputs } from "./plan-outputs.ts";
+import { printable } from "./printable.ts";
+import { ProgressBoard } from "./progress-board.ts";
+import { failureTexts, progressText, transcriptText } from "./recording-texts.ts";
+import { addSettingsOptions, settingsForAll } from "./settings-options.ts";
+import { writeOutput } from "./write-output.ts";
+
+interface RunOptions extends OutputOptions {
+  readonly language?: string;
+  readonly model?: string;
+  readonly logLevel?: string;
+}
+
+/** transcribe run FILE… */
+export function runCommand(): Command {
+  const transcribing = new Command("run")
+    .description("Transcribe recordings on this machine without a server or an account; only the transcripts are kept.")
+    .argument("<file...>", "recordings, audio or video")
+    .option("--language <code>", "ISO code of the spoken language (default: detected)")
+    .option("--model <model>", "id or path of a speech model (default: engine.whisper_model, else the built-in one)");
+  const command = addOutputOptions(transcribing).option(
+    "--json",
+    "print as JSON, for each: input, language, duration_seconds, segments, output, error",
+  );
+  return addSettingsOptions(command, ["storage.data_dir", "log.level"]).action((files: string[], options: RunOptions) =>
+    interruptible((signal) => run(command, files, options, signal)),
+  );
+}
+
+/** Result of one file, in the format that `run --json` prints. */
+interface Outcome {
+  readonly input: string;
+  readonly language: string | null;
+  readonly duration_seconds: number | null;
+  /** Null if a file was requested, or there is no transcript. */
+  readonly segments: readonly SegmentResource[] | null;
+  /** Path of the written file. */
+  readonly output: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/** A recording failed; the code is its failure reason. */
+class FailedError extends CommandError {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message, exitCodes.recordingFailed);
+    this.code = code;
+  }
+}
+
+async function run(
+  command: Command,
+  files: readonly string[],
+  options: RunOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const outputs = planOutputs(files, options);
+  const settings = settingsForAll(command);
+  const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
+  // The command's output suffices by default, so logs are written only if a level is given.
+  const log = createLogger(options.logLevel ?? "silent");
+  const outcomes: Outcome[] = [];
+  const faults: CommandError[] = [];
+  try {
+    using board = new ProgressBoard();
+    await using pipeline = await openLocalPipeline({ ...settings, engine }, log);
+    for (const [index, file] of files.entries()) {
+      const job = { file, output: outputs[index] ?? null, heading: files.length > 1, options };
+      const { outcome, fault } = await runFile(pipeline, board, job, signal);
+      outcomes.push(outcome);
+      if (fault === null) continue;
+      faults.push(fault);
+      if (files.length > 1) board.above(() => process.stderr.write(`transcribe: ${fault.message}\n`));
+    }
+  } catch (error) {
+    const trouble = databaseTrouble(error instanceof MigrationError ? error.cause : error);
+    // This command writes to its own temporary database only, so database errors concern the temporary directory.
+    if (trouble !== null) {
+      throw new CommandError(`can't work in ${tmpdir()} (${trouble}); name another directory: TMPDIR=DIRECTORY`);
+    }
+    throw interruptedWith(error, "interrupted; unfinished transcripts are lost");
+  }
+  if (options.json === true) print(options, outcomes, () => "");
+  throwAll(faults, files.length === 1 ? undefined : `${faults.length} of ${files.length} recordings failed`);
+}
+
+interface RunJob {
+  readonly file: string;
+  /** Destination of the transcript as a file; if null, it is printed for people. */
+  readonly output: Output | null;
+  /** Whether the file's name is printed above the transcript. */
+  readonly heading: boolean;
+  /** With `--json`, the caller prints all results at the end, and nothing is printed here. */
+  readonly options: RunOptions;
+}
+
+/** Transcribes one file and prints or writes its transcript. @throws the signal's reason */
+async function runFile(
+  pipeline: LocalPipeline,
+  board: ProgressBoard,
+  job: RunJob,
+  signal: AbortSignal,
+): Promise<{ outcome: Outcome; fault: CommandError | null }> {
+  const nothing = { input: job.file, language: null, duration_seconds: null, segments: null, output: null };
+  try {
+    return { outcome: { ...nothing, ...(await transcribe(pipeline, board, job, signal)), error: null }, fault: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    const isExpected = error instanceof CommandError || error instanceof StartError || error instanceof ExportError;
+    if (!isExpected) throw error;
+    const fault = error instanceof CommandError ? error : new CommandError(error.message);
+    const code = error instanceof FailedError ? error.code : "local";
+    return { outcome: { ...nothing, error: { code, message: fault.message } }, fault };
+  }
+}
+
+async function transcribe(
+  pipeline: LocalPipeline,
+  board: ProgressBoard,
+  { file, output, heading, options }: RunJob,
+  signal: AbortSignal,
+): Promise<Partial<Outcome>> {
+  if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
+  const row = board.row(basename(file));
+  try {
+    const transcript = await pipeline.transcribe({
+      ...{ file, language: options.language, signal },
+      onProgress: (step, percent) => row.show(progressText(step), percent),
+    });
+    const { recording, segments } = transcript;
+    if (recording.status !== "completed") {
+      const reason = recording.failureReason ?? "internal";
+      const text =
+        reason === "internal"
+          ? `it could not be processed (${recording.failureCause}); for details: --log-level info`
+          : failureTexts[reason];
+      throw new FailedError(reason, `${file}: ${text}`);
+    }
+    const found = { language: recording.language, duration_seconds: recording.durationSeconds };
+    if (output === null) {
+      const text = transcriptText(segments);
+      const shown = heading ? `== ${printable(file)} ==\n${text}\n` : text;
+      if (options.json !== true) board.above(() => process.stdout.write(shown));
+      return { ...found, segments };
+    }
+    const bytes = await transcript.export(output.format);
+    row.end();
+    await writeOutput(output.path, bytes, options.force === true);
+    board.note(`${file} → ${output.path}`);
+    return { ...found, output: output.path };
+  } finally {
+    row.end();
+  }
+}

@@ -1,0 +1,202 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { Command } from "commander";
+import {
+  checkPath,
+  defaultConfigFile,
+  defaultDataDirectory,
+  defaultUser,
+  installSteps,
+  places,
+  reach,
+  readStatus,
+  readUnit,
+  reloadUnits,
+  restartService,
+  ServiceError,
+  type ServiceLayout,
+  type ServiceStatus,
+  type StepReport,
+  serviceName,
+  serviceSettings,
+  takeSteps,
+  textOf,
+  thisMachine,
+  uninstallSteps,
+  unitState,
+} from "../install/index.ts";
+import { programFile, programFiles } from "../program/index.ts";
+import { size } from "../text/index.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
+import { type JsonOption, print } from "./output.ts";
+import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
+
+/** transcribe service install|uninstall|status */
+export function serviceCommand(): Command {
+  return new Command("service")
+    .description("Manage the server as a systemd service of this machine.")
+    .addCommand(installCommand())
+    .addCommand(uninstallCommand())
+    .addCommand(statusCommand());
+}
+
+interface InstallOptions {
+  readonly user: string;
+  readonly dataDir?: string;
+  readonly config: string;
+  readonly root: string;
+  readonly start: boolean;
+  readonly dryRun?: boolean;
+}
+
+const upgradeHelp = `
+Run it again with a newer program to upgrade. The replaced program is kept and can be restored with
+  sudo ${places.previousProgram} service install`;
+
+function installCommand(): Command {
+  return new Command("install")
+    .description("Install this program as a service of this machine and start it. A repeated run applies only changes.")
+    .option("--user <name>", "the user of the service; created if it does not exist", defaultUser)
+    .option("--data-dir <directory>", `the data directory (default: ${defaultDataDirectory})`)
+    .option("--config <file>", "its settings file; created if it does not exist", defaultConfigFile)
+    .option("--root <directory>", "install into the directory tree of another machine, and start nothing", "/")
+    .option("--no-start", "don't start it now")
+    .option("--dry-run", "print what would be done, and change nothing")
+    .addHelpText("after", upgradeHelp)
+    .action(install);
+}
+
+async function install(options: InstallOptions): Promise<void> {
+  const layout: ServiceLayout = { root: resolve(options.root), configFile: options.config };
+  checkPath(layout.configFile, "--config");
+  if (options.dataDir !== undefined) checkPath(options.dataDir, "--data-dir");
+  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(options.user))
+    throw new ServiceError(`${options.user} is not a valid user name`);
+  if (programFile === null) {
+    throw new ServiceError(
+      "a service needs the single-file program: build it with scripts/build, and run it to install",
+    );
+  }
+  const isThisMachine = layout.root === "/";
+  const dryRun = options.dryRun === true;
+  if (!dryRun) requireRoot("transcribe service install");
+  if (isThisMachine && options.start && !thisMachine.hasSystemd) {
+    throw new ServiceError(
+      "systemd is not running here: have your own supervisor run transcribe serve, or install only the files with --no-start",
+    );
+  }
+  const steps = installSteps({
+    layout,
+    machine: thisMachine,
+    user: options.user,
+    dataDirectory: options.dataDir ?? null,
+    program: { path: programFile, unpack: programFiles },
+  });
+  const reports = await takeSteps(steps, dryRun, printStep);
+  if (dryRun || !isThisMachine) return;
+  reloadUnits(thisMachine);
+  if (!options.start) {
+    process.stdout.write(`\nInstalled, but not started. Start it: systemctl start ${serviceName}\n`);
+    return;
+  }
+  const isCurrent = unitState(thisMachine)?.active === "active" && !reports.some(({ restarts }) => restarts);
+  if (!isCurrent) restartService(thisMachine);
+  const option = options.config === defaultConfigFile ? "" : ` --config ${options.config}`;
+  process.stdout.write(`
+${isCurrent ? "The service is running already, unchanged." : "The service is running."} Next steps, as root:
+  transcribe service status${option}
+  transcribe accounts create NAME${option}
+  transcribe keys create --account NAME${option}
+Settings: ${options.config}, then systemctl reload ${serviceName}. Log: journalctl -u ${serviceName}
+`);
+}
+
+interface UninstallOptions {
+  readonly purge?: boolean;
+  readonly yes?: boolean;
+  readonly root: string;
+  readonly dryRun?: boolean;
+}
+
+function uninstallCommand(): Command {
+  return new Command("uninstall")
+    .description("Stop and remove the service. Settings, data and user remain, except with --purge.")
+    .option("--purge", "remove settings, recordings, transcripts, accounts, keys and the user, too")
+    .option("--yes", "with --purge: confirms the removal, which can't be undone")
+    .option("--root <directory>", "remove it from the directory tree of another machine", "/")
+    .option("--dry-run", "print what would be done, and change nothing")
+    .action(uninstall);
+}
+
+async function uninstall({ purge = false, yes = false, dryRun = false, ...options }: UninstallOptions): Promise<void> {
+  const root = resolve(options.root);
+  if (purge && !yes && !dryRun) {
+    throw new CommandError(
+      "--purge can't be undone; confirm it with --yes, or list its steps with --dry-run",
+      exitCodes.usage,
+    );
+  }
+  if (!dryRun) requireRoot("transcribe service uninstall");
+  const unit = readUnit(textOf(reach({ root, configFile: "" }, places.unit)));
+  const user = unit?.user ?? defaultUser;
+  const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
+  const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
+  process.stdout.write("Removing:\n");
+  await takeSteps(uninstallSteps({ layout, machine: thisMachine, purged }), dryRun, printStep);
+  if (root === "/" && !dryRun) reloadUnits(thisMachine);
+  if (dryRun) return;
+  const remaining =
+    purged === null
+      ? [`The user ${user}, ${layout.configFile} and the data directory remain; --purge --yes removes them.\n`]
+      : [dirname(layout.configFile), purged.dataDirectory]
+          .filter((path) => existsSync(reach(layout, path)))
+          .map((path) => `${path} remains, because it has files that are not part of the service.\n`);
+  process.stdout.write(`\n${remaining.join("")}`);
+}
+
+/** Requires root. @throws {ServiceError} when the user is not root */
+function requireRoot(command: string): void {
+  if (thisMachine.isRoot) return;
+  throw new ServiceError(`this needs root: sudo ${command}; --dry-run prints what it does`);
+}
+
+/** Prints one line for a completed step. */
+function printStep({ what, outcome }: StepReport): void {
+  process.stdout.write(`${outcome.padEnd(8)}  ${what}\n`);
+}
+
+function statusCommand(): Command {
+  const description = "Show the status of the server, with or without systemd. Exit code 0 if it is ready, else 1.";
+  return settingsCommand("status", description, ["server.host", "server.port", "storage.data_dir"]).action(
+    async (options: JsonOption, command: Command) => {
+      const status = await readStatus(dataSettingsOf(command), thisMachine);
+      print(options, statusJson(status), () => statusText(status));
+      // The message is empty, because the printed status contains the reason.
+      if (!status.ready) throw new CommandError("");
+    },
+  );
+}
+
+function statusJson({ ready, trouble, unit, pid, version, origin, queue }: ServiceStatus) {
+  if (unit === null) return { ready, trouble, pid, version, origin, queue, unit };
+  const { memoryBytes, pid: _mainPid, ...state } = unit;
+  return { ready, trouble, pid, version, origin, queue, unit: { ...state, memory_bytes: memoryBytes } };
+}
+
+function statusText({ ready, trouble, unit, pid, version, origin, queue }: ServiceStatus): string {
+  return [
+    `server    ${ready ? `ready at ${origin}` : `not ready: ${trouble}`}`,
+    `process   ${pid === null ? "-" : `${pid}${version === null ? "" : `, version ${version}`}`}`,
+    `queue     ${queue === null ? "-" : `${queue.processing} processing, ${queue.queued} queued`}`,
+    `systemd   ${unit === null ? "no unit" : unitText(unit)}`,
+  ].join("\n");
+}
+
+function unitText({ active, sub, enabled, restarts, memoryBytes }: NonNullable<ServiceStatus["unit"]>): string {
+  return [
+    `${active} (${sub})`,
+    enabled ? "starts with the machine" : "does not start with the machine",
+    ...(restarts > 0 ? [`restarted ${restarts} times`] : []),
+    ...(memoryBytes === null ? [] : [size(memoryBytes)]),
+  ].join("; ");
+}

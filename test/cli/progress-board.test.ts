@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { ProgressBoard } from "../../src/cli/progress-board.ts";
+import { Screen } from "./screen.ts";
+
+const capable = { TERM: "xterm-256color", LANG: "en_GB.UTF-8" };
+const redrawn = () => Bun.sleep(300);
+
+test("each recording has its line, drawn over in place; what is printed goes above", async () => {
+  const screen = new Screen(70);
+  using board = new ProgressBoard(screen, capable);
+  const [one, two] = [board.row("meeting.m4a"), board.row("talk.mp3")];
+  one.show("transcribe", 41);
+  two.show("queued", null);
+  await redrawn();
+  expect(screen.text).toBe(
+    "meeting.m4a  ████████░░░░░░░░░░░░   41 %  transcribe\ntalk.mp3     ░░░░░░░░░░░░░░░░░░░░      …  queued",
+  );
+  board.above(() => screen.write("said by somebody\n"));
+  one.end("meeting.m4a → meeting.srt");
+  two.show("decode", 3);
+  await redrawn();
+  expect(screen.text).toBe(
+    "said by somebody\nmeeting.m4a → meeting.srt\ntalk.mp3  ░░░░░░░░░░░░░░░░░░░░    3 %  decode",
+  );
+  two.end();
+  expect(screen.text).toBe("said by somebody\nmeeting.m4a → meeting.srt");
+});
+
+test("it is drawn a few times a second at most, and not at all while nothing changes", async () => {
+  const screen = new Screen();
+  using board = new ProgressBoard(screen, capable);
+  const row = board.row("a");
+  for (let percent = 0; percent <= 100; percent++) row.show("transcribe", percent);
+  await redrawn();
+  const drawn = screen.writes;
+  expect(drawn).toBeLessThan(4);
+  for (let times = 0; times < 100; times++) row.show("transcribe", 100);
+  await redrawn();
+  expect(screen.writes).toBe(drawn);
+});
+
+test("a terminal that gets narrower, or wider, shows each line once", async () => {
+  const screen = new Screen(100);
+  using board = new ProgressBoard(screen, capable);
+  screen.write("before\n");
+  for (const name of ["a-long-name-of-a-recording.m4a", "b.mp3"]) board.row(name).show("transcribe", 50);
+  await redrawn();
+  for (const columns of [60, 30, 22, 90]) {
+    screen.resize(columns);
+    const lines = screen.text.split("\n");
+    expect([columns, lines.length, lines[0]]).toEqual([columns, 3, "before"]);
+    for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThan(columns);
+  }
+});
+
+test("wide letters are counted as they are shown", async () => {
+  const screen = new Screen(64);
+  using board = new ProgressBoard(screen, capable);
+  for (const name of ["会議の録音.mp3", "a.mp3", "会".repeat(80)]) board.row(name).show("decode", 0);
+  await redrawn();
+  const lines = screen.text.split("\n");
+  expect(lines).toHaveLength(3);
+  const barColumns = lines.map((line) => Bun.stringWidth(line.slice(0, line.indexOf("░"))));
+  expect(new Set(barColumns).size).toBe(1);
+});
+
+test("more recordings than rows are counted, not shown", async () => {
+  const screen = new Screen();
+  screen.rows = 6;
+  using board = new ProgressBoard(screen, capable);
+  for (let index = 0; index < 10; index++) board.row(`${index}.mp3`).show("upload", 1);
+  await redrawn();
+  expect(screen.text.split("\n")).toEqual([...[0, 1, 2].map((n) => expect.stringContaining(`${n}.mp3`)), "and 7 more"]);
+});
+
+test("names and steps of others can't steer the terminal", async () => {
+  const screen = new Screen();
+  using board = new ProgressBoard(screen, capable);
+  const row = board.row("\x1b[2J\x1b]0;title\x07evil\u202egpj.mp3");
+  row.show("\x9b31mred\r\n", 1);
+  await redrawn();
+  expect(screen.text).toContain("evil");
+  expect(screen.text).not.toContain("\u202e");
+  row.end("\x1b[1A done");
+  expect(screen.text).toBe("\u{fffd}[1A done");
+});
+
+test("letters beyond ASCII are left out where the locale has none", async () => {
+  const screen = new Screen();
+  using board = new ProgressBoard(screen, { TERM: "vt100" });
+  board.row("a.mp3").show("upload", 55);
+  await redrawn();
+  expect(screen.text).toBe("a.mp3  ###########---------   55 %  upload");
+});
+
+test("a terminal that can't be drawn over gets a line for each step", () => {
+  const screen = new Screen();
+  using board = new ProgressBoard(screen, { TERM: "dumb" });
+  const row = board.row("a.mp3");
+  for (const percent of [1, 2, 3]) row.show("upload", percent);
+  row.show("decode", null);
+  row.end("done");
+  expect(screen.text).toBe("a.mp3: upload\na.mp3: decode\ndone");
+});
+
+test("nothing is written into a pipe", async () => {
+  const written: string[] = [];
+  using board = new ProgressBoard({ write: (text) => written.push(text) }, capable);
+  const row = board.row("a.mp3");
+  row.show("upload", 1);
+  await redrawn();
+  row.end("done");
+  board.note("more");
+  expect(written).toEqual([]);
+});
+
+test("what is disposed of leaves a clean line and hears no more of the terminal", async () => {
+  const screen = new Screen();
+  {
+    using board = new ProgressBoard(screen, capable);
+    board.row("a.mp3").show("upload", 1);
+    await redrawn();
+  }
+  expect([screen.text, screen.listeners]).toEqual(["", 0]);
+});
