@@ -1,3 +1,4 @@
+import { GpuError } from "./gpu-error.ts";
 import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/index.ts";
 
 interface LoadedModel {
@@ -9,27 +10,34 @@ interface LoadedModel {
   unwanted: boolean;
 }
 
-/** The speech models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. */
+/**
+ * The speech models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. When
+ * memory is short, unused models are freed first. Failures of the GPU are told from all other errors by their class.
+ */
 export class ModelPool {
   readonly #open: (path: string) => RecognizerModel;
+  readonly #usesGpu: boolean;
   readonly #loaded = new Map<string, LoadedModel>();
 
-  constructor(open: (path: string) => RecognizerModel) {
+  constructor(open: (path: string) => RecognizerModel, usesGpu: boolean) {
     this.#open = open;
+    this.#usesGpu = usesGpu;
   }
 
-  /**
-   * Loads a model; when memory is short, frees unused models first.
-   * @throws {Error} that says what is wrong with the model
-   */
-  load(path: string): void {
-    this.#get(path);
+  /** Loads the first model. @throws {GpuError} when a GPU is used: a damaged file fails on the CPU again */
+  loadFirst(path: string): void {
+    try {
+      this.#get(path);
+    } catch (error) {
+      throw this.#usesGpu ? new GpuError(error) : error;
+    }
   }
 
   /**
    * Runs a job with a recognizer of the model.
-   * @param encoder replaces the model's own encoder; when it cannot be used, the model's own encoder is the fallback
-   * @throws the signal's reason when it is aborted before the job starts
+   * @param encoder replaces the model's own encoder on the CPU, which is the fallback when it cannot be used; ignored on
+   *   a GPU, whose own encoder is far faster
+   * @throws {GpuError} when the GPU fails; the signal's reason when it is aborted before the job starts
    */
   async use<T>(
     path: string,
@@ -38,6 +46,32 @@ export class ModelPool {
     encoder?: EncoderOptions,
   ): Promise<T> {
     signal.throwIfAborted();
+    if (!this.#usesGpu) return await this.#run(path, signal, job, encoder);
+    this.#loadOnGpu(path);
+    try {
+      return await this.#run(path, signal, job);
+    } catch (error) {
+      // Invalid arguments fail on the CPU too.
+      throw signal.aborted || error instanceof RangeError ? error : new GpuError(error);
+    }
+  }
+
+  /** Loads a model. Only a lack of memory counts as a GPU failure here, because the file may be damaged instead. */
+  #loadOnGpu(path: string): void {
+    try {
+      this.#get(path);
+    } catch (error) {
+      const failure = new GpuError(error);
+      throw failure.failure.outOfMemory ? failure : error;
+    }
+  }
+
+  async #run<T>(
+    path: string,
+    signal: AbortSignal,
+    job: (recognizer: Recognizer) => Promise<T>,
+    encoder?: EncoderOptions,
+  ): Promise<T> {
     const loaded = this.#get(path);
     loaded.unwanted = false;
     loaded.users += 1;
@@ -68,7 +102,7 @@ export class ModelPool {
   #get(path: string): LoadedModel {
     const known = this.#loaded.get(path);
     if (known !== undefined) return known;
-    const model = this.#makingRoom(path, () => this.#open(path));
+    const model = this.#retryAfterFreeing(path, () => this.#open(path));
     const loaded = { model, idle: [], users: 0, unwanted: false };
     this.#loaded.set(path, loaded);
     return loaded;
@@ -81,7 +115,7 @@ export class ModelPool {
     // A recognizer with another encoder would only take memory.
     for (const { recognizer } of loaded.idle.splice(0)) recognizer.dispose();
     try {
-      return this.#makingRoom(path, () => loaded.model.createRecognizer(encoder));
+      return this.#retryAfterFreeing(path, () => loaded.model.createRecognizer(encoder));
     } catch (error) {
       if (encoder === undefined) throw error;
       return loaded.model.createRecognizer();
@@ -91,7 +125,7 @@ export class ModelPool {
   /**
    * Retries a failed allocation after it has freed all other unused models, which are loaded again at their next use.
    */
-  #makingRoom<T>(path: string, make: () => T): T {
+  #retryAfterFreeing<T>(path: string, make: () => T): T {
     try {
       return make();
     } catch (error) {

@@ -27,7 +27,6 @@ import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
 import { planChunks } from "./plan-chunks.ts";
 import { type EncoderOptions, familyOf } from "./recognizer/index.ts";
-import { Speech } from "./speech.ts";
 
 /** The loaded models and the operations on them, shared by all recordings. */
 export interface Workbench extends WorkerDevices {
@@ -49,14 +48,13 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
   });
   const { threads, speechThreads, speakersOnGpu = [] } = start;
-  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true));
   const { gpus } = runtime;
   const usesGpu = gpus().length > 0;
   if (start.gpu !== undefined && !usesGpu) {
     throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "it is not there any more"));
   }
-  const speech = new Speech(models, usesGpu);
-  speech.begin(start.speechModel);
+  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true), usesGpu);
+  models.loadFirst(start.speechModel);
   const diarization = await openDiarizationModels({
     onnxBinding: start.onnxBinding,
     segmentationModel: start.segmentationModel,
@@ -67,7 +65,7 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
     path === undefined ? undefined : { library, path, threads: speechThreads };
-  const handlers = createHandlers({ diarization, speech, threads: speechThreads, encoderAt });
+  const handlers = createHandlers({ diarization, models, threads: speechThreads, encoderAt });
   return {
     cpuVariant: runtime.cpuLibrary,
     devices: runtime.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -90,14 +88,14 @@ type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal)
 
 interface Equipment {
   readonly diarization: DiarizationModels;
-  readonly speech: Speech;
+  readonly models: ModelPool;
   /** Threads of each operation that runs the recognizer. */
   readonly threads: number;
   /** Returns the encoder options for the path of an operation's encoder. */
   readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;
 }
 
-function createHandlers({ diarization, speech, threads, encoderAt }: Equipment): Handlers {
+function createHandlers({ diarization, models, threads, encoderAt }: Equipment): Handlers {
   return {
     async detectBlock({ area, block }) {
       await detectBlock(diarization, area, block);
@@ -110,7 +108,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
     async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
       const samples = await readPieces(area.pcm, transcribedSpans(chunk));
-      const probabilities = await speech.use(
+      const probabilities = await models.use(
         model,
         signal,
         (recognizer) => recognizer.detectLanguage(samples, threads),
@@ -122,7 +120,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       const pieces = transcribedSpans(chunk);
       const samples = await readPieces(area.pcm, pieces);
       const { language, mayChangeLanguage = false, vocabulary = "" } = params;
-      const recognized = await speech.use(
+      const recognized = await models.use(
         model,
         signal,
         (recognizer) => recognizer.transcribe(samples, { language, mayChangeLanguage, vocabulary, signal, threads }),
@@ -157,7 +155,7 @@ function createHandlers({ diarization, speech, threads, encoderAt }: Equipment):
       if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);
       // Computes the whole window, as for recordings: data that a short pass left in a recognizer changed their words.
-      await speech.use(model, signal, (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }));
+      await models.use(model, signal, (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }));
       return {};
     },
   };

@@ -28,12 +28,11 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
       checkpoints: { read: () => null, write: () => {} },
       engine: {
         partsAtOnce: 1,
-        run: (_operation: string, { area, chunk }: TrackChunk) =>
-          state.detectLanguage(
-            samples.get(area.pcm.path)?.slice(chunk.startSeconds * 16_000, chunk.endSeconds * 16_000) ??
-              new Float32Array(0),
-            threads,
-          ),
+        run: async (_operation: string, { area, chunk }: TrackChunk) => {
+          const [first, end] = [chunk.startSeconds * 16_000, chunk.endSeconds * 16_000];
+          const part = samples.get(area.pcm.path)?.slice(first, end) ?? new Float32Array(0);
+          return { probabilities: await state.detectLanguage(part, threads) };
+        },
       },
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof chooseLanguage>[0];

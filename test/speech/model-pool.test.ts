@@ -26,13 +26,13 @@ function pool(room = 9) {
       dispose: close,
     } as unknown as RecognizerModel;
   };
-  return { models: new ModelPool(open), events };
+  return { models: new ModelPool(open, false), events };
 }
 
 describe("the worker's speech models", () => {
   test("are loaded once each, when they are first needed, with one working memory for one job at a time", async () => {
     const { models, events } = pool();
-    models.load("a");
+    models.loadFirst("a");
     for (const path of ["a", "b", "a", "b"]) await models.use(path, never, async () => {});
     expect(events).toEqual(["open a", "state a", "open b", "state b"]);
   });

@@ -12,7 +12,7 @@ import { BlockActivity } from "./activity.ts";
 import { assignPieces, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
 import { joinAlike } from "./linkage.ts";
-import { lineIn, withoutLine } from "./remove-channel.ts";
+import { channelComponent, removeChannel } from "./remove-channel.ts";
 import { addScaled, likenessOver, unit } from "./similarity.ts";
 import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
@@ -92,13 +92,13 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   return withoutSmall(joinAlike(heard, least.ofSpeakers)).map((group) => unit(group.sum));
 }
 
-/** Returns the mean channel component of a recording's fragments (see `lineIn`); 0 if there are none. */
+/** Returns the mean channel component of a recording's fragments (see `channelComponent`); 0 if there are none. */
 async function lineOf({ blocks, area }: Recording): Promise<number> {
   let sum = 0;
   let count = 0;
   for (let block = 0; block < blocks; block++) {
     for (const { pieces } of await readVoices(area, block)) {
-      for (const { embedding } of pieces) sum += lineIn(embedding);
+      for (const { embedding } of pieces) sum += channelComponent(embedding);
       count += pieces.length;
     }
   }
@@ -114,7 +114,7 @@ async function* windows({ blocks, area }: Recording) {
     const activity = await BlockActivity.read(area, block);
     const heard = (await readVoices(area, block)).map((voice) => ({
       ...voice,
-      pieces: voice.pieces.map((piece) => ({ ...piece, embedding: withoutLine(piece.embedding) })),
+      pieces: voice.pieces.map((piece) => ({ ...piece, embedding: removeChannel(piece.embedding) })),
     }));
     const voices = Map.groupBy(heard, (voice) => voice.window);
     for (let window = 0; window < activity.windows; window++) {

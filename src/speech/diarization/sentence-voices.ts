@@ -1,5 +1,5 @@
 import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
-import { withoutLine } from "./remove-channel.ts";
+import { removeChannel } from "./remove-channel.ts";
 import { addScaled, dot, likeness, unit } from "./similarity.ts";
 
 const MARK = "TSV1";
@@ -21,7 +21,7 @@ export async function writeSentenceVoices(
 ): Promise<void> {
   const size = voices[0]?.length ?? 0;
   const body = new Float32Array(voices.length * size);
-  for (const [index, voice] of voices.entries()) body.set(withoutLine(voice), index * size);
+  for (const [index, voice] of voices.entries()) body.set(removeChannel(voice), index * size);
   const recordBytes = size * Float32Array.BYTES_PER_ELEMENT;
   const file = { firstWindow: 0, count: voices.length, recordBytes, body: new Uint8Array(body.buffer) };
   await writeBlock(area, "sentences", block, MARK, file);

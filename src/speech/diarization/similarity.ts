@@ -45,7 +45,7 @@ const LINE_MORE = 0.05;
  * different people are 0.07 more similar on the telephone than in the studio. On six telephone dialogues of the other
  * half of the voices, confused speech fell from 13.1 to 5.1 %. On the dialogues with a hard band limit it fell from
  * 12.6 to 6.2 %. With 0.1 instead of 0.05, one more of the 75 recordings of one speaker is split into two speakers.
- * @param line mean channel component of the voices, as `lineIn` returns it
+ * @param line mean channel component of the voices, as `channelComponent` returns it
  */
 export function likenessOver(line: number) {
   const more = line < LINE ? 0 : LINE_MORE;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
-import { lineIn, withoutLine } from "../../../src/speech/diarization/remove-channel.ts";
+import { channelComponent, removeChannel } from "../../../src/speech/diarization/remove-channel.ts";
 import { dot, likeness, likenessOver } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
@@ -17,16 +17,16 @@ const line = "firequalizer=gain='if(between(f,300,3400),0,-90)',aresample=8000,a
 test("a voice without its line is of unit length, and has no line to lose again", () => {
   const random = randomNumbers(7);
   const voice = Float32Array.from({ length: 192 }, () => random() - 0.5);
-  const once = withoutLine(voice);
+  const once = removeChannel(voice);
   expect(dot(once, once)).toBeCloseTo(1, 5);
-  expect(dot(once, withoutLine(once))).toBeCloseTo(1, 5);
+  expect(dot(once, removeChannel(once))).toBeCloseTo(1, 5);
   expect(dot(once, voice) / Math.sqrt(dot(voice, voice))).toBeLessThan(0.9999);
 });
 
 test("an embedding of another size stays as it is", () => {
   const voice = Float32Array.of(0.6, 0.8);
-  expect(withoutLine(voice)).toEqual(voice);
-  expect(lineIn(voice)).toBe(0);
+  expect(removeChannel(voice)).toEqual(voice);
+  expect(channelComponent(voice)).toBe(0);
 });
 
 test("voices must be more alike over a line than in the studio, where nothing changes", () => {
@@ -63,7 +63,7 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     const voiceOf = async (pcm: typeof clear, start: number) => {
       await using reader = await PcmReader.open(pcm);
       const heard = await embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
-      return { line: lineIn(heard), voice: withoutLine(heard) };
+      return { line: channelComponent(heard), voice: removeChannel(heard) };
     };
     const [one, two] = [first?.start ?? 0, other?.start ?? 0];
     const [mine, clearly, theirs] = [await voiceOf(over, one), await voiceOf(clear, one), await voiceOf(over, two)];

@@ -3,8 +3,8 @@ import type { GgmlRuntime } from "../../ggml.ts";
 import { silenceOnnxTelemetry } from "../../onnx-runtime.ts";
 import type { EncoderOptions } from "../recognizer.ts";
 import type { NativeEncoder, NativeModel, WhisperAddon } from "./addon.ts";
-import { validateModelFile } from "./model-file/index.ts";
-import { alignmentHeads, type ModelHeader, modelHeader } from "./model-header.ts";
+import { type ModelSizes, validateModelFile } from "./model-file/index.ts";
+import { alignmentHeads } from "./model-header.ts";
 import { createState } from "./state.ts";
 import type { WhisperModel } from "./types.ts";
 
@@ -14,12 +14,12 @@ import type { WhisperModel } from "./types.ts";
  * @throws {Error} with a hint for the user when the file is damaged or memory is short
  */
 export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): WhisperModel {
-  const header = modelHeader(validateModelFile(path));
+  const sizes = validateModelFile(path);
   // The addon has the classes of all families; these are ours.
   const addon = runtime.addon as WhisperAddon;
   try {
-    const native = new addon.Model(path, { useGpu, flashAttention: true, ...alignmentHeads(header) });
-    return createModel(addon, native, header);
+    const native = new addon.Model(path, { useGpu, flashAttention: true, ...alignmentHeads(sizes) });
+    return createModel(addon, native, sizes);
   } catch (error) {
     const reason = messageOf(error);
     throw new Error(
@@ -30,21 +30,19 @@ export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): 
 }
 
 /** Wraps a native model with its weights. */
-function createModel(addon: WhisperAddon, native: NativeModel, header: ModelHeader): WhisperModel {
+function createModel(addon: WhisperAddon, native: NativeModel, sizes: ModelSizes): WhisperModel {
   const languages = native.languages();
   const encoders = new Map<string, NativeEncoder>();
   const encoderOf = ({ library, path, threads }: EncoderOptions): NativeEncoder => {
-    const { mels, audioWidth: width } = header;
     const known = encoders.get(path);
     if (known !== undefined) return known;
     silenceOnnxTelemetry();
+    const { mels, audioWidth: width } = sizes;
     const encoder = new addon.Encoder({ library, model: path, threads, mels, width });
     encoders.set(path, encoder);
     return encoder;
   };
   return {
-    type: header.type,
-    multilingual: native.multilingual(),
     languages,
     createState: (encoder) => {
       const state = new addon.State(native, encoder === undefined ? undefined : encoderOf(encoder));

@@ -1,13 +1,6 @@
 import type { Span } from "../../../timeline/index.ts";
 import type { NativePiece, NativeSegment, NativeState, NativeTranscribeOptions, NativeTranscript } from "./addon.ts";
-import type {
-  LanguageDetection,
-  TranscribeOptions,
-  WhisperResult,
-  WhisperSegment,
-  WhisperState,
-  WhisperWord,
-} from "./types.ts";
+import type { TranscribeOptions, WhisperResult, WhisperSegment, WhisperState, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";
 import { groupWords } from "./words.ts";
 
@@ -26,19 +19,15 @@ export function createState(native: NativeState, languages: readonly string[]): 
       if (samples.length === 0) {
         throw new RangeError("there are no samples to detect a language in");
       }
-      return mostProbable(await native.detectLanguage(samples, checkThreads(threads)));
+      return normalised(await native.detectLanguage(samples, checkThreads(threads)));
     },
     transcribe: async (samples, options): Promise<WhisperResult> => {
       const nativeOptions = toNativeOptions(samples, options, languages);
       if (samples.length < shortestSamples) {
-        return { language: options.language, aborted: false, segments: [] };
+        return { aborted: false, segments: [] };
       }
       const transcript = await native.transcribe(samples, nativeOptions);
-      return {
-        language: transcript.language,
-        aborted: transcript.aborted,
-        segments: toSegments(transcript, samples),
-      };
+      return { aborted: transcript.aborted, segments: toSegments(transcript, samples) };
     },
     abort: () => native.abort(),
     dispose: () => native.dispose(),
@@ -105,12 +94,11 @@ function toAudioContext(samples: Float32Array, audioContext: number | undefined)
   return Math.min(encoderPositions, Math.ceil(audioContext / contextStep) * contextStep);
 }
 
-function mostProbable(probabilities: Record<string, number>): LanguageDetection {
+/** Scales the probabilities so that they sum up to 1. */
+function normalised(probabilities: Record<string, number>): Record<string, number> {
   const entries = Object.entries(probabilities);
   const sum = entries.reduce((total, [, probability]) => total + probability, 0);
-  const normalised = entries.map(([code, probability]) => [code, probability / sum] as const);
-  const [language, probability] = normalised.reduce((best, entry) => (entry[1] > best[1] ? entry : best));
-  return { language, probability, probabilities: Object.fromEntries(normalised) };
+  return Object.fromEntries(entries.map(([code, probability]) => [code, probability / sum]));
 }
 
 /** Converts the native transcript to segments with timed words; segments without text are left out. */
@@ -136,8 +124,6 @@ function toWord(text: string, pieces: NativePiece[], span: Span | undefined): Wh
 
 function toSegment(segment: NativeSegment, words: WhisperWord[]): WhisperSegment {
   return {
-    startSeconds: words.at(0)?.startSeconds ?? 0,
-    endSeconds: words.at(-1)?.endSeconds ?? 0,
     text: words.map((word) => word.text).join(""),
     noSpeechProbability: segment.noSpeechProbability,
     averageLogProbability: segment.averageLogProbability,

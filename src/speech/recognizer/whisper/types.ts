@@ -2,9 +2,6 @@ import type { EncoderOptions } from "../recognizer.ts";
 
 /** Loaded weights, shared by any number of states. */
 export interface WhisperModel {
-  /** OpenAI's name for the size: base, small.en, large-v3, large-v3-turbo. */
-  readonly type: string;
-  readonly multilingual: boolean;
   /** Codes of the languages the model knows, as whisper writes them. */
   readonly languages: string[];
   /**
@@ -20,22 +17,14 @@ export interface WhisperModel {
 export interface WhisperState {
   /** Returns the encoder's output for the first 30 s of 16 kHz mono samples: [position of 20 ms][width]. */
   encode(samples: Float32Array, threads: number): Promise<Float32Array>;
-  /** Returns the probability of each language in the first 30 s of 16 kHz mono samples. */
-  detectLanguage(samples: Float32Array, threads: number): Promise<LanguageDetection>;
+  /** Returns the probability of each language in the first 30 s of 16 kHz mono samples, by code; they sum up to 1. */
+  detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
   /** Transcribes 16 kHz mono samples, -1 to 1. */
   transcribe(samples: Float32Array, options: TranscribeOptions): Promise<WhisperResult>;
   /** Ends the running call within a few hundred milliseconds; its result has `aborted: true`. */
   abort(): void;
   /** Aborts the running call and frees the memory. */
   dispose(): void;
-}
-
-export interface LanguageDetection {
-  language: string;
-  /** 0 to 1. */
-  probability: number;
-  /** Probability of every language that the model knows, by code; they sum up to 1. */
-  probabilities: Record<string, number>;
 }
 
 export interface TranscribeOptions {
@@ -57,16 +46,13 @@ export interface TranscribeOptions {
 }
 
 export interface WhisperResult {
-  language: string;
   /** Whether the call was ended by `abort`; there are no segments then. */
   aborted: boolean;
   segments: WhisperSegment[];
 }
 
-/** Text between two of whisper's timestamps; its times are those of its words. */
+/** Text between two of whisper's timestamps. */
 export interface WhisperSegment {
-  startSeconds: number;
-  endSeconds: number;
   text: string;
   /** 0 to 1, of the window in which the segment was decoded. */
   noSpeechProbability: number;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { validateModelFile } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
 import { characterErrors, errorRate } from "../../../support/wer.ts";
-import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
 
 const recordings = {
   de: "single/de-leopard.flac",
@@ -13,11 +15,10 @@ describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings
   test.each(Object.entries(recordings))("hears that %s is spoken in %s", async (code, recording) => {
     const state = openBase().createState();
     try {
-      const detected = await state.detectLanguage(await readSamples(recording), threads);
-      expect(detected.language).toBe(code);
-      expect(detected.probability).toBeGreaterThan(0.5);
-      expect(Object.keys(detected.probabilities)).toEqual(openBase().languages);
-      const sum = Object.values(detected.probabilities).reduce((total, probability) => total + probability, 0);
+      const probabilities = await state.detectLanguage(await readSamples(recording), threads);
+      expect(probabilities[code]).toBeGreaterThan(0.5);
+      expect(Object.keys(probabilities)).toEqual(openBase().languages);
+      const sum = Object.values(probabilities).reduce((total, probability) => total + probability, 0);
       expect(sum).toBeCloseTo(1, 5);
     } finally {
       state.dispose();
@@ -47,10 +48,10 @@ describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings
 
 describe.skipIf(!canTranscribe("the model's languages"))("the base model", () => {
   test("is multilingual and knows 99 languages, and none that came with later models", () => {
-    const model = openBase();
-    expect(model).toMatchObject({ type: "base", multilingual: true });
-    expect(model.languages).toHaveLength(99);
-    expect(model.languages).toContain("en");
-    expect(model.languages).not.toContain("yue");
+    const { languages } = openBase();
+    expect(modelType(validateModelFile(basePath))).toBe("base");
+    expect(languages).toHaveLength(99);
+    expect(languages).toContain("en");
+    expect(languages).not.toContain("yue");
   });
 });

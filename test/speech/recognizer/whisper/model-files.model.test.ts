@@ -3,7 +3,8 @@ import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { alignmentHeads, readModelHeader } from "../../../../src/speech/recognizer/whisper/model-header.ts";
+import { readSizes } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { alignmentHeads, modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
 
@@ -30,9 +31,9 @@ describe("a model's header", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, header(vocabulary, audioLayers, textLayers));
-    const read = readModelHeader(path);
-    expect(read.type).toBe(type);
-    expect(alignmentHeads(read).alignmentHeads).toBe(heads);
+    const sizes = readSizes(path);
+    expect(modelType(sizes)).toBe(type);
+    expect(alignmentHeads(sizes).alignmentHeads).toBe(heads);
   });
 });
 

@@ -17,10 +17,10 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     const text = result.segments.map((segment) => segment.text).join("");
     expect(text.toLowerCase()).toContain("ask not what your country can do for you");
     expect(text).not.toMatch(/[<[]/);
-    expect(result).toMatchObject({ aborted: false, language: "en" });
+    expect(result).toMatchObject({ aborted: false });
   });
 
-  test("gives words that join to the text, in order, inside the recording and its segments", async () => {
+  test("gives words that join to the text, in order, inside the recording", async () => {
     const samples = await readSamples(jfk);
     const { segments } = await withState((state) => state.transcribe(samples, greedy));
     let before = 0;
@@ -35,8 +35,6 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
         expect(word.text.trim()).not.toBe("");
         before = word.endSeconds;
       }
-      expect(segment.startSeconds).toBe(segment.words[0]?.startSeconds ?? -1);
-      expect(segment.endSeconds).toBe(segment.words.at(-1)?.endSeconds ?? -1);
     }
     expect(before).toBeLessThanOrEqual(samples.length / 16_000);
   });

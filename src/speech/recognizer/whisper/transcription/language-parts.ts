@@ -49,7 +49,7 @@ export async function languageParts(
     signal?.throwIfAborted();
     const first = Math.round(part.startSeconds * SAMPLE_RATE);
     const of = samples.subarray(first, Math.round(part.endSeconds * SAMPLE_RATE));
-    const probabilities = heard.get(part) ?? (await state.detectLanguage(of, threads)).probabilities;
+    const probabilities = heard.get(part) ?? (await state.detectLanguage(of, threads));
     heard.set(part, probabilities);
     return probabilities;
   };

@@ -1,18 +1,14 @@
 import { SAMPLE_RATE, shifted } from "../../../../timeline/index.ts";
 import { findSilences } from "../../../silences.ts";
+import type { ChunkOptions } from "../../recognizer.ts";
+import { toPrompt } from "../prompt.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
 import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
 import { areBelieved, isAllInvented, type Utterance, withoutInvented } from "./hallucinations.ts";
 import { type LanguagePart, languageParts } from "./language-parts.ts";
 import { longestWordless } from "./missing-words.ts";
 
-/** Options of a chunk's transcription. */
-export interface ChunkOptions extends Pick<TranscribeOptions, "language" | "threads" | "initialPrompt"> {
-  /** Whether parts of the chunk may be in another language. Default false. */
-  readonly mayChangeLanguage?: boolean | undefined;
-  /** Checked before each call of the state, because `abort` ends only the state's running call. */
-  readonly signal?: AbortSignal | undefined;
-}
+type TranscribeChunkOptions = Pick<ChunkOptions, "language" | "threads"> & Partial<ChunkOptions>;
 
 /**
  * Options of the first pass. Beams of 5 without timestamp tokens make the fewest errors on the built dialogues.
@@ -33,19 +29,21 @@ const shortestPartSeconds = 2;
 export async function transcribeChunk(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
-  { mayChangeLanguage = false, signal, ...options }: ChunkOptions,
+  options: TranscribeChunkOptions,
 ): Promise<Utterance[]> {
+  const { language, threads, vocabulary = "", mayChangeLanguage = false, signal } = options;
+  const initialPrompt = toPrompt(vocabulary);
   const read = async (part: Float32Array, way: Partial<TranscribeOptions>): Promise<Utterance[]> => {
     signal?.throwIfAborted();
-    const { aborted, segments } = await state.transcribe(part, { ...options, ...way });
+    const { aborted, segments } = await state.transcribe(part, { language, threads, initialPrompt, ...way });
     if (aborted) throw new Error("the transcription was aborted");
     return segments;
   };
   const first = weigh(await read(samples, firstWay), samples);
   // Runs at once, because the state still has the encoded window of the first pass.
   const second = isDoubted(first) ? weigh(await read(samples, secondWay), samples) : null;
-  const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, { ...options, signal }) : [];
-  const apart = await readEach(state, samples, parts, { ...options, signal });
+  const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, options) : [];
+  const apart = await readEach(state, samples, parts, options);
   if (apart.length > 0 && bestOf([first, weigh(apart, samples)]).utterances === apart) return apart;
   if (second === null) return withoutInvented(first.utterances);
   if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
@@ -62,7 +60,7 @@ async function readEach(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
   parts: readonly LanguagePart[],
-  options: ChunkOptions,
+  options: TranscribeChunkOptions,
 ): Promise<Utterance[]> {
   const utterances: Utterance[] = [];
   for (const { startSeconds, endSeconds, language } of parts) {

@@ -28,8 +28,7 @@ function stateThatHears(said: Said, sureness = 0.97) {
     detectLanguage: async (samples) => {
       calls.push("?");
       const heard = inside(samples).parts.filter(({ from, to }) => to - from > 1);
-      const probabilities = Object.fromEntries(heard.map(({ language }) => [language, sureness / heard.length]));
-      return { language: heard[0]?.language ?? "en", probability: sureness, probabilities };
+      return Object.fromEntries(heard.map(({ language }) => [language, sureness / heard.length]));
     },
     transcribe: async (samples, { language }) => {
       calls.push(language);
@@ -37,7 +36,7 @@ function stateThatHears(said: Said, sureness = 0.97) {
       const segments = parts
         .filter((part) => part.language === language)
         .map(({ from, to }) => segmentOf(spread(texts[language] ?? "", from - start, to - start)));
-      return { language, aborted: false, segments };
+      return { aborted: false, segments };
     },
   };
   return { state, calls, samples: all };
@@ -49,12 +48,12 @@ function stateThatTranslates(spoken: string, sureness: number, right = 0.9) {
   const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
     detectLanguage: async () => {
       calls.push("?");
-      return { language: spoken, probability: sureness, probabilities: { [spoken]: sureness } };
+      return { [spoken]: sureness };
     },
     transcribe: async (_, { language }) => {
       calls.push(language);
       const [text, probability] = language === spoken ? [german, right] : [english, 0.5];
-      return { language, aborted: false, segments: [segmentOf(spread(text, 0, 5.5, probability))] };
+      return { aborted: false, segments: [segmentOf(spread(text, 0, 5.5, probability))] };
     },
   };
   return { state, calls };

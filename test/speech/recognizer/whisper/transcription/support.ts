@@ -15,8 +15,6 @@ export function spread(text: string, startSeconds: number, endSeconds: number, p
 /** A segment of such words. */
 export function segmentOf(words: WhisperWord[], noSpeechProbability = 0.01): WhisperSegment {
   return {
-    startSeconds: words[0]?.startSeconds ?? 0,
-    endSeconds: words.at(-1)?.endSeconds ?? 0,
     text: words.map((word) => word.text).join(""),
     noSpeechProbability,
     averageLogProbability: -0.2,
@@ -31,11 +29,11 @@ export function scriptedState(...answers: WhisperSegment[][]) {
     detectLanguage: () => {
       throw new Error("nobody asked for another language");
     },
-    transcribe: async (samples, { withoutTimestamps, language }) => {
+    transcribe: async (samples, { withoutTimestamps }) => {
       calls.push({ seconds: samples.length / 16_000, withTimestamps: withoutTimestamps !== true });
       const segments = answers[calls.length - 1];
       if (segments === undefined) throw new Error(`call ${calls.length} is one too many`);
-      return { language, aborted: false, segments };
+      return { aborted: false, segments };
     },
   };
   return { state, calls };

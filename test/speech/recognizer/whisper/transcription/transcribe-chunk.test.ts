@@ -144,7 +144,7 @@ describe("a chunk", () => {
 
   test("that is aborted throws, whatever was read before", async () => {
     const { state } = scriptedState([segmentOf(first)]);
-    const aborted = async () => ({ language: "en", aborted: true, segments: [] });
+    const aborted = async () => ({ aborted: true, segments: [] });
     const reading = { transcribe: (...call: Parameters<typeof state.transcribe>) => state.transcribe(...call) };
     const readings = [reading.transcribe, aborted];
     let calls = 0;

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { GpuError } from "../../src/speech/gpu-error.ts";
 import { ModelPool } from "../../src/speech/model-pool.ts";
 import type { Recognizer, RecognizerModel } from "../../src/speech/recognizer/index.ts";
-import { Speech } from "../../src/speech/speech.ts";
 
 const recognizer: Recognizer = {
   detectLanguage: () => Promise.reject(new Error("not asked")),
@@ -24,9 +23,9 @@ function open(path: string): RecognizerModel {
 
 const never = new AbortController().signal;
 async function errorOf(usesGpu: boolean, path: string, error?: Error, signal = never): Promise<unknown> {
-  const speech = new Speech(new ModelPool(open), usesGpu);
+  const models = new ModelPool(open, usesGpu);
   const job = error === undefined ? async () => {} : () => Promise.reject(error);
-  return await speech.use(path, signal, job).catch((thrown: unknown) => thrown);
+  return await models.use(path, signal, job).catch((thrown: unknown) => thrown);
 }
 
 test.each<[string, string, Error | undefined, boolean | null]>([
@@ -51,8 +50,8 @@ test.each<[string, string, Error | undefined, boolean | null]>([
 test("on the CPU nothing is the GPU's fault, and nothing is after an abort", async () => {
   expect(await errorOf(false, "base", new Error("out of memory"))).not.toBeInstanceOf(GpuError);
   const controller = new AbortController();
-  const speech = new Speech(new ModelPool(open), true);
-  const aborted = speech.use("base", controller.signal, () => {
+  const models = new ModelPool(open, true);
+  const aborted = models.use("base", controller.signal, () => {
     controller.abort(new Error("stopped"));
     return Promise.reject(new Error("whisper could not transcribe"));
   });
@@ -60,7 +59,7 @@ test("on the CPU nothing is the GPU's fault, and nothing is after an abort", asy
 });
 
 test("the model to begin with is tried on the CPU whatever is wrong with it on the GPU", () => {
-  expect(() => new Speech(new ModelPool(open), true).begin("damaged")).toThrow(GpuError);
-  expect(() => new Speech(new ModelPool(open), false).begin("damaged")).not.toThrow(GpuError);
-  expect(() => new Speech(new ModelPool(open), false).begin("damaged")).toThrow("cut off");
+  expect(() => new ModelPool(open, true).loadFirst("damaged")).toThrow(GpuError);
+  expect(() => new ModelPool(open, false).loadFirst("damaged")).not.toThrow(GpuError);
+  expect(() => new ModelPool(open, false).loadFirst("damaged")).toThrow("cut off");
 });
