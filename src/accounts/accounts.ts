@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
 import { type AccountLimits, formatAccountLimits } from "./limits.ts";
@@ -33,7 +33,7 @@ export function checkName(name: string): void {
  */
 export function createAccount(store: Store, name: string, by: Auditor, changes: AccountChanges = {}): Account {
   checkName(name);
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const account = transaction
       .insert(tables.accounts)
       .values({
@@ -57,7 +57,7 @@ export function createAccount(store: Store, name: string, by: Auditor, changes: 
 /** Changes an account. The change takes effect with the next request. */
 export function changeAccount(store: Store, account: Account, by: Auditor, changes: AccountChanges): Account {
   const { limits, ...columns } = changes;
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const changed = transaction
       .update(tables.accounts)
       .set({ ...columns, ...(limits === undefined ? {} : { limits: formatAccountLimits(limits) }) })

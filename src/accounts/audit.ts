@@ -1,5 +1,5 @@
 import { desc } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../storage/index.ts";
 
 /** Author and time of a change. */
 export interface Auditor {
@@ -13,7 +13,7 @@ export type AuditEntry = typeof tables.auditLog.$inferSelect;
 
 /** Adds a change to the audit log, in the transaction that makes the change. Details never hold a secret. */
 export function audit(
-  writer: Pick<Store, "insert">,
+  writer: Pick<Writer, "insert">,
   { actor, now }: Auditor,
   action: string,
   subject: string,

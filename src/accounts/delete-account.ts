@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { and, eq, inArray, sql } from "drizzle-orm";
-import { removeSearchableRows, type Store, tables } from "../storage/index.ts";
+import { eq, inArray } from "drizzle-orm";
+import { deleteSome, removeSearchableRows, type Store, tables, transact, type Writer } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 
@@ -8,9 +8,7 @@ import { type Auditor, audit } from "./audit.ts";
  * Maximum number of rows removed in one transaction. It takes some hundredths of a second, for which a running server
  * waits.
  */
-const rowsAtOnce = 250;
-
-type Writer = Pick<Store, "select" | "delete" | "all" | "run">;
+const ROWS_AT_ONCE = 250;
 
 /**
  * Removes an account with its keys, workspaces, recordings and transcripts.
@@ -24,11 +22,11 @@ export async function deleteAccount(store: Store, account: Account, by: Auditor)
   for (const removeSome of [removeSomeRecordings, removeSomeUsage]) {
     for (let isMore = true; isMore; ) {
       const startedAt = performance.now();
-      isMore = store.transaction((writer) => removeSome(writer, account.id), { behavior: "immediate" });
+      isMore = transact(store, (writer) => removeSome(writer, account.id));
       await sleep(performance.now() - startedAt);
     }
   }
-  store.transaction((transaction) => {
+  transact(store, (transaction) => {
     // Requests that were authenticated before the keys were removed may have added rows meanwhile.
     transaction.delete(recordings).where(eq(recordings.accountId, account.id)).run();
     transaction.delete(apiKeys).where(eq(apiKeys.accountId, account.id)).run();
@@ -47,7 +45,7 @@ function removeSomeRecordings(writer: Writer, accountId: string): boolean {
     .select({ id: recordings.id })
     .from(recordings)
     .where(eq(recordings.accountId, accountId))
-    .limit(rowsAtOnce)
+    .limit(ROWS_AT_ONCE)
     .all()
     .map(({ id }) => id);
   const searchable = writer
@@ -57,36 +55,14 @@ function removeSomeRecordings(writer: Writer, accountId: string): boolean {
     .limit(1)
     .get();
   if (searchable !== undefined) {
-    removeSearchableRows(writer, searchable.number, rowsAtOnce);
+    removeSearchableRows(writer, searchable.number, ROWS_AT_ONCE);
     return true;
   }
-  const someSegments = writer
-    .select({ recordingId: segments.recordingId, index: segments.index })
-    .from(segments)
-    .where(inArray(segments.recordingId, some))
-    .limit(rowsAtOnce);
-  const removed = writer
-    .delete(segments)
-    .where(sql`(${segments.recordingId}, ${segments.index}) IN ${someSegments}`)
-    .returning({ index: segments.index })
-    .all();
-  if (removed.length === rowsAtOnce) return true;
+  if (deleteSome(writer, segments, inArray(segments.recordingId, some), ROWS_AT_ONCE)) return true;
   writer.delete(recordings).where(inArray(recordings.id, some)).run();
-  return some.length === rowsAtOnce;
+  return some.length === ROWS_AT_ONCE;
 }
 
 function removeSomeUsage(writer: Writer, accountId: string): boolean {
-  const { audioUsage } = tables;
-  const ofAccount = eq(audioUsage.accountId, accountId);
-  const some = writer
-    .select({ day: audioUsage.day, recordingId: audioUsage.recordingId })
-    .from(audioUsage)
-    .where(ofAccount)
-    .limit(rowsAtOnce);
-  const removed = writer
-    .delete(audioUsage)
-    .where(and(ofAccount, sql`(${audioUsage.day}, ${audioUsage.recordingId}) IN ${some}`))
-    .returning({ day: audioUsage.day })
-    .all();
-  return removed.length === rowsAtOnce;
+  return deleteSome(writer, tables.audioUsage, eq(tables.audioUsage.accountId, accountId), ROWS_AT_ONCE);
 }

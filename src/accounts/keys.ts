@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
@@ -33,7 +33,7 @@ export function createKey(
   by: Auditor,
 ): { key: ApiKey; secret: string } {
   const secret = formatKey(randomBytes(32));
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const row = transaction
       .insert(tables.apiKeys)
       .values({
@@ -77,7 +77,7 @@ export function requireKey(store: Store, id: string): ApiKey {
  * @throws {AccountsError} when there is no such key
  */
 export function revokeKey(store: Store, id: string, by: Auditor): ApiKey {
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const revoked = transaction
       .update(tables.apiKeys)
       .set({ revokedAt: by.now })
@@ -102,7 +102,7 @@ export function rotateKey(
   overlapMilliseconds: number,
   by: Auditor,
 ): { key: ApiKey; secret: string; old: ApiKey } {
-  const rotate = () => {
+  return transact(store, () => {
     const old = requireKey(store, id);
     if (!isActive(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
     if (old.replacedBy !== null) throw new AccountsError(`key ${id} was rotated already; rotate ${old.replacedBy}`);
@@ -124,10 +124,7 @@ export function rotateKey(
     store.update(tables.apiKeys).set({ expiresAt, replacedBy: row.id }).where(eq(tables.apiKeys.id, id)).run();
     audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
     return { key: toKey(row), secret, old: { ...old, expiresAt, replacedBy: row.id } };
-  };
-  // The transaction reads before it writes. Without the lock from the start, a write by the server in between would
-  // make it fail.
-  return store.transaction(rotate, { behavior: "immediate" });
+  });
 }
 
 /** Returns the key with the given secret if it exists and is active. Returns null otherwise, for whatever reason. */

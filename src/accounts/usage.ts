@@ -1,5 +1,5 @@
 import { and, count, eq, gt, lte, min, sum } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact, type Writer } from "../storage/index.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -62,7 +62,7 @@ export class Usage {
   }
 
   /** Counts a create, in the transaction that inserts the recording. */
-  spendCreate(writer: Pick<Store, "insert" | "delete">, accountId: string, now: number): void {
+  spendCreate(writer: Writer, accountId: string, now: number): void {
     writer
       .delete(tables.creates)
       .where(lte(tables.creates.createdAt, now - day))
@@ -81,7 +81,7 @@ export class Usage {
    * @returns false when the account has no allowance left
    */
   admit(accountId: string, recordingId: string, allowanceSeconds: number, now: number): boolean {
-    const admit = (transaction: Pick<Store, "select" | "insert">) => {
+    return transact(this.#store, (transaction) => {
       const begun = transaction.select().from(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId));
       if (begun.get() !== undefined) return true;
       if (!this.hasAllowance(accountId, allowanceSeconds, now)) return false;
@@ -90,10 +90,7 @@ export class Usage {
         .values({ accountId, day: utcDay(now), recordingId, seconds: 0 })
         .run();
       return true;
-    };
-    // The transaction reads before it writes. Without the lock from the start, a write by a command in between would
-    // make it fail.
-    return this.#store.transaction(admit, { behavior: "immediate" });
+    });
   }
 
   /** Returns whether an account has allowance left on the UTC day of `now`. */
@@ -111,7 +108,7 @@ export class Usage {
   chargeAudio(recordingId: string, seconds: number, allowanceSeconds: number): boolean {
     const { audioUsage } = tables;
     const isRecording = eq(audioUsage.recordingId, recordingId);
-    const charge = (transaction: Pick<Store, "select" | "update" | "delete">) => {
+    return transact(this.#store, (transaction) => {
       const row = transaction.select().from(audioUsage).where(isRecording).get();
       if (row === undefined) return true;
       if (seconds > row.seconds * (1 + inaccuracyShare) + inaccuracySeconds) {
@@ -122,10 +119,7 @@ export class Usage {
       }
       transaction.update(audioUsage).set({ seconds }).where(isRecording).run();
       return true;
-    };
-    // The transaction reads before it writes. Without the lock from the start, a write by a command in between would
-    // make it fail.
-    return this.#store.transaction(charge, { behavior: "immediate" });
+    });
   }
 
   /** Refunds a recording's charge. */

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
@@ -41,7 +41,7 @@ const parts = /[.,;:!?、，。；：！？،؛۔।]$/u;
 
 /** Sets or removes an account's vocabulary. The change applies to recordings created from now on. */
 export function setVocabulary(store: Store, account: Account, by: Auditor, vocabulary: string | null): Account {
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const changed = transaction
       .update(tables.accounts)
       .set({ vocabulary })

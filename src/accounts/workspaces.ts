@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, lte, or } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
 import { type Account, checkName } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { AccountsError } from "./errors.ts";
@@ -12,7 +12,7 @@ export type Workspace = typeof tables.workspaces.$inferSelect;
  */
 export function createWorkspace(store: Store, account: Account, name: string, by: Auditor): Workspace {
   checkName(name);
-  return store.transaction((transaction) => {
+  return transact(store, (transaction) => {
     const workspace = transaction
       .insert(tables.workspaces)
       .values({ id: Bun.randomUUIDv7(), accountId: account.id, name, createdAt: by.now })
@@ -54,32 +54,27 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
  */
 export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
   const { apiKeys, recordings, workspaces } = tables;
-  // The transaction reads before it writes. Without the lock from the start, a write by the server in between would
-  // make it fail.
-  store.transaction(
-    (transaction) => {
-      transaction
-        .delete(apiKeys)
-        .where(
-          and(eq(apiKeys.workspaceId, workspace.id), or(isNotNull(apiKeys.revokedAt), lte(apiKeys.expiresAt, by.now))),
-        )
-        .run();
-      transaction
-        .update(recordings)
-        .set({ workspaceId: null })
-        .where(and(eq(recordings.workspaceId, workspace.id), isNotNull(recordings.deletedAt)))
-        .run();
-      const inUse =
-        transaction.select().from(apiKeys).where(eq(apiKeys.workspaceId, workspace.id)).get() ??
-        transaction.select().from(recordings).where(eq(recordings.workspaceId, workspace.id)).get();
-      if (inUse !== undefined) {
-        throw new AccountsError(
-          `workspace ${workspace.name} still has keys or recordings; revoke and delete those first`,
-        );
-      }
-      transaction.delete(workspaces).where(eq(workspaces.id, workspace.id)).run();
-      audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
-    },
-    { behavior: "immediate" },
-  );
+  transact(store, (transaction) => {
+    transaction
+      .delete(apiKeys)
+      .where(
+        and(eq(apiKeys.workspaceId, workspace.id), or(isNotNull(apiKeys.revokedAt), lte(apiKeys.expiresAt, by.now))),
+      )
+      .run();
+    transaction
+      .update(recordings)
+      .set({ workspaceId: null })
+      .where(and(eq(recordings.workspaceId, workspace.id), isNotNull(recordings.deletedAt)))
+      .run();
+    const inUse =
+      transaction.select().from(apiKeys).where(eq(apiKeys.workspaceId, workspace.id)).get() ??
+      transaction.select().from(recordings).where(eq(recordings.workspaceId, workspace.id)).get();
+    if (inUse !== undefined) {
+      throw new AccountsError(
+        `workspace ${workspace.name} still has keys or recordings; revoke and delete those first`,
+      );
+    }
+    transaction.delete(workspaces).where(eq(workspaces.id, workspace.id)).run();
+    audit(transaction, by, "workspaces.delete", workspace.id, { name: workspace.name });
+  });
 }

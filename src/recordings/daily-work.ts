@@ -1,5 +1,5 @@
 import { gte, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../storage/index.ts";
 
 /** The recordings received and processed on one UTC day. */
 export type DailyWork = typeof tables.dailyWork.$inferSelect;
@@ -10,7 +10,7 @@ type Work = Omit<DailyWork, "day">;
  * Adds to the day's totals, in the transaction of the counted event.
  * @param now milliseconds since the epoch
  */
-export function countWork(writer: Pick<Store, "insert">, now: number, work: Partial<Work>): void {
+export function countWork(writer: Pick<Writer, "insert">, now: number, work: Partial<Work>): void {
   const { dailyWork } = tables;
   writer
     .insert(dailyWork)

@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
@@ -38,6 +38,6 @@ export async function readOutline(store: Store, recordingId: string): Promise<Ou
       outline.characters.push(characters);
     }
     if (rows.length < rowsAtOnce) return outline;
-    await othersTurn();
+    await yieldToEventLoop();
   }
 }

@@ -1,13 +1,11 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
-import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import { deferSync, type Store, tables, truncateLog } from "../storage/index.ts";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import { deferSync, deleteSome, type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
 import { removeSearchable } from "./search/index.ts";
-import { type PackedSegment, removeSegments, type Segment, writeSegments } from "./segments.ts";
-
-type Writer = Pick<Store, "select" | "insert" | "delete" | "all" | "run">;
+import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 
 /** Number of rows removed at once, which takes some milliseconds. */
-const rowsAtOnce = 100;
+const ROWS_AT_ONCE = 100;
 
 /**
  * The rows that belong to recordings in addition to their records: segments and checkpoints. A recording of days has
@@ -26,7 +24,7 @@ export class RecordingRows {
    * false if the recording is not being processed.
    */
   addSegments(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
-    return this.#written((transaction) => {
+    return this.#write((transaction) => {
       if (statusOf(transaction, id) !== "processing") return false;
       writeSegments(transaction, id, segments);
       return true;
@@ -38,9 +36,9 @@ export class RecordingRows {
    * @returns whether there may be more
    */
   removeSegments(id: string, most: number): boolean {
-    return this.#written((transaction) => {
+    return this.#write((transaction) => {
       if (statusOf(transaction, id) === "completed") return false;
-      return removeSegments(transaction, id, most) === most;
+      return deleteSegments(transaction, id, most);
     });
   }
 
@@ -52,7 +50,7 @@ export class RecordingRows {
   removeWork(id: string, most: number): boolean {
     const status = statusOf(this.#store, id);
     if (status !== "completed" && status !== "failed") return false;
-    return this.removeSegments(id, most) || this.#written((transaction) => removeCheckpoints(transaction, id, most));
+    return this.removeSegments(id, most) || this.#write((transaction) => deleteCheckpoints(transaction, id, most));
   }
 
   /**
@@ -76,7 +74,7 @@ export class RecordingRows {
    */
   async removeDeleted(...ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      do await othersTurn();
+      do await yieldToEventLoop();
       while (this.#removeSomeOfDeleted(id));
     }
     if (ids.length > 0) await truncateLog(this.#store);
@@ -94,42 +92,31 @@ export class RecordingRows {
   }
 
   /** Runs a write without waiting for the disk. No client learns of it before a later write that does wait. */
-  #written(write: (transaction: Writer) => boolean): boolean {
-    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
-    // it fail.
-    return deferSync(this.#store, () => this.#store.transaction(write, { behavior: "immediate" }));
+  #write(write: (transaction: Writer) => boolean): boolean {
+    return deferSync(this.#store, () => transact(this.#store, write));
   }
 
   #removeSomeOfDeleted(id: string): boolean {
     const { recordings } = tables;
     const isDeleted = and(eq(recordings.id, id), isNotNull(recordings.deletedAt));
-    return this.#written((transaction) => {
+    return this.#write((transaction) => {
       if (transaction.select({ id: recordings.id }).from(recordings).where(isDeleted).get() === undefined) return false;
-      if (removeSearchable(transaction, id, rowsAtOnce)) return true;
-      if (removeSegments(transaction, id, rowsAtOnce) === rowsAtOnce) return true;
-      if (removeCheckpoints(transaction, id, rowsAtOnce)) return true;
+      if (removeSearchable(transaction, id, ROWS_AT_ONCE)) return true;
+      if (deleteSegments(transaction, id, ROWS_AT_ONCE)) return true;
+      if (deleteCheckpoints(transaction, id, ROWS_AT_ONCE)) return true;
       transaction.delete(recordings).where(isDeleted).run();
       return false;
     });
   }
 }
 
-function statusOf(reader: Pick<Store, "select">, id: string) {
+function statusOf(reader: Pick<Writer, "select">, id: string) {
   const { recordings } = tables;
   return reader.select({ status: recordings.status }).from(recordings).where(eq(recordings.id, id)).get()?.status;
 }
 
-function removeCheckpoints(writer: Pick<Store, "delete" | "select">, id: string, most: number): boolean {
-  const { checkpoints } = tables;
-  const some = writer
-    .select({ step: checkpoints.step, part: checkpoints.part })
-    .from(checkpoints)
-    .where(eq(checkpoints.recordingId, id))
-    .limit(most);
-  const removed = writer
-    .delete(checkpoints)
-    .where(and(eq(checkpoints.recordingId, id), sql`(${checkpoints.step}, ${checkpoints.part}) IN ${some}`))
-    .returning({ part: checkpoints.part })
-    .all();
-  return removed.length === most;
-}
+const deleteSegments = (writer: Writer, id: string, most: number) =>
+  deleteSome(writer, tables.segments, eq(tables.segments.recordingId, id), most);
+
+const deleteCheckpoints = (writer: Writer, id: string, most: number) =>
+  deleteSome(writer, tables.checkpoints, eq(tables.checkpoints.recordingId, id), most);

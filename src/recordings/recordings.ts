@@ -1,13 +1,14 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
-import { deferSync, type Store, tables } from "../storage/index.ts";
+import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { deferSync, type Store, tables, transact, type Writer } from "../storage/index.ts";
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import type { Recording } from "./recording.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import type { Failure, Step } from "./states.ts";
-import { forgetAnswer } from "./stored-answers.ts";
+import type { Failure, Status, Step } from "./states.ts";
+import { clearAnswer } from "./stored-answers.ts";
 
 export interface NewRecording {
   readonly id: string;
@@ -23,8 +24,7 @@ export interface NewRecording {
   readonly sizeBytes: number | null;
 }
 
-/** The part of the store that a statement in the same transaction uses. */
-export type Writer = Pick<Store, "insert" | "update" | "delete" | "select">;
+const OPEN: readonly Status[] = ["queued", "processing"];
 
 /**
  * The records of all recordings. Their states change only through the named transitions here. Each is one statement
@@ -47,7 +47,7 @@ export class Recordings {
   }
 
   get(id: string): Recording | null {
-    return this.#store.select().from(tables.recordings).where(isThere(id)).get() ?? null;
+    return this.#store.select().from(tables.recordings).where(isVisible(id)).get() ?? null;
   }
 
   /** Returns the ids of all of an account's recordings. */
@@ -75,24 +75,21 @@ export class Recordings {
   create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
     const now = this.#now();
     const { accounts } = tables;
-    const enter = (transaction: Writer) => {
-      const account = transaction
+    return transact(this.#store, (writer) => {
+      const account = writer
         .select({ vocabulary: accounts.vocabulary })
         .from(accounts)
         .where(eq(accounts.id, values.accountId))
         .get();
       const first = { status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now } as const;
-      const recording = transaction
+      const recording = writer
         .insert(tables.recordings)
         .values({ ...values, ...first, vocabulary: account?.vocabulary ?? null })
         .returning()
         .get();
-      also(transaction, recording);
+      also(writer, recording);
       return recording;
-    };
-    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
-    // it fail.
-    return this.#store.transaction(enter, { behavior: "immediate" });
+    });
   }
 
   /**
@@ -102,17 +99,17 @@ export class Recordings {
    */
   delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
-    return this.#store.transaction((transaction) => {
+    return transact(this.#store, (writer) => {
       const hasEnded = inArray(recordings.status, ["completed", "failed"]);
-      const row = transaction
+      const row = writer
         .update(recordings)
         .set({ deletedAt: this.#now() })
-        .where(and(isThere(id), hasEnded, isNull(recordings.heldAt)))
+        .where(and(isVisible(id), hasEnded, isNull(recordings.heldAt)))
         .returning({ id: recordings.id })
         .get();
       if (row === undefined) return false;
-      forgetAnswer(transaction, id);
-      also(transaction);
+      clearAnswer(writer, id);
+      also(writer);
       return true;
     });
   }
@@ -120,31 +117,24 @@ export class Recordings {
   /** Protects a recording from deletion, or ends the protection. Returns false if nothing changed. */
   setHold(id: string, held: boolean, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
-    return this.#store.transaction((transaction) => {
-      const row = transaction
+    return transact(this.#store, (writer) => {
+      const row = writer
         .update(recordings)
         .set({ heldAt: held ? this.#now() : null })
-        .where(and(isThere(id), held ? isNull(recordings.heldAt) : isNotNull(recordings.heldAt)))
+        .where(and(isVisible(id), held ? isNull(recordings.heldAt) : isNotNull(recordings.heldAt)))
         .returning({ id: recordings.id })
         .get();
-      if (row !== undefined) also(transaction);
+      if (row !== undefined) also(writer);
       return row !== undefined;
     });
   }
 
   /**
-   * `queued` → `processing`. Returns null if the recording is not (or no longer) queued. A recording that a crashed
-   * server left behind can be claimed again.
+   * `queued` → `processing`. A recording that a crashed server left in `processing` can be claimed again.
+   * @returns null if it has ended
    */
   claim(id: string): Recording | null {
-    return (
-      this.#store
-        .update(tables.recordings)
-        .set({ status: "processing", updatedAt: this.#now() })
-        .where(and(eq(tables.recordings.id, id), inArray(tables.recordings.status, ["queued", "processing"])))
-        .returning()
-        .get() ?? null
-    );
+    return change(this.#store, id, OPEN, { status: "processing", updatedAt: this.#now() });
   }
 
   /** `processing` → `queued`, for all at once: when a server starts, nothing is being processed. */
@@ -162,15 +152,7 @@ export class Recordings {
    * @returns null if it has ended
    */
   requeue(id: string): Recording | null {
-    const { recordings } = tables;
-    return (
-      this.#store
-        .update(recordings)
-        .set({ status: "queued", updatedAt: this.#now() })
-        .where(and(eq(recordings.id, id), inArray(recordings.status, ["queued", "processing"])))
-        .returning()
-        .get() ?? null
-    );
+    return change(this.#store, id, OPEN, { status: "queued", updatedAt: this.#now() });
   }
 
   /**
@@ -184,22 +166,16 @@ export class Recordings {
     const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
     // Skips needless writes: a long recording has thousands of parts.
     if (recording.step === step && recording.percent === reached) return;
-    const update = this.#store
-      .update(tables.recordings)
-      .set({ step, percent: reached, updatedAt: this.#now() })
-      .where(and(eq(tables.recordings.id, id), eq(tables.recordings.status, status)));
-    deferSync(this.#store, () => update.run());
+    const values = { step, percent: reached, updatedAt: this.#now() };
+    deferSync(this.#store, () => change(this.#store, id, [status], values));
   }
 
   /**
-   * Stores the size of a recording that was fetched from a link; its next step has not begun. Returns false if the
-   * recording has ended.
+   * Stores the size of a recording that was fetched from a link; its next step has not begun.
+   * @returns false if the recording has ended
    */
   fetched(id: string, sizeBytes: number): boolean {
-    const { recordings } = tables;
-    const isOpen = and(eq(recordings.id, id), inArray(recordings.status, ["queued", "processing"]));
-    const update = this.#store.update(recordings).set({ sizeBytes, step: null }).where(isOpen);
-    return update.returning({ id: recordings.id }).get() !== undefined;
+    return change(this.#store, id, OPEN, { sizeBytes, step: null }) !== null;
   }
 
   /** Stores properties of the recording that a step has determined. */
@@ -207,81 +183,76 @@ export class Recordings {
     id: string,
     facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
   ): void {
-    const { recordings } = tables;
-    const { durationSeconds } = facts;
-    const isIt = and(eq(recordings.id, id), eq(recordings.status, "processing"));
     const now = this.#now();
-    const describe = (transaction: Writer) => {
-      if (durationSeconds !== undefined) {
-        // A repeated step finds the same duration again.
-        const first = transaction
-          .update(recordings)
-          .set({ durationSeconds })
-          .where(and(isIt, isNull(recordings.durationSeconds)))
-          .returning({ id: recordings.id })
-          .get();
-        if (first !== undefined) countWork(transaction, now, { receivedSeconds: durationSeconds });
-      }
-      transaction
-        .update(recordings)
-        .set({ ...facts, updatedAt: now })
-        .where(isIt)
-        .run();
+    const { durationSeconds } = facts;
+    const describe = (writer: Writer) => {
+      // A repeated step finds the same duration again.
+      const isFirst = durationSeconds !== undefined && this.get(id)?.durationSeconds === null;
+      const described = change(writer, id, ["processing"], { ...facts, updatedAt: now });
+      if (isFirst && described !== null) countWork(writer, now, { receivedSeconds: durationSeconds });
     };
-    deferSync(this.#store, () => this.#store.transaction(describe));
+    deferSync(this.#store, () => transact(this.#store, describe));
   }
 
   /**
-   * `processing` → `completed`, with the last of its segments, in one transaction. Returns false if the recording is
-   * not being processed.
+   * `processing` → `completed`, with the last of its segments, in one transaction.
+   * @returns false if the recording is not being processed
    */
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
-    const { recordings } = tables;
     const now = this.#now();
-    return this.#store.transaction((transaction) => {
-      const done = transaction
-        .update(recordings)
-        .set({ status: "completed", step: null, percent: 100, updatedAt: now })
-        .where(and(eq(recordings.id, id), eq(recordings.status, "processing")))
-        .returning({ durationSeconds: recordings.durationSeconds })
-        .get();
-      if (done === undefined) return false;
-      writeSegments(transaction, id, segments);
-      countWork(transaction, now, { completedSeconds: done.durationSeconds ?? 0, completed: 1 });
+    return transact(this.#store, (writer) => {
+      const values = { status: "completed", step: null, percent: 100, updatedAt: now } as const;
+      const completed = change(writer, id, ["processing"], values);
+      if (completed === null) return false;
+      writeSegments(writer, id, segments);
+      countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
       return true;
     });
   }
 
   /**
-   * `queued` or `processing` → `failed`. Returns false if the recording had already ended. Without speech, the language
-   * is cleared unless it was pinned, whatever was detected in the audio.
+   * `queued` or `processing` → `failed`. Without speech, the language is cleared unless it was pinned, whatever was
+   * detected in the audio.
+   * @returns false if the recording had already ended
    */
   fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
     const now = this.#now();
-    return this.#store.transaction((transaction) => {
-      const done = transaction
-        .update(tables.recordings)
-        .set({
-          status: "failed",
-          step: null,
-          percent: null,
-          failureReason: failure.reason,
-          failureCause: failure.reason === "internal" ? failure.cause : null,
-          ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
-          updatedAt: now,
-        })
-        .where(and(eq(tables.recordings.id, id), inArray(tables.recordings.status, ["queued", "processing"])))
-        .returning({ id: tables.recordings.id })
-        .get();
-      if (done === undefined) return false;
-      countWork(transaction, now, { failed: 1 });
-      also(transaction);
+    return transact(this.#store, (writer) => {
+      const failed = change(writer, id, OPEN, {
+        status: "failed",
+        step: null,
+        percent: null,
+        failureReason: failure.reason,
+        failureCause: failure.reason === "internal" ? failure.cause : null,
+        ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
+        updatedAt: now,
+      });
+      if (failed === null) return false;
+      countWork(writer, now, { failed: 1 });
+      also(writer);
       return true;
     });
   }
 }
 
-function isThere(id: string) {
+/** Changes a recording that is in one of these states. Returns null if it is in none of them. */
+function change(
+  writer: Pick<Writer, "update">,
+  id: string,
+  from: readonly Status[],
+  values: SQLiteUpdateSetSource<typeof tables.recordings>,
+): Recording | null {
   const { recordings } = tables;
-  return and(eq(recordings.id, id), isNull(recordings.deletedAt));
+  return (
+    writer
+      .update(recordings)
+      .set(values)
+      .where(and(eq(recordings.id, id), inArray(recordings.status, [...from])))
+      .returning()
+      .get() ?? null
+  );
+}
+
+function isVisible(id: string) {
+  return and(eq(tables.recordings.id, id), isNull(tables.recordings.deletedAt));
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { DataDirectory } from "../storage/index.ts";
 import type { Recording } from "./recording.ts";
 import { isRecordingId } from "./recording-ids.ts";
@@ -30,7 +30,7 @@ export async function applyRetention(
   now: number,
 ): Promise<void> {
   for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
-    if (count % looksAtOnce === 0) await othersTurn();
+    if (count % looksAtOnce === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
     // A file whose name is not an id is a download in progress.
     const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
@@ -54,7 +54,7 @@ export async function applyRetention(
     await recordings.rows.removeDeleted(...deleted);
     beforeId = old.at(-1)?.id;
     if (old.length < batch) return;
-    await othersTurn();
+    await yieldToEventLoop();
   }
 }
 

@@ -1,5 +1,5 @@
-import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { and, asc, eq, gte, sql } from "drizzle-orm";
+import { type Store, tables, type Writer } from "../storage/index.ts";
 
 /** A word of a segment; times in seconds from the recording's start. */
 export interface Word {
@@ -31,8 +31,6 @@ export interface PackedSegment extends SegmentSpan {
   /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
   readonly words: string;
 }
-
-type Writer = Pick<Store, "insert">;
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 
@@ -70,24 +68,6 @@ export function writeSegments(
     const { startSeconds, endSeconds, ...rest } = packSegment(segment);
     insert.run({ ...rest, start: milliseconds(startSeconds), end: milliseconds(endSeconds) });
   }
-}
-
-/**
- * Removes up to `most` of a recording's segments.
- * @returns how many were removed
- */
-export function removeSegments(writer: Pick<Store, "delete" | "select">, recordingId: string, most: number): number {
-  const { segments } = tables;
-  const some = writer
-    .select({ index: segments.index })
-    .from(segments)
-    .where(eq(segments.recordingId, recordingId))
-    .limit(most);
-  return writer
-    .delete(segments)
-    .where(and(eq(segments.recordingId, recordingId), inArray(segments.index, some)))
-    .returning({ index: segments.index })
-    .all().length;
 }
 
 /** A segment in the form that the API serves. */

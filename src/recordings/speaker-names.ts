@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
 
 /** Returns the names that users gave to a recording's speakers, by speaker index. */
 export function readSpeakerNames(store: Store, recordingId: string): Map<number, string> {
@@ -14,7 +14,7 @@ export function readSpeakerNames(store: Store, recordingId: string): Map<number,
  */
 export function renameSpeakers(store: Store, recordingId: string, names: ReadonlyMap<number, string>): boolean {
   const { recordings, speakerNames } = tables;
-  const rename = (transaction: Pick<Store, "select" | "insert" | "delete">) => {
+  return transact(store, (transaction) => {
     const isThere = and(eq(recordings.id, recordingId), isNull(recordings.deletedAt));
     if (transaction.select({ id: recordings.id }).from(recordings).where(isThere).get() === undefined) return false;
     for (const [speaker, name] of names) {
@@ -27,8 +27,5 @@ export function renameSpeakers(store: Store, recordingId: string, names: Readonl
       }
     }
     return true;
-  };
-  // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
-  // it fail.
-  return store.transaction(rename, { behavior: "immediate" });
+  });
 }

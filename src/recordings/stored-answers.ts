@@ -1,5 +1,5 @@
 import { and, eq, gt, lte } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../storage/index.ts";
 
 /** The owner of an Idempotency-Key. */
 export interface IdempotencyScope {
@@ -19,7 +19,7 @@ export interface StoredAnswer {
   readonly recordingId: string | null;
 }
 
-const keptMilliseconds = 24 * 3_600_000;
+const STORED_MILLISECONDS = 24 * 3_600_000;
 
 /** The first answers to create requests with an Idempotency-Key, stored for 24 hours. */
 export class StoredAnswers {
@@ -40,7 +40,7 @@ export class StoredAnswers {
           recordingId: keptAnswers.recordingId,
         })
         .from(keptAnswers)
-        .where(and(matches(scope), gt(keptAnswers.createdAt, now - keptMilliseconds)))
+        .where(and(matches(scope), gt(keptAnswers.createdAt, now - STORED_MILLISECONDS)))
         .get() ?? null
     );
   }
@@ -50,12 +50,12 @@ export class StoredAnswers {
     scope: IdempotencyScope,
     answer: StoredAnswer,
     now: number,
-    writer: Pick<Store, "insert" | "delete"> = this.#store,
+    writer: Pick<Writer, "insert" | "delete"> = this.#store,
   ): void {
     const { keptAnswers } = tables;
     writer
       .delete(keptAnswers)
-      .where(lte(keptAnswers.createdAt, now - keptMilliseconds))
+      .where(lte(keptAnswers.createdAt, now - STORED_MILLISECONDS))
       .run();
     writer
       .insert(keptAnswers)
@@ -65,7 +65,7 @@ export class StoredAnswers {
 }
 
 /** Clears the body of the answer that describes a recording; its key gives 404 from then on. */
-export function forgetAnswer(writer: Pick<Store, "update">, recordingId: string): void {
+export function clearAnswer(writer: Writer, recordingId: string): void {
   const { keptAnswers } = tables;
   writer.update(keptAnswers).set({ body: null }).where(eq(keptAnswers.recordingId, recordingId)).run();
 }

@@ -14,6 +14,17 @@ import * as schema from "./schema.ts";
 
 export type Store = BunSQLiteDatabase<typeof schema> & { readonly $client: Database };
 
+/** The store, or a transaction of it. */
+export type Writer = Pick<Store, "select" | "insert" | "update" | "delete" | "all" | "run">;
+
+/**
+ * Runs a transaction that takes the write lock at its start. One that takes it later, after it has read, fails when
+ * another process writes in between.
+ */
+export function transact<T>(store: Store, work: (writer: Writer) => T): T {
+  return store.transaction(work, { behavior: "immediate" });
+}
+
 /** A completed upgrade of a database to this version's schema. */
 export interface Upgrade {
   readonly fromVersion: string;

@@ -5,8 +5,17 @@ export { entryBlockingRestore, restoreBackup } from "./backup/restore-backup.ts"
 export * as tar from "./backup/tar.ts";
 export { writeBackup } from "./backup/write-backup.ts";
 export { becomeOwner, becomeOwnerWith } from "./become-owner.ts";
+export { deleteSome, removeSearchableRows } from "./bounded-deletes.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError, DataPaths } from "./data-directory.ts";
-export { openDatabase, openDatabaseOf, readDatabase, type Store, type Upgrade } from "./database.ts";
+export {
+  openDatabase,
+  openDatabaseOf,
+  readDatabase,
+  type Store,
+  transact,
+  type Upgrade,
+  type Writer,
+} from "./database.ts";
 export { DiskSpace, type Reservation } from "./disk-space.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { syncDirectory, syncDirectoryNow } from "./file-io.ts";
@@ -24,6 +33,5 @@ export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { NewFile } from "./new-file.ts";
 export { type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export * as tables from "./schema.ts";
-export { removeSearchableRows } from "./searchable-rows.ts";
 export { WorkReservations } from "./work-reservations.ts";
 export { deferSync, truncateLog } from "./write-ahead-log.ts";

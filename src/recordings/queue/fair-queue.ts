@@ -1,7 +1,5 @@
-import type { Queue, QueueAddOptions } from "p-queue";
-
 /** A recording that waits for a slot. */
-export interface Waiting extends QueueAddOptions {
+export interface Waiting {
   readonly recordingId: string;
   readonly accountId: string;
   /** Creation time, in milliseconds since the epoch. */
@@ -15,90 +13,48 @@ export interface Waiting extends QueueAddOptions {
   readonly resumed: boolean;
 }
 
-/** The inputs of the order besides the waiting recordings; evaluated each time, so a change takes effect at once. */
+/** The inputs of the order besides the waiting recordings. They are evaluated each time, so a change takes effect at once. */
 export interface FairnessRules {
   /** Returns the number of recordings processed at once. */
   slots(): number;
   priorityOf(accountId: string): number;
   runningOf(accountId: string): number;
   /** Returns when an account's last recording started, as a number that increases with each start; 0 for none. */
-  lastBegunOf(accountId: string): number;
+  lastStartOf(accountId: string): number;
   now(): number;
 }
 
-type Run = () => Promise<unknown>;
-interface Entry {
-  readonly run: Run;
-  readonly waiting: Waiting;
-}
-
 /** Waiting time for which a recording gains one step of priority, so that none waits for ever. */
-const stepMilliseconds = 10 * 60_000;
+const PRIORITY_STEP_MILLISECONDS = 10 * 60_000;
 
 /**
- * Returns the queue class that orders waiting recordings. Each account competes with its first recording: one that had
- * started before a restart, else the oldest. Among these, the criteria are, in this order:
+ * Returns waiting recordings in the order in which they start if no other is added and none ends. Each account competes
+ * with its first recording: one that had started before a restart, else the oldest. Among these, the criteria are:
  *
  * 1. Its account does not take the last slot: no account holds all slots while another's recording waits.
  * 2. It had started before a restart.
  * 3. It has the highest priority: its account's, plus a step for every ten minutes of waiting, up to the highest
  *    priority of a waiting account. Waiting therefore makes up for a lower priority, and never for a fair share.
- * 4. Its account has the fewest running recordings.
+ * 4. Its account has the fewest running recordings. Each recording of the order counts as running after its start.
  * 5. Its account's last start is the longest ago.
  * 6. It is the oldest.
+ *
+ * @param limit maximum number of recordings returned
  */
-export function fairQueueClass(rules: FairnessRules): new () => Queue<Run, Waiting> {
-  return class FairQueue implements Queue<Run, Waiting> {
-    #entries: Entry[] = [];
-
-    get size(): number {
-      return this.#entries.length;
-    }
-
-    enqueue(run: Run, options?: Partial<Waiting>): void {
-      this.#entries.push({ run, waiting: options as Waiting });
-    }
-
-    dequeue(): Run | undefined {
-      const waiting = this.#entries.map((entry) => entry.waiting);
-      const [first] = orderOf(waiting, rules, 1);
-      const place = this.#entries.findIndex((entry) => entry.waiting === first);
-      return this.#entries.splice(place, place < 0 ? 0 : 1)[0]?.run;
-    }
-
-    filter(): Run[] {
-      return this.#entries.map((entry) => entry.run);
-    }
-
-    setPriority(): void {
-      throw new Error("a recording's place follows from its account and its age");
-    }
-
-    remove(idOrRun: string | Run): void {
-      this.#entries = this.#entries.filter(({ run, waiting }) => run !== idOrRun && waiting.recordingId !== idOrRun);
-    }
-  };
-}
-
-/**
- * Returns waiting recordings in the order in which they start if no other is added and none ends. Each recording that
- * starts counts as running for its account.
- * @param most maximum number of recordings returned
- */
-export function orderOf(waiting: readonly Waiting[], given: FairnessRules, most: number): Waiting[] {
-  const { rules, begins } = simulation(given);
+export function orderOf(waiting: readonly Waiting[], given: FairnessRules, limit: number): Waiting[] {
+  const { rules, start } = simulation(given);
   const ofAccounts = [...Map.groupBy(waiting, ({ accountId }) => accountId).values()].map((own) =>
     own.toSorted((a, b) => compare([a.resumed ? 0 : 1, a.createdAt], [b.resumed ? 0 : 1, b.createdAt])),
   );
   const order: Waiting[] = [];
-  while (order.length < most) {
+  while (order.length < limit) {
     const heads = ofAccounts.flatMap((own) => own[0] ?? []);
     const highest = Math.max(...heads.map(({ accountId }) => rules.priorityOf(accountId)));
     const ranked = heads.map((head) => ({ head, rank: rankOf(head, rules, highest) }));
     const [first] = ranked.sort((a, b) => compare(a.rank, b.rank));
     if (first === undefined) break;
     ofAccounts.find((own) => own[0] === first.head)?.shift();
-    begins(first.head.accountId);
+    start(first.head.accountId);
     order.push(first.head);
   }
   return order;
@@ -131,7 +87,7 @@ export function overfullAccount(
  * Returns rules that also count simulated starts; values that do not change during the simulation are read only once.
  */
 function simulation(given: FairnessRules) {
-  const begun = new Map<string, { count: number; last: number }>();
+  const starts = new Map<string, { count: number; last: number }>();
   const priorities = new Map<string, number>();
   let last = Number.MAX_SAFE_INTEGER / 2;
   const rules: FairnessRules = {
@@ -142,13 +98,13 @@ function simulation(given: FairnessRules) {
       priorities.set(accountId, priority);
       return priority;
     },
-    runningOf: (accountId) => given.runningOf(accountId) + (begun.get(accountId)?.count ?? 0),
-    lastBegunOf: (accountId) => begun.get(accountId)?.last ?? given.lastBegunOf(accountId),
+    runningOf: (accountId) => given.runningOf(accountId) + (starts.get(accountId)?.count ?? 0),
+    lastStartOf: (accountId) => starts.get(accountId)?.last ?? given.lastStartOf(accountId),
   };
-  const begins = (accountId: string) => {
-    begun.set(accountId, { count: (begun.get(accountId)?.count ?? 0) + 1, last: ++last });
+  const start = (accountId: string) => {
+    starts.set(accountId, { count: (starts.get(accountId)?.count ?? 0) + 1, last: ++last });
   };
-  return { rules, begins };
+  return { rules, start };
 }
 
 /** Returns the rank as a list of numbers, compared one by one; the smaller rank goes first. */
@@ -162,14 +118,14 @@ function rankOf(waiting: Waiting, rules: FairnessRules, highestPriority: number)
     resumed ? 0 : 1,
     -Math.min(highestPriority, rules.priorityOf(accountId) + stepsOf(waiting, rules)),
     running,
-    rules.lastBegunOf(accountId),
+    rules.lastStartOf(accountId),
     createdAt,
   ];
 }
 
 /** Returns the steps of priority gained by waiting; never negative if the clock was set back. */
 function stepsOf({ waitingSince }: Waiting, rules: FairnessRules): number {
-  return Math.max(0, Math.floor((rules.now() - waitingSince) / stepMilliseconds));
+  return Math.max(0, Math.floor((rules.now() - waitingSince) / PRIORITY_STEP_MILLISECONDS));
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -1,9 +1,8 @@
-import PQueue from "p-queue";
 import { type MachineTroubleKind, machineTrouble } from "../../storage/index.ts";
 import type { Recording } from "../recording.ts";
 import type { Recordings } from "../recordings.ts";
 import { DownloadQueue } from "./download-queue.ts";
-import { type FairnessRules, fairQueueClass, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
+import { type FairnessRules, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
 import { type Outcome, SuspendError } from "./outcome.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
@@ -34,13 +33,11 @@ export interface RecordingQueueOptions {
 }
 
 /** A recording that is waiting or in progress. */
-interface Entered {
+interface Entry {
   readonly recording: Recording;
   readonly waiting: Waiting;
   /** Whether its link is to be downloaded; otherwise it is to be processed. */
   readonly isDownload: boolean;
-  /** Aborted to remove the recording from the queue for a slot. */
-  readonly withdrawal: AbortController;
 }
 
 /** An attempt in progress at a recording. */
@@ -62,14 +59,14 @@ interface Attempt {
 type WaitsFor = MachineTroubleKind | "slot" | "end" | null;
 
 /** Maximum duration of stopping. Docker allows 10 s, systemd 30 s; responses in progress need time, too. */
-const defaultStopMilliseconds = 8000;
+const STOP_MILLISECONDS = 8000;
 /** Share of the stop time within which the worker may finish operations in progress. */
-const graceShare = 0.8;
+const GRACE_SHARE = 0.8;
 /**
  * Maximum time within which the worker may finish an operation of a recording that leaves its slot: many times a
  * chunk's.
  */
-const sharingGraceMilliseconds = 10 * 60_000;
+const SHARING_GRACE_MILLISECONDS = 10 * 60_000;
 
 /**
  * The open recordings, in memory. They are read from the database, which is authoritative, so nothing is lost with this
@@ -78,34 +75,36 @@ const sharingGraceMilliseconds = 10 * 60_000;
  */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
-  readonly #queue: PQueue<InstanceType<ReturnType<typeof fairQueueClass>>, Waiting>;
   readonly #downloads = new DownloadQueue();
   readonly #rules: FairnessRules;
+  #slots: number;
+  #isChanging = false;
   /** The attempts in progress, in the order in which they started. */
   readonly #attempts = new Map<string, Attempt>();
   /** All open recordings except those that are stalled. */
-  readonly #entered = new Map<string, Entered>();
+  readonly #entries = new Map<string, Entry>();
   /** Sequence number of the last recording that started, by account. */
-  readonly #lastBegun = new Map<string, number>();
-  #begun = 0;
+  readonly #lastStarts = new Map<string, number>();
+  #starts = 0;
   readonly #stalled: StalledRecordings;
   readonly #watch: Timer;
   #stopping: Promise<void> | null = null;
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
+    this.#slots = options.slots;
     this.#stalled = new StalledRecordings(options.now, options.retryMilliseconds);
-    const { priorityOf, now } = options;
     this.#rules = {
-      ...{ priorityOf, now },
-      slots: () => this.#queue.concurrency,
+      priorityOf: options.priorityOf,
+      now: options.now,
+      slots: () => this.#slots,
       runningOf: (accountId) => this.#staying().filter(([, attempt]) => attempt.accountId === accountId).length,
-      lastBegunOf: (accountId) => this.#lastBegun.get(accountId) ?? 0,
+      lastStartOf: (accountId) => this.#lastStarts.get(accountId) ?? 0,
     };
-    this.#queue = new PQueue({ concurrency: options.slots, queueClass: fairQueueClass(this.#rules) });
     this.#watch = setInterval(() => {
       this.#followCommands();
       this.#shareSlots();
+      this.#fillSlots();
     }, options.watchMilliseconds ?? 1000);
     this.#watch.unref();
   }
@@ -115,7 +114,8 @@ export class RecordingQueue {
    * suspended for others.
    */
   set slots(slots: number) {
-    this.#queue.concurrency = slots;
+    this.#slots = slots;
+    this.#fillSlots();
   }
 
   /** Resumes the recordings of an earlier server: first those in progress, then those that waited. */
@@ -128,12 +128,10 @@ export class RecordingQueue {
       // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
       if (machineTrouble(error) === null) throw error;
     }
-    // No recording starts before all are added. Otherwise the first ones would take every slot, whatever their
-    // priority.
-    this.#queue.pause();
-    for (const recording of processing) this.#add(recording, { resumed: true });
-    for (const recording of queued) this.#add(recording);
-    this.#queue.start();
+    this.#fillSlotsAfter(() => {
+      for (const recording of processing) this.#add(recording, { resumed: true });
+      for (const recording of queued) this.#add(recording);
+    });
     return processing.length + queued.length;
   }
 
@@ -147,16 +145,15 @@ export class RecordingQueue {
    * suspended. The others stay `queued`. A recording that takes longer than the stop time is abandoned.
    */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? defaultStopMilliseconds);
+    this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? STOP_MILLISECONDS);
     return this.#stopping;
   }
 
   async #stop(milliseconds: number): Promise<void> {
     clearInterval(this.#watch);
-    this.#queue.clear();
     this.#downloads.clear();
     this.#stalled.stop();
-    const graceMilliseconds = milliseconds * graceShare;
+    const graceMilliseconds = milliseconds * GRACE_SHARE;
     const attempts = [...this.#attempts.values()];
     for (const attempt of attempts) suspend(attempt, graceMilliseconds);
     // Recordings that were already leaving their slots had more time.
@@ -176,11 +173,10 @@ export class RecordingQueue {
   /**
    * Returns ids of waiting recordings. First come those that wait for a slot, in the order in which they would start
    * now, then those that wait for their download.
-   * @param most maximum number of ids
    */
-  waiting(most: number): string[] {
-    const order = orderOf(this.#waitingForSlots(), this.#rules, most).map(({ recordingId }) => recordingId);
-    return [...order, ...this.#downloads.waiting()].slice(0, most);
+  waiting(limit: number): string[] {
+    const order = orderOf(this.#waitingForSlots(), this.#rules, limit).map(({ recordingId }) => recordingId);
+    return [...order, ...this.#downloads.waiting()].slice(0, limit);
   }
 
   /**
@@ -193,44 +189,70 @@ export class RecordingQueue {
 
   #add(recording: Recording, { resumed = false, waitingSince = recording.createdAt } = {}): void {
     const { id, accountId, createdAt } = recording;
-    if (this.#entered.has(id) || this.#stopping !== null) return;
+    if (this.#entries.has(id) || this.#stopping !== null) return;
     const isDownload = recording.sourceUrl !== null && recording.sizeBytes === null;
-    const withdrawal = new AbortController();
     const waiting = { recordingId: id, accountId, createdAt, waitingSince, resumed };
-    const entered = { recording, waiting, isDownload, withdrawal };
-    this.#entered.set(id, entered);
-    const run = () => this.#attempt(entered, !isDownload);
-    if (isDownload) {
-      this.#downloads.add(accountId, id, run);
-      return;
-    }
-    this.#queue.add(run, { ...waiting, id, signal: withdrawal.signal }).catch((error: unknown) => {
-      // Recordings that were withdrawn, or wait when the server stops, never run.
-      if (!withdrawal.signal.aborted && this.#stopping === null) throw error;
-    });
+    const entry = { recording, waiting, isDownload };
+    this.#entries.set(id, entry);
+    if (isDownload) this.#downloads.add(accountId, id, () => this.#attempt(entry, false));
+    else this.#fillSlots();
   }
 
-  async #attempt(entered: Entered, hasSlot: boolean): Promise<void> {
-    const { recording, isDownload } = entered;
+  /** Runs a change, and starts waiting recordings only afterwards: all that it adds compete for the free slots. */
+  #fillSlotsAfter(change: () => void): void {
+    this.#isChanging = true;
+    try {
+      change();
+    } finally {
+      this.#isChanging = false;
+    }
+    this.#fillSlots();
+  }
+
+  /** Starts waiting recordings in the free slots. */
+  #fillSlots(): void {
+    while (this.#startNext());
+  }
+
+  /** @returns whether a recording was started */
+  #startNext(): boolean {
+    const taken = [...this.#attempts.values()].filter(({ hasSlot }) => hasSlot).length;
+    if (this.#isChanging || this.#stopping !== null || taken >= this.#slots) return false;
+    try {
+      const [next] = orderOf(this.#waitingForSlots(), this.#rules, 1);
+      const entry = next === undefined ? undefined : this.#entries.get(next.recordingId);
+      if (entry === undefined) return false;
+      void this.#attempt(entry, true);
+      return true;
+    } catch (error) {
+      // If the database cannot be read, priorities are unknown; the next check reads them.
+      if (machineTrouble(error) === null) throw error;
+      return false;
+    }
+  }
+
+  async #attempt({ recording, isDownload }: Entry, hasSlot: boolean): Promise<void> {
     const { id, accountId } = recording;
     const [controller, hurry] = [new AbortController(), new AbortController()];
     const attempt = { accountId, hasSlot, controller, hurry, stopped: Promise.withResolvers<void>() };
     this.#attempts.set(id, attempt);
-    if (hasSlot) this.#lastBegun.set(accountId, ++this.#begun);
-    this.#stalled.begins(id);
+    if (hasSlot) this.#lastStarts.set(accountId, ++this.#starts);
+    this.#stalled.started(id);
     const endsBefore = this.#stalled.ends;
     const { process, fetch } = this.#options;
     const outcome = await this.#work(id, isDownload ? fetch : process, controller.signal);
     const { waitsFor, record } = this.#requeued(recording, outcome);
     this.#attempts.delete(id);
-    this.#entered.delete(id);
+    this.#entries.delete(id);
     attempt.stopped.resolve();
-    if (waitsFor === "end") this.#stalled.ended(id);
-    else if (this.#stopping !== null) return;
-    else if (waitsFor === "slot") {
-      this.#stalled.resumes(id);
-      this.#add(record, { waitingSince: this.#options.now() });
-    } else this.#stalled.tryLater(id, waitsFor, endsBefore, () => this.#add(record, { resumed: true }));
+    this.#fillSlotsAfter(() => {
+      if (waitsFor === "end") this.#stalled.ended(id);
+      else if (this.#stopping !== null) return;
+      else if (waitsFor === "slot") {
+        this.#stalled.resumed(id);
+        this.#add(record, { waitingSince: this.#options.now() });
+      } else this.#stalled.retryLater(id, waitsFor, endsBefore, () => this.#add(record, { resumed: true }));
+    });
   }
 
   async #work(id: string, work: WorkOnRecording, signal: AbortSignal): Promise<WaitsFor> {
@@ -255,7 +277,7 @@ export class RecordingQueue {
   }
 
   #waitingForSlots(): Waiting[] {
-    return [...this.#entered.values()]
+    return [...this.#entries.values()]
       .filter(({ recording, isDownload }) => !isDownload && !this.#attempts.has(recording.id))
       .map(({ waiting }) => waiting);
   }
@@ -300,7 +322,7 @@ export class RecordingQueue {
     const account = overfullAccount(next, held, { ...this.#rules, runningOf });
     const last = staying.findLast(([, { accountId }]) => accountId === account);
     if (last === undefined) return false;
-    suspend(last[1], sharingGraceMilliseconds);
+    suspend(last[1], SHARING_GRACE_MILLISECONDS);
     return true;
   }
 
@@ -309,13 +331,12 @@ export class RecordingQueue {
    * cleaned up without a slot.
    */
   #followCommands(): void {
-    for (const entered of this.#endedByCommand()) {
-      const { recording, withdrawal } = entered;
+    for (const entry of this.#endedByCommand()) {
+      const { recording } = entry;
       const attempt = this.#attempts.get(recording.id);
       if (attempt === undefined) {
         this.#downloads.remove(recording.accountId, recording.id);
-        withdrawal.abort();
-        void this.#attempt(entered, false);
+        void this.#attempt(entry, false);
       } else {
         attempt.controller.abort(new RecordingEndedError());
         hasten(attempt);
@@ -323,10 +344,10 @@ export class RecordingQueue {
     }
   }
 
-  #endedByCommand(): Entered[] {
+  #endedByCommand(): Entry[] {
     try {
-      const isOpen = this.#options.recordings.open.areOpen([...this.#entered.keys()]);
-      return [...this.#entered].filter(([id]) => isOpen.get(id) !== true).map(([, entered]) => entered);
+      const isOpen = this.#options.recordings.open.areOpen([...this.#entries.keys()]);
+      return [...this.#entries].filter(([id]) => isOpen.get(id) !== true).map(([, entry]) => entry);
     } catch {
       // If the database cannot be read, nothing is known; the next check reads it.
       return [];

@@ -4,23 +4,23 @@ import type { MachineTroubleKind } from "../../storage/index.ts";
 interface Stalled {
   /** Null for a fault of the program. */
   readonly trouble: MachineTroubleKind | null;
-  readonly tries: number;
+  readonly attempts: number;
   /** Start of the last retry, in milliseconds since the epoch; null while it waits for the next one. */
-  readonly triedAt: number | null;
+  readonly retriedAt: number | null;
 }
 
 interface Retry {
-  readonly again: () => void;
+  readonly run: () => void;
   readonly timer: Timer;
 }
 
-const mostRetryMilliseconds = 60_000;
+const MAX_RETRY_MILLISECONDS = 60_000;
 /**
  * Time in milliseconds after which a resumed recording counts as free of machine trouble, though hours of work may be
  * left.
  */
-const goesOnMilliseconds = 60_000;
-const defaultRetryMilliseconds = (tries: number) => Math.min(mostRetryMilliseconds, 1000 * 2 ** tries);
+const RECOVERED_MILLISECONDS = 60_000;
+const defaultRetryMilliseconds = (attempts: number) => Math.min(MAX_RETRY_MILLISECONDS, 1000 * 2 ** attempts);
 
 /**
  * The recordings that wait for the machine, from the first attempt that met trouble to the first that does not. Other
@@ -31,7 +31,7 @@ export class StalledRecordings {
   readonly #retries = new Map<string, Retry>();
   #ends = 0;
   readonly #now: () => number;
-  readonly #retryMilliseconds: (tries: number) => number;
+  readonly #retryMilliseconds: (attempts: number) => number;
 
   /**
    * @param now milliseconds since the epoch
@@ -50,28 +50,28 @@ export class StalledRecordings {
   /**
    * Schedules a retry.
    * @param endsBefore number of recordings that had ended when this attempt started
-   * @param again called when the recording is to be retried
+   * @param start called when the recording is to be retried
    */
-  tryLater(recordingId: string, trouble: MachineTroubleKind | null, endsBefore: number, again: () => void): void {
-    const tries = (this.#stalled.get(recordingId)?.tries ?? 0) + 1;
-    this.#stalled.set(recordingId, { trouble, tries, triedAt: null });
+  retryLater(recordingId: string, trouble: MachineTroubleKind | null, endsBefore: number, start: () => void): void {
+    const attempts = (this.#stalled.get(recordingId)?.attempts ?? 0) + 1;
+    this.#stalled.set(recordingId, { trouble, attempts, retriedAt: null });
     const retry = () => {
       this.#retries.delete(recordingId);
-      again();
+      start();
     };
-    this.#retries.set(recordingId, { again: retry, timer: setTimeout(retry, this.#retryMilliseconds(tries)) });
+    this.#retries.set(recordingId, { run: retry, timer: setTimeout(retry, this.#retryMilliseconds(attempts)) });
     // The missing disk space may have been released while the attempt was failing.
-    if (this.#ends !== endsBefore) this.#tryForRoom();
+    if (this.#ends !== endsBefore) this.#retryForSpace();
   }
 
   /** Notifies that a retry of the recording starts. */
-  begins(recordingId: string): void {
+  started(recordingId: string): void {
     const stalled = this.#stalled.get(recordingId);
-    if (stalled !== undefined) this.#stalled.set(recordingId, { ...stalled, triedAt: this.#now() });
+    if (stalled !== undefined) this.#stalled.set(recordingId, { ...stalled, retriedAt: this.#now() });
   }
 
   /** Notifies that the recording no longer waits for the machine, and has not ended. */
-  resumes(recordingId: string): void {
+  resumed(recordingId: string): void {
     this.#stalled.delete(recordingId);
   }
 
@@ -79,16 +79,16 @@ export class StalledRecordings {
   ended(recordingId: string): void {
     this.#stalled.delete(recordingId);
     this.#ends += 1;
-    this.#tryForRoom();
+    this.#retryForSpace();
   }
 
   /** Retries recordings that wait for disk space, in the order in which they started to wait. */
-  #tryForRoom(): void {
+  #retryForSpace(): void {
     for (const [recordingId, { trouble }] of this.#stalled) {
       const retry = this.#retries.get(recordingId);
       if (trouble !== "no_room" || retry === undefined) continue;
       clearTimeout(retry.timer);
-      retry.again();
+      retry.run();
     }
   }
 
@@ -101,8 +101,9 @@ export class StalledRecordings {
   troubleOf(recordingId: string): MachineTroubleKind | null {
     const stalled = this.#stalled.get(recordingId);
     if (stalled === undefined) return null;
-    const { trouble, triedAt } = stalled;
-    const waits = triedAt === null ? this.#retries.has(recordingId) : this.#now() - triedAt < goesOnMilliseconds;
+    const { trouble, retriedAt } = stalled;
+    const waits =
+      retriedAt === null ? this.#retries.has(recordingId) : this.#now() - retriedAt < RECOVERED_MILLISECONDS;
     return waits ? trouble : null;
   }
 

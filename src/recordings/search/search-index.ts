@@ -1,6 +1,6 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
-import { deferSync, removeSearchableRows, type Store, tables } from "../../storage/index.ts";
+import { deferSync, removeSearchableRows, type Store, tables, transact, type Writer } from "../../storage/index.ts";
 import { indexedText } from "./search-query.ts";
 
 /**
@@ -28,7 +28,7 @@ export class SearchIndex {
     const number = this.#numberOf(recordingId);
     if (number === null) return;
     while (this.#addSome(recordingId, number)) {
-      await othersTurn();
+      await yieldToEventLoop();
       signal.throwIfAborted();
     }
   }
@@ -41,7 +41,7 @@ export class SearchIndex {
         for (const id of this.#missing(ids)) await this.add(id, signal);
         beforeId = ids.at(-1);
         if (ids.length < recordingsAtOnce) break;
-        await othersTurn();
+        await yieldToEventLoop();
         signal.throwIfAborted();
       }
     }
@@ -53,7 +53,7 @@ export class SearchIndex {
    */
   #numberOf(recordingId: string): number | null {
     const { recordings, searchableRecordings } = tables;
-    const enter = (transaction: Pick<Store, "select" | "insert">) => {
+    const enter = (transaction: Writer) => {
       const isIt = eq(searchableRecordings.recordingId, recordingId);
       const entered = transaction.select().from(searchableRecordings).where(isIt).get();
       if (entered !== undefined) return entered.isWhole ? null : entered.number;
@@ -80,9 +80,7 @@ export class SearchIndex {
         if (row !== undefined) return row.number;
       }
     };
-    // An immediate transaction, because it reads before it writes. Otherwise a concurrent write by a command would make
-    // it fail.
-    return deferSync(this.#store, () => this.#store.transaction(enter, { behavior: "immediate" }));
+    return deferSync(this.#store, () => transact(this.#store, enter));
   }
 
   /**
@@ -91,7 +89,7 @@ export class SearchIndex {
    */
   #addSome(recordingId: string, number: number): boolean {
     const { recordings, searchableRecordings, segments } = tables;
-    const add = (transaction: Pick<Store, "select" | "update" | "all" | "run">) => {
+    const add = (transaction: Writer) => {
       const recording = transaction
         .select({ sourceName: recordings.sourceName, sourceUrl: recordings.sourceUrl })
         .from(searchableRecordings)
@@ -124,7 +122,7 @@ export class SearchIndex {
         .run();
       return false;
     };
-    return deferSync(this.#store, () => this.#store.transaction(add, { behavior: "immediate" }));
+    return deferSync(this.#store, () => transact(this.#store, add));
   }
 
   #ended(status: "completed" | "failed", beforeId: string | undefined): string[] {
@@ -162,11 +160,7 @@ const numbersSince = Date.UTC(2020, 0, 1);
  * Removes up to `most` of a recording's rows from the index.
  * @returns whether there may be more
  */
-export function removeSearchable(
-  writer: Pick<Store, "select" | "delete" | "all" | "run">,
-  recordingId: string,
-  most: number,
-): boolean {
+export function removeSearchable(writer: Writer, recordingId: string, most: number): boolean {
   const { searchableRecordings } = tables;
   const entered = writer
     .select({ number: searchableRecordings.number })

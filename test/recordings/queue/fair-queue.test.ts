@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fairQueueClass, orderOf as orderToldOf } from "../../../src/recordings/queue/fair-queue.ts";
+import { orderOf as predictedOrder } from "../../../src/recordings/queue/fair-queue.ts";
 
 const minute = 60_000;
 
@@ -22,32 +22,29 @@ interface Scene {
   readonly slots?: number;
 }
 
-/** The order in which waiting recordings get a free slot, which is the one that is told beforehand. */
+/** Returns the order in which waiting recordings get free slots one by one, which must be the predicted order. */
 function orderOf({ waiting, priorities = {}, running = [], atMinute = 1, slots = 99 }: Scene): string[] {
   const runningNow = [...running];
   const rules = {
     priorityOf: (account: string) => priorities[account] ?? 0,
     runningOf: (account: string) => runningNow.filter((each) => each === account).length,
-    lastBegunOf: (account: string) => runningNow.lastIndexOf(account) + 1,
+    lastStartOf: (account: string) => runningNow.lastIndexOf(account) + 1,
     slots: () => slots,
     now: () => atMinute * minute,
   };
-  const FairQueue = fairQueueClass(rules);
-  const queue = new FairQueue();
-  const order: string[] = [];
   const entries = waiting.map(({ id, sinceMinute, createdAtMinute = sinceMinute, resumed = false }) => {
     const times = { createdAt: createdAtMinute * minute, waitingSince: sinceMinute * minute };
     return { recordingId: id, accountId: id.charAt(0), ...times, resumed };
   });
-  for (const entry of entries) queue.enqueue(async () => void order.push(entry.recordingId), entry);
-  const told = orderToldOf(entries, rules, entries.length).map(({ recordingId }) => recordingId);
-  const first = orderToldOf(entries, rules, 2).map(({ recordingId }) => recordingId);
-  for (let run = queue.dequeue(); run !== undefined; run = queue.dequeue()) {
-    void run();
-    runningNow.push(order.at(-1)?.charAt(0) ?? "");
+  const predicted = predictedOrder(entries, rules, entries.length).map(({ recordingId }) => recordingId);
+  const order: string[] = [];
+  for (let left = entries; left.length > 0; ) {
+    const [next] = predictedOrder(left, rules, 1);
+    order.push(next?.recordingId ?? "");
+    runningNow.push(next?.accountId ?? "");
+    left = left.filter((entry) => entry !== next);
   }
-  expect(told).toEqual(order);
-  expect(first).toEqual(order.slice(0, 2));
+  expect(predicted).toEqual(order);
   return order;
 }
 
