@@ -14,61 +14,61 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../console/contract.ts";
 import { Announcer } from "./announce.tsx";
 import { OverviewProvider } from "./overview/live-overview.tsx";
-import { ask, askResponse, Refusal, retryMilliseconds, troubleOf, whenSignedOut } from "./server.ts";
+import { messageOf, onSessionEnd, RETRY_MILLISECONDS, RequestError, request, requestJson } from "./server.ts";
 import { Shell } from "./shell.tsx";
-import { enterByLink, SignIn } from "./sign-in.tsx";
+import { SignIn, signInByLink } from "./sign-in.tsx";
 import { strings } from "./strings.ts";
 
-const place = document.getElementById("app");
-if (place !== null) render(<App />, place);
-
-type Standing =
+type SessionState =
   | { readonly is: "unknown" }
   | { readonly is: "out"; readonly why: string | null }
-  | { readonly is: "in"; readonly session: Session };
+  | { readonly is: "in" };
 
 /** Renders the whole console, or the sign-in screen without a session. */
-export function App() {
-  const [standing, setStanding] = useState<Standing>({ is: "unknown" });
+function App() {
+  const [state, setState] = useState<SessionState>({ is: "unknown" });
   useEffect(() => {
-    whenSignedOut(() =>
-      setStanding((before) => (before.is === "in" ? { is: "out", why: strings.signIn.ended } : before)),
+    onSessionEnd(() =>
+      setState((before) => (before.is === "in" ? { is: "out", why: strings.signIn.expired } : before)),
     );
-    const look = async () => {
+    const signIn = async () => {
       try {
-        const session = (await enterByLink()) ?? (await ask<Session>("session"));
-        setStanding({ is: "in", session });
+        if (!(await signInByLink())) await requestJson<Session>("session");
+        setState({ is: "in" });
       } catch (error) {
-        const isPlain = error instanceof Refusal && error.code === "not_signed_in";
-        setStanding({ is: "out", why: isPlain ? null : troubleOf(error) });
-        if (error instanceof Refusal && error.mayPass) setTimeout(() => void look(), retryMilliseconds);
+        const isPlain = error instanceof RequestError && error.code === "not_signed_in";
+        setState({ is: "out", why: isPlain ? null : messageOf(error) });
+        if (error instanceof RequestError && error.isTemporary) setTimeout(() => void signIn(), RETRY_MILLISECONDS);
       }
     };
-    void look();
+    void signIn();
     // Handles a sign-in link that the user pastes into a tab that already shows the console.
-    const change = () => location.hash.startsWith("#enter=") && void look();
+    const change = () => location.hash.startsWith("#enter=") && void signIn();
     addEventListener("hashchange", change);
     return () => removeEventListener("hashchange", change);
   }, []);
-  const leave = async () => {
+  const signOut = async () => {
     try {
-      await askResponse("session", { method: "DELETE" });
-      setStanding({ is: "out", why: strings.signIn.left });
+      await request("session", { method: "DELETE" });
+      setState({ is: "out", why: strings.signIn.signedOut });
     } catch (error) {
       // The session has already ended by itself.
-      if (error instanceof Refusal && error.code === "not_signed_in") return;
-      setStanding({ is: "out", why: strings.signIn.notLeft(troubleOf(error)) });
+      if (error instanceof RequestError && error.code === "not_signed_in") return;
+      setState({ is: "out", why: strings.signIn.signOutFailed(messageOf(error)) });
     }
   };
   return (
     <>
-      {standing.is === "out" && <SignIn why={standing.why} onEnter={(session) => setStanding({ is: "in", session })} />}
-      {standing.is === "in" && (
+      {state.is === "out" && <SignIn why={state.why} onSignIn={() => setState({ is: "in" })} />}
+      {state.is === "in" && (
         <OverviewProvider>
-          <Shell onLeave={() => void leave()} />
+          <Shell onSignOut={() => void signOut()} />
         </OverviewProvider>
       )}
       <Announcer />
     </>
   );
 }
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -8,8 +8,8 @@ import { strings } from "./strings.ts";
 const dataAddress = new URL("../data/", import.meta.url);
 
 /** An error response of the server, or a failed connection; its message is shown to the user. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+export class RequestError extends Error {
+  override readonly name = "RequestError";
 
   /** @param status HTTP status; 0: there was no response */
   constructor(
@@ -24,13 +24,13 @@ export class Refusal extends Error {
    * Whether a retry may soon succeed, because the server or the connection to it is temporarily unavailable. This does
    * not include status 500.
    */
-  get mayPass(): boolean {
+  get isTemporary(): boolean {
     return this.status === 0 || this.status > 500;
   }
 }
 
 /** Milliseconds before the retry of a request that failed temporarily. */
-export const retryMilliseconds = 2_000;
+export const RETRY_MILLISECONDS = 2_000;
 
 /** Returns the URL of a path under `console/data/`. */
 export function dataUrl(path: string): string {
@@ -38,16 +38,16 @@ export function dataUrl(path: string): string {
 }
 
 /** Headers of every request that changes something. A page of another origin cannot send them. */
-export const ownHeaders: Readonly<Record<string, string>> = { "x-transcribe-console": "1" };
+export const CONSOLE_HEADERS: Readonly<Record<string, string>> = { "x-transcribe-console": "1" };
 
-let onSignedOut = () => {};
+let sessionEnded = () => {};
 
 /** Sets the listener that is called whenever a response shows that the session has ended. */
-export function whenSignedOut(listener: () => void): void {
-  onSignedOut = listener;
+export function onSessionEnd(listener: () => void): void {
+  sessionEnded = listener;
 }
 
-export interface Asking {
+interface RequestOptions {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -56,10 +56,10 @@ export interface Asking {
 
 /**
  * Sends a request to the server.
- * @throws {Refusal} with a message for the user; DOMException if the signal aborted the request
+ * @throws {RequestError} with a message for the user; DOMException if the signal aborted the request
  */
-export async function askResponse(path: string, { method = "GET", body, signal }: Asking = {}): Promise<Response> {
-  const headers = { ...ownHeaders, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+export async function request(path: string, { method = "GET", body, signal }: RequestOptions = {}): Promise<Response> {
+  const headers = { ...CONSOLE_HEADERS, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
   let response: Response;
   try {
     response = await fetch(dataUrl(path), {
@@ -69,30 +69,30 @@ export async function askResponse(path: string, { method = "GET", body, signal }
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refusal(0, "unreachable", strings.unreachable);
+    throw new RequestError(0, "unreachable", strings.unreachable);
   }
-  if (!response.ok) throw refusalOf(response.status, await response.text());
+  if (!response.ok) throw requestErrorOf(response.status, await response.text());
   return response;
 }
 
 /**
  * Sends a request and parses the JSON response.
- * @throws as askResponse
+ * @throws as request
  */
-export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
-  return await (await askResponse(path, asking)).json();
+export async function requestJson<T>(path: string, asking: RequestOptions = {}): Promise<T> {
+  return await (await request(path, asking)).json();
 }
 
 /** Returns the message of an error for the user. */
-export function troubleOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Parses an error response of the server. */
-export function refusalOf(status: number, body: string): Refusal {
-  const { code, message } = errorIn(body) ?? { code: "unknown", message: strings.strangeAnswer(status) };
-  if (status === 401 && code === "not_signed_in") onSignedOut();
-  return new Refusal(status, code, message);
+export function requestErrorOf(status: number, body: string): RequestError {
+  const { code, message } = errorIn(body) ?? { code: "unknown", message: strings.unknownAnswer(status) };
+  if (status === 401 && code === "not_signed_in") sessionEnded();
+  return new RequestError(status, code, message);
 }
 
 /**

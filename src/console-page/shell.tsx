@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AccountsScreen } from "./accounts/accounts-screen.tsx";
 import { useOverview } from "./overview/live-overview.tsx";
 import { OverviewScreen } from "./overview/overview-screen.tsx";
-import { IconButton, Mark } from "./parts/index.ts";
+import { IconButton, Logo } from "./parts/index.ts";
 import { RecordingScreen } from "./recording/recording-screen.tsx";
 import { RecordingsScreen } from "./recordings/recordings-screen.tsx";
 import { addressOf, everything, type Route, useRoute } from "./route.ts";
@@ -11,7 +11,7 @@ import { strings } from "./strings.ts";
 import { UploadProvider } from "./upload/upload-provider.tsx";
 
 /** Renders the frame of every screen: the navigation and the drop zone for files. */
-export function Shell({ onLeave }: { onLeave: () => void }) {
+export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
   const place = route.screen === "recording" ? route.id : route.screen;
@@ -35,10 +35,10 @@ export function Shell({ onLeave }: { onLeave: () => void }) {
       </button>
       <header class="bar">
         <a class="name" href={addressOf({ screen: "overview" })}>
-          <Mark /> {strings.product}
+          <Logo /> {strings.product}
         </a>
         <Navigation route={route} />
-        <Tools onLeave={onLeave} />
+        <Tools onSignOut={onSignOut} />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Screen key={place} route={route} />
@@ -48,8 +48,8 @@ export function Shell({ onLeave }: { onLeave: () => void }) {
 }
 
 function Navigation({ route }: { route: Route }) {
-  const overview = useOverview();
-  const inHand = (overview.value?.queue.queued ?? 0) + (overview.value?.queue.processing ?? 0);
+  const queue = useOverview().value?.queue;
+  const open = queue === undefined ? 0 : queue.queued + queue.processing;
   const link = (to: Route, children: ComponentChildren, isHere: boolean) => (
     <a href={addressOf(to)} aria-current={isHere ? "page" : undefined}>
       {children}
@@ -62,10 +62,10 @@ function Navigation({ route }: { route: Route }) {
         { screen: "recordings", filter: everything },
         <>
           {strings.recordings.name}
-          {inHand > 0 && (
+          {open > 0 && (
             <span class="count">
-              {inHand}
-              <span class="unseen"> {strings.overview.inHand}</span>
+              {open}
+              <span class="unseen"> {strings.overview.open}</span>
             </span>
           )}
         </>,
@@ -76,13 +76,13 @@ function Navigation({ route }: { route: Route }) {
   );
 }
 
-function Tools({ onLeave }: { onLeave: () => void }) {
+function Tools({ onSignOut }: { onSignOut: () => void }) {
   const [theme, nextTheme] = useTheme();
   return (
     <div class="tools">
       <IconButton icon={theme} label={strings.themes[theme]} onClick={nextTheme} />
-      <button type="button" class="quiet" onClick={onLeave}>
-        {strings.leave}
+      <button type="button" class="quiet" onClick={onSignOut}>
+        {strings.signOut}
       </button>
     </div>
   );
@@ -104,16 +104,18 @@ function Screen({ route }: { route: Route }) {
 /** A colour theme; `auto` follows the system's setting. */
 type Theme = "auto" | "light" | "dark";
 
-const order: readonly Theme[] = ["auto", "light", "dark"];
-const kept = "transcribe-console-theme";
+const themes: readonly Theme[] = ["auto", "light", "dark"];
+const STORAGE_KEY = "transcribe-console-theme";
 
 /** Returns the theme chosen in this browser, and a function that selects the next theme. */
-export function useTheme(): [Theme, () => void] {
-  const [theme, setTheme] = useState<Theme>(() => order.find((one) => one === localStorage.getItem(kept)) ?? "auto");
+function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(
+    () => themes.find((each) => each === localStorage.getItem(STORAGE_KEY)) ?? "auto",
+  );
   useEffect(() => {
-    if (theme === "auto") localStorage.removeItem(kept);
-    else localStorage.setItem(kept, theme);
+    if (theme === "auto") localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, theme);
     document.documentElement.dataset.theme = theme;
   }, [theme]);
-  return [theme, () => setTheme((now) => order[(order.indexOf(now) + 1) % order.length] ?? "auto")];
+  return [theme, () => setTheme((now) => themes[(themes.indexOf(now) + 1) % themes.length] ?? "auto")];
 }

@@ -5,17 +5,17 @@ import { defaultCacheRoot } from "../../native/build.ts";
 import { chromium } from "../../scripts/support/chromium.ts";
 import { root } from "../support/checkout.ts";
 
-/** Time to fetch Chromium once, or to start it. */
+/** Time to download Chromium once, or to start it. */
 const fetchTimeout = 600_000;
 
 export interface OpenBrowser {
-  /** A window of its own, with cookies of its own. */
+  /** Opens a separate window with its own cookies. */
   context(options?: Parameters<Browser["newContext"]>[0]): Promise<BrowserContext>;
 }
 
 export const found = await chromium(defaultCacheRoot(), (line) => console.warn(line));
 
-/** A browser for the tests of the `describe` that this is called in. */
+/** Starts a browser for the tests of the calling `describe`, and closes it after them. */
 export function openBrowser(): OpenBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -42,9 +42,9 @@ interface Violation {
 
 const axe = join(root, "node_modules/axe-core/axe.min.js");
 
-/** What axe finds wrong with the page as it is now, in words; empty: nothing. */
+/** Returns the accessibility violations that axe finds in the page, as text. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  // The page's policy lets no script in; what the browser itself evaluates is not asked.
+  // The content security policy blocks added scripts, but not code that the browser evaluates for the driver.
   await page.evaluate(await Bun.file(axe).text());
   const violations: readonly Violation[] = await page.evaluate("axe.run().then(({ violations }) => violations)");
   return violations.flatMap(({ id, nodes }) =>
@@ -52,7 +52,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   );
 }
 
-/** Pixels by which the page is wider than the window. */
+/** Returns the number of pixels by which the page is wider than the window. */
 export async function overhangOf(page: Page): Promise<number> {
   return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

@@ -5,13 +5,13 @@ import { root } from "../support/checkout.ts";
 const made = await bundlePage();
 const texts = [made.page, ...[...made.files.values()].map(({ text }) => text)];
 
-test("the whole page is loaded with less than 150 KB", () => {
+test("the page and its files take less than 150 KB compressed", () => {
   const compressed = texts.reduce((all, text) => all + Bun.gzipSync(text).length, 0);
   expect(compressed).toBeGreaterThan(10_000);
   expect(compressed).toBeLessThan(150_000);
 });
 
-test("the page has no script and no style in it, and names nothing that lies elsewhere", () => {
+test("the page has no inline script or style, and refers only to its own files", () => {
   expect(made.page).not.toMatch(/<style|\sstyle=|\son[a-z]+=/i);
   expect([...made.page.matchAll(/<script[^>]*>([^<]*)/g)].map((match) => match[1])).toEqual([""]);
   const addresses = [...made.page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
@@ -21,7 +21,7 @@ test("the page has no script and no style in it, and names nothing that lies els
   expect(styles.join()).not.toMatch(/url\(|@import/);
 });
 
-test("the same sources give the same files, which name no path of the machine that bundles", async () => {
+test("the bundle is reproducible and contains no path of the build machine", async () => {
   const again = await bundlePage();
   expect([...again.files.keys()]).toEqual([...made.files.keys()]);
   expect(texts.filter((text) => text.includes(root))).toEqual([]);

@@ -4,11 +4,11 @@ import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 export interface Filled {
-  /** A recording of hours with 10,000 segments of three speakers, of which the last says `Zanzibar`. */
+  /** A recording of 10,000 segments and three speakers; the last segment contains `Zanzibar`. */
   readonly longId: string;
-  /** How many there are in all. */
+  /** Number of all recordings. */
   readonly count: number;
-  /** One in Arabic, with a number in it. */
+  /** An Arabic recording with a number in its text. */
   readonly arabicId: string;
 }
 
@@ -20,7 +20,7 @@ const sentences = [
 ];
 const arabic = ["ذهبنا إلى الميناء في 1984 قبل شروق الشمس.", "نعم.", "ضحك أولاً ثم فكر لاحقاً."];
 
-/** Enters recordings that have ended, of an account of their own, beside a running server. */
+/** Stores completed recordings of a separate account in a data directory, also while a server runs on it. */
 export function fill(dataDirectory: string): Filled {
   const store = openDatabaseOf(new DataDirectory(dataDirectory));
   try {
@@ -34,7 +34,7 @@ export function fill(dataDirectory: string): Filled {
       recordings.complete(id, segments);
       return id;
     };
-    // More than the page lists at once.
+    // More recordings than one page of the list.
     for (let number = 1; number <= 60; number++) enter(`Note ${number}`, "en", [segment(0, "A short note.")]);
     const long = Array.from({ length: 10_000 }, (_, index) =>
       segment(index, index === 9_999 ? "Zanzibar." : (sentences[(index * 7) % sentences.length] ?? "")),

@@ -9,25 +9,25 @@ test.each([
   [3_600, "1:00:00"],
   [64_805, "18:00:05"],
   [-1, "0:00"],
-])("%d seconds are a place that people read", (seconds, text) => {
+])("clock formats %d seconds", (seconds, text) => {
   expect(clock(seconds)).toBe(text);
 });
 
-test("amounts have the unit that fits them", () => {
+test("sizes and durations have a fitting unit", () => {
   expect([0, 999, 1_000, 1_240_000, 33e9].map(bytes)).toEqual(["0 bytes", "999 bytes", "1 kB", "1.2 MB", "33 GB"]);
   expect([0, 40, 90, 9_000].map(duration)).toEqual(["0 sec", "40 sec", "1.5 min", "2.5 hr"]);
 });
 
-test("a time is told by how long ago it was, or how soon it is", () => {
+test("ago formats a time relative to now", () => {
   const now = Date.parse("2026-11-22T12:00:00Z");
-  const told = (iso: string) => ago(iso, now);
-  expect(told("2026-11-22T11:59:50Z")).toBe("now");
-  expect(told("2026-11-22T11:55:00Z")).toBe("5 minutes ago");
-  expect(told("2026-11-21T12:00:00Z")).toBe("yesterday");
-  expect(told("2026-11-22T14:30:00Z")).toBe("in 2 hours");
+  const relative = (iso: string) => ago(iso, now);
+  expect(relative("2026-11-22T11:59:50Z")).toBe("now");
+  expect(relative("2026-11-22T11:55:00Z")).toBe("5 minutes ago");
+  expect(relative("2026-11-21T12:00:00Z")).toBe("yesterday");
+  expect(relative("2026-11-22T14:30:00Z")).toBe("in 2 hours");
 });
 
-test("a text takes the form of its number", () => {
+test("plural selects the form for a number", () => {
   const forms = { one: "# file", other: "# files" };
   expect([0, 1, 2, 1_200].map((count) => plural(count, forms))).toEqual([
     "0 files",

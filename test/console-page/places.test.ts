@@ -9,7 +9,7 @@ import {
   wordAtCharacter,
 } from "../../src/console-page/recording/places.ts";
 import { barsOf, peaksOf, viewAround } from "../../src/console-page/recording/player/wave-bars.ts";
-import { piecesOf } from "../../src/console-page/recording/transcript/highlights.ts";
+import { fragmentsOf } from "../../src/console-page/recording/transcript/highlights.ts";
 
 const outline: Outline = {
   start_milliseconds: [1_000, 3_000, 3_000, 8_000],
@@ -32,7 +32,7 @@ test.each([
   [5.9, 2, 1],
   [7, 2, -1],
   [100, 3, -1],
-])("at %d seconds it is known which segment is said and by whom", (seconds, index, speaker) => {
+])("segmentAt and speakerAt return the segment and the speaker at %d seconds", (seconds, index, speaker) => {
   expect([segmentAt(outline, seconds), speakerAt(outline, seconds)]).toEqual([index, speaker]);
 });
 
@@ -44,18 +44,18 @@ test.each([
   [2.3, 10],
   [2.79, 10],
   [2.9, undefined],
-])("at %d seconds a word is marked, and a moment longer where none follows", (seconds, from) => {
+])("wordAt returns the word at %d seconds, and keeps it briefly during a pause", (seconds, from) => {
   expect(wordAt(segment, seconds)?.[0]).toBe(from);
 });
 
-test("a click beside a word takes the nearest one", () => {
+test("a click next to a word selects the nearest word", () => {
   expect([0, 3, 4, 9, 10, 50].map((character) => wordAtCharacter(segment, character)?.[0])).toEqual([
     0, 0, 4, 4, 10, 10,
   ]);
   expect(wordAtCharacter({ ...segment, words: [] }, 3)).toBeNull();
 });
 
-test("the keys go from word to word, and to the beginning of one that has begun a while ago", () => {
+test("neighbourStart returns the next word, or the start of the current word unless it has just begun", () => {
   expect([neighbourStart(segment, 1.4, 1), neighbourStart(segment, 2.3, 1)]).toEqual([2.2, null]);
   expect([neighbourStart(segment, 1.5, -1), neighbourStart(segment, 2, -1), neighbourStart(segment, 1, -1)]).toEqual([
     1,
@@ -64,13 +64,13 @@ test("the keys go from word to word, and to the beginning of one that has begun 
   ]);
 });
 
-test("a turn begins where another speaks", () => {
+test("a turn begins where the speaker changes", () => {
   expect([0, 1, 2, 3].map((index) => beginsTurn(outline, index))).toEqual([true, true, false, true]);
 });
 
-test("a text is cut where something marked begins or ends, and stays whole", () => {
-  const pieces = piecesOf("one two three", { doubtful: [[4, 7]], found: [[2, 5]], playing: [[20, 30]] });
-  expect(pieces).toEqual([
+test("a text is split where a mark starts or ends, without losing a character", () => {
+  const fragments = fragmentsOf("one two three", { doubtful: [[4, 7]], found: [[2, 5]], playing: [[20, 30]] });
+  expect(fragments).toEqual([
     { from: 0, text: "on", layers: [] },
     { from: 2, text: "e ", layers: ["found"] },
     { from: 4, text: "t", layers: ["doubtful", "found"] },
@@ -79,7 +79,7 @@ test("a text is cut where something marked begins or ends, and stays whole", () 
   ]);
 });
 
-test("a bar of the strip is as high as the loudest of its time, in the colour of who speaks in its middle", () => {
+test("a bar of the waveform has the loudest peak of its time range and the speaker at its middle", () => {
   const values = Buffer.from([0, 0, 51, 255, 0, 0, 0, 102]);
   const peaks = peaksOf({ peaks_per_second: 1, start_seconds: 0, peaks: values.toString("base64") });
   const bars = barsOf(peaks, outline, { from: 0, to: 8 }, 4);
@@ -93,7 +93,7 @@ test("a bar of the strip is as high as the loudest of its time, in the colour of
   expect(barsOf(null, outline, { from: 0, to: 8 }, 4).map(({ height }) => height)).toEqual([0.4, 0.4, 0.4, 0.06]);
 });
 
-test("what is shown magnified stays within the recording, and is no shorter than can be told apart", () => {
+test("a magnified view stays within the recording and is never shorter than 20 seconds", () => {
   expect(viewAround(0, 1_000, 4)).toEqual({ from: 0, to: 250 });
   expect(viewAround(990, 1_000, 4)).toEqual({ from: 750, to: 1_000 });
   expect(viewAround(500, 1_000, 1_024)).toEqual({ from: 490, to: 510 });

@@ -9,13 +9,13 @@ import { type Filled, fill } from "./filled.ts";
 const password = "correct horse battery";
 
 /** One page, before the server is killed and after it was started again. */
-describe.if(found !== null)("a page that is open while the server is started anew", () => {
+describe.if(found !== null)("a page that is open while the server restarts", () => {
   const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
   const browser = openBrowser();
   let filled: Filled;
   let page: Page;
   const go = (hash: string) => page.goto(`${server.origin}/console/${hash}`);
-  const alert = () => page.getByRole("alert").filter({ hasText: "can't be reached" });
+  const alert = () => page.getByRole("alert").filter({ hasText: "cannot be reached" });
 
   beforeAll(async () => {
     filled = fill(server.dataDirectory);
@@ -28,7 +28,7 @@ describe.if(found !== null)("a page that is open while the server is started ane
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test("is signed in with the password, once that is the right one", async () => {
+  test("accepts only the operator's password", async () => {
     await go("");
     const field = page.getByLabel("Operator's password");
     await field.fill("wrong horse battery");
@@ -40,7 +40,7 @@ describe.if(found !== null)("a page that is open while the server is started ane
     await page.getByText("The whole day").waitFor();
   });
 
-  test("keeps no connection while nobody sees it: a browser has six for all its windows", async () => {
+  test("closes its connection while it is hidden, because a browser has six for all its windows", async () => {
     const show = (state: string) =>
       page.evaluate((value) => {
         Object.defineProperty(document, "visibilityState", { value, configurable: true });
@@ -51,13 +51,13 @@ describe.if(found !== null)("a page that is open while the server is started ane
     await Promise.all([page.waitForEvent("request", isOfEvents), show("visible")]);
   });
 
-  test("asks once for what comes into sight, and not again and again while the server is gone", async () => {
+  test("requests more recordings only once while the server is down", async () => {
     await server.killHard();
     const asked: string[] = [];
     page.on("request", (request) => request.url().includes("cursor=") && asked.push(request.url()));
     await page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
     await alert().waitFor();
-    // Time for as many more as there are frames.
+    // Gives repeated requests 30 frames of time.
     await page.evaluate(async () => {
       for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
     });
@@ -67,7 +67,7 @@ describe.if(found !== null)("a page that is open while the server is started ane
     await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count);
   });
 
-  test("says on every screen that the server is gone, and nothing else", async () => {
+  test("shows on every screen that the server cannot be reached", async () => {
     await server.killHard();
     await go("#/");
     await page.getByText("The connection is lost").waitFor();
@@ -75,10 +75,10 @@ describe.if(found !== null)("a page that is open while the server is started ane
       await go(hash);
       await alert().waitFor();
     }
-    expect(await page.getByText("There is no recording yet").count()).toBe(0);
+    expect(await page.getByText("There are no recordings yet").count()).toBe(0);
   });
 
-  test("goes on by itself, signed in as before, when it is back", async () => {
+  test("reconnects by itself and stays signed in when the server is back", async () => {
     await server.startAgain();
     await page.getByText("The whole day").waitFor();
     await alert().waitFor({ state: "detached" });
@@ -86,7 +86,7 @@ describe.if(found !== null)("a page that is open while the server is started ane
     await page.getByText("The connection is lost").waitFor({ state: "detached" });
   });
 
-  test("finds out that it is signed in, though the first answer to that was lost", async () => {
+  test("detects its session by a retry when the first request fails", async () => {
     const session = "**/data/session";
     await page.route(session, (route) => route.abort());
     await page.reload();
@@ -95,7 +95,7 @@ describe.if(found !== null)("a page that is open while the server is started ane
     await page.getByRole("link", { name: "Recordings" }).waitFor();
   });
 
-  test("says so when it could not sign out", async () => {
+  test("reports that signing out failed", async () => {
     await server.killHard();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("alert").getByText("You are still signed in").waitFor();

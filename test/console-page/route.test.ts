@@ -18,11 +18,11 @@ test.each<[string, Route]>([
   ["#/recordings/a%2Fb?at=12.5", { screen: "recording", id: "a/b", at: 12.5, find: "" }],
   ["#/recordings/x?at=-1&find=boats", { screen: "recording", id: "x", at: null, find: "boats" }],
   ["#/recordings/%E0%A4%A?at=soon", { screen: "recordings", filter: everything }],
-])("the address %s leads somewhere", (hash, route) => {
+])("routeOf parses the fragment %s", (hash, route) => {
   expect(routeOf(hash)).toEqual(route);
 });
 
-test("an address leads back to the route that it was made of", () => {
+test("routeOf restores every route from its address", () => {
   const routes: Route[] = [
     { screen: "overview" },
     { screen: "accounts" },
@@ -32,7 +32,7 @@ test("an address leads back to the route that it was made of", () => {
   expect(routes.map((route) => routeOf(addressOf(route)))).toEqual(routes);
 });
 
-test("what is empty is left out of a query", () => {
+test("queryOf omits empty values", () => {
   expect(queryOf({ q: "", status: "" })).toBe("");
   expect(queryOf({ q: "é&", status: "" })).toBe("?q=%C3%A9%26");
 });

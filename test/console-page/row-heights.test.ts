@@ -3,7 +3,7 @@ import { lastAtMost } from "../../src/console-page/recording/places.ts";
 import { RowHeights } from "../../src/console-page/recording/rows/row-heights.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 
-test("rows begin where those before them end, whatever was measured in between", () => {
+test("each row starts where the previous one ends, in whatever order heights are measured", () => {
   const random = randomNumbers(3);
   const heights = Array.from({ length: 500 }, () => 20 + Math.round(random() * 80));
   const rows = new RowHeights(heights.map(() => 40));
@@ -23,17 +23,17 @@ test("rows begin where those before them end, whatever was measured in between",
   expect(rows.total).toBe(offset);
 });
 
-test("a place outside the list is at its first or last row", () => {
+test("an offset outside the list belongs to its first or last row", () => {
   const rows = new RowHeights([10, 10, 10]);
   expect([-5, 0, 29, 1_000].map((offset) => rows.indexAt(offset))).toEqual([0, 0, 2, 2]);
 });
 
-test("a height that changes nothing is told from one that does", () => {
+test("setting a height reports whether it has changed", () => {
   const rows = new RowHeights([10, 10]);
   expect([rows.set(0, 10.2), rows.set(0, 30), rows.set(7, 30), rows.set(-1, 30)]).toEqual([false, true, false, false]);
 });
 
-test("of ascending values the last one is found that is not above a limit", () => {
+test("lastAtMost finds the last ascending value that is not above a limit", () => {
   expect([0, 1, 4, 9, 10].map((limit) => lastAtMost([1, 1, 4, 9], limit))).toEqual([-1, 1, 2, 3, 3]);
   expect(lastAtMost([], 5)).toBe(-1);
 });

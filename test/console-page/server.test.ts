@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { refusalOf } from "../../src/console-page/server.ts";
+import { requestErrorOf } from "../../src/console-page/server.ts";
 
-test("a refusal is told in the server's words", () => {
+test("an error response keeps the server's code and message", () => {
   const body = JSON.stringify({
     error: { code: "held", message: "It is held.", field: null, retry_after_seconds: null },
   });
-  expect(refusalOf(403, body)).toMatchObject({ status: 403, code: "held", message: "It is held." });
+  expect(requestErrorOf(403, body)).toMatchObject({ status: 403, code: "held", message: "It is held." });
 });
 
 test.each([
@@ -16,6 +16,6 @@ test.each([
   '"no"',
   '{"error":"not_found","message":"There is nothing."}',
   '{"error":{}}',
-])("an answer that is not the console's own, as of a proxy, is told as such: %p", (body) => {
-  expect(refusalOf(502, body)).toMatchObject({ code: "unknown", message: expect.stringContaining("(502)") });
+])("a response that is not the console's, such as a proxy's, is reported with its status: %p", (body) => {
+  expect(requestErrorOf(502, body)).toMatchObject({ code: "unknown", message: expect.stringContaining("(502)") });
 });

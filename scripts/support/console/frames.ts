@@ -44,7 +44,7 @@ const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
 await page.goto((await server.cli("console")).stdout.trim());
 await page.getByRole("navigation").waitFor();
 await page.goto(`${server.origin}/console/#/recordings/${longId}`);
-await page.locator(".said:not(.coming)").first().waitFor();
+await page.locator(".transcribed:not(.unloaded)").first().waitFor();
 for (const speed of speeds) {
   const { between, work, elements } = await page.evaluate<Measured>(measuring(speed));
   console.log(

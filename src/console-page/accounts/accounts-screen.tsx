@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Account, AccountPage, Key } from "../../console/contract.ts";
 import { number } from "../format.ts";
-import { Icon, Meter, Moment, Told, useTitle } from "../parts/index.ts";
-import { ask, troubleOf } from "../server.ts";
+import { Icon, Meter, Moment, Problem, useTitle } from "../parts/index.ts";
+import { requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import { useAttempt, useData } from "../use-data.ts";
 import { KeyTable } from "./key-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 
@@ -13,91 +13,70 @@ const texts = strings.accounts;
 /** Shows all accounts with the used part of their limits, and their keys. */
 export function AccountsScreen() {
   useTitle(texts.name);
-  const first = useAnswer<AccountPage>("accounts");
-  const [later, setLater] = useState<readonly Account[]>([]);
-  const [cursor, setCursor] = useState<string | null | undefined>(undefined);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const next = cursor === undefined ? (first.value?.next_cursor ?? null) : cursor;
-  const more = async () => {
-    try {
-      const page = await ask<AccountPage>(`accounts?cursor=${encodeURIComponent(next ?? "")}`);
-      setLater((before) => [...before, ...page.accounts]);
-      setCursor(page.next_cursor);
-      setTrouble(null);
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
-  };
-  /** Updates the list with a key that was created or revoked. */
-  const change = (account: string, key: Key) => {
-    const changed = (one: Account): Account => {
-      if (one.id !== account) return one;
-      const isKnown = one.keys.some(({ id }) => id === key.id);
-      return { ...one, keys: isKnown ? one.keys.map((old) => (old.id === key.id ? key : old)) : [...one.keys, key] };
-    };
-    if (first.value !== null) first.set({ ...first.value, accounts: first.value.accounts.map(changed) });
-    setLater((before) => before.map(changed));
-  };
-  const accounts = [...(first.value?.accounts ?? []), ...later];
+  const first = useData<AccountPage>("accounts");
+  const [later, setLater] = useState<readonly AccountPage[]>([]);
+  const { problem, attempt } = useAttempt();
+  const pages = first.value === null ? [] : [first.value, ...later];
+  const next = pages.at(-1)?.next_cursor ?? null;
+  const accounts = pages.flatMap((page) => page.accounts);
+  const more = () =>
+    void attempt(async () => {
+      const page = await requestJson<AccountPage>(`accounts?cursor=${encodeURIComponent(next ?? "")}`);
+      setLater((before) => [...before, page]);
+    });
   return (
     <div class="accounts">
       <h1>{texts.name}</h1>
       <p class="soft">{texts.byCommand}</p>
-      <Told trouble={first.trouble ?? trouble} again={first.trouble === null ? () => void more() : first.again} />
+      <Problem problem={first.problem ?? problem} retry={first.problem === null ? more : first.retry} />
       {first.value !== null && accounts.length === 0 && <p class="empty">{texts.none}</p>}
       {accounts.map((account) => (
-        <AccountSection
-          key={account.id}
-          account={account}
-          scopes={first.value?.scopes ?? []}
-          onKey={(key) => change(account.id, key)}
-        />
+        <AccountSection key={account.id} account={account} scopes={first.value?.scopes ?? []} />
       ))}
       {next !== null && (
-        <button type="button" class="more" onClick={() => void more()}>
-          {texts.more}
+        <button type="button" class="more" onClick={more}>
+          {strings.more}
         </button>
       )}
     </div>
   );
 }
 
-interface AccountSectionProps {
-  readonly account: Account;
-  /** All existing scopes. */
-  readonly scopes: AccountPage["scopes"];
-  readonly onKey: (key: Key) => void;
-}
-
 /** Shows one account with its limits and its keys. */
-export function AccountSection({ account, scopes, onKey }: AccountSectionProps) {
-  const [isMaking, setMaking] = useState(false);
+function AccountSection({ account, scopes }: { account: Account; scopes: AccountPage["scopes"] }) {
+  const [isCreating, setCreating] = useState(false);
+  const [keys, setKeys] = useState(account.keys);
   const { name, standing, subscribed_until, usage, workspaces } = account;
   const meters = [
     [texts.audio, usage.audio_minutes_per_day],
-    [texts.inHand, usage.recordings_per_account],
+    [texts.open, usage.recordings_per_account],
     [texts.hourly, usage.creates_per_hour],
     [texts.daily, usage.creates_per_day],
   ] as const;
+  /** Updates the list with a key that was created or revoked. */
+  const change = (key: Key) =>
+    setKeys((before) =>
+      before.some(({ id }) => id === key.id) ? before.map((old) => (old.id === key.id ? key : old)) : [...before, key],
+    );
   return (
     <section class="account" aria-labelledby={`account-${account.id}`}>
       <div class="head">
         <h2 id={`account-${account.id}`}>
           <bdi>{name}</bdi>
         </h2>
-        <button type="button" onClick={() => setMaking(true)}>
+        <button type="button" onClick={() => setCreating(true)}>
           <Icon name="more" /> {texts.newKey}
           <span class="unseen"> {texts.forAccount(name)}</span>
         </button>
       </div>
       <p class="soft facts">
-        <span class={standing === "active" ? undefined : "bad"}>{texts.standings[standing]}</span>
+        <span class={standing === "active" ? undefined : "bad"}>{texts.statuses[standing]}</span>
         {subscribed_until !== null && (
           <span>
             {texts.subscribed} <Moment at={subscribed_until} />
           </span>
         )}
-        {workspaces.length > 0 && <span>{texts.workspaces(workspaces.map((one) => one.name))}</span>}
+        {workspaces.length > 0 && <span>{texts.workspaces(workspaces.map((each) => each.name))}</span>}
         <span>{texts.rate(number(account.requests_per_minute))}</span>
       </p>
       <div class="meters">
@@ -111,8 +90,8 @@ export function AccountSection({ account, scopes, onKey }: AccountSectionProps) 
           />
         ))}
       </div>
-      <KeyTable account={name} keys={account.keys} onKey={onKey} />
-      {isMaking && <NewKeyDialog {...{ account, scopes, onKey }} onClose={() => setMaking(false)} />}
+      <KeyTable account={name} keys={keys} onKey={change} />
+      {isCreating && <NewKeyDialog {...{ account, scopes }} onKey={change} onClose={() => setCreating(false)} />}
     </section>
   );
 }

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Key } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
-import { Ago, Confirm, Moment } from "../parts/index.ts";
-import { ask } from "../server.ts";
+import { Ago, FormDialog, Moment } from "../parts/index.ts";
+import { requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
@@ -20,7 +20,7 @@ export function KeyTable({ account, keys, onKey }: KeyTableProps) {
   const active = keys.filter(({ state }) => state === "active");
   const past = keys.filter(({ state }) => state !== "active");
   const revoke = async ({ id, name }: Key) => {
-    onKey(await ask<Key>(`keys/${id}`, { method: "DELETE" }));
+    onKey(await requestJson<Key>(`keys/${id}`, { method: "DELETE" }));
     announce(texts.revoked(name));
     setRevoking(null);
   };
@@ -31,31 +31,29 @@ export function KeyTable({ account, keys, onKey }: KeyTableProps) {
       {past.length > 0 && (
         <details>
           <summary>{texts.past(past.length)}</summary>
-          <Keys title={texts.pastOf(account)} keys={past} onRevoke={null} />
+          <Keys title={texts.pastOf(account)} keys={past} />
         </details>
       )}
       {revoking !== null && (
-        <Confirm
+        <FormDialog
           title={texts.revokeTitle(revoking.name)}
-          means={texts.revokeMeans}
           action={texts.revoke}
-          onConfirm={() => revoke(revoking)}
+          isBad
+          onSubmit={() => revoke(revoking)}
           onClose={() => setRevoking(null)}
-        />
+        >
+          <p>{texts.revokeMeans}</p>
+        </FormDialog>
       )}
     </>
   );
 }
 
-interface KeysProps {
-  readonly title: string;
-  readonly keys: readonly Key[];
-  readonly onRevoke: ((key: Key) => void) | null;
-}
+type KeysProps = { title: string; keys: readonly Key[]; onRevoke?: (key: Key) => void };
 
 function Keys({ title, keys, onRevoke }: KeysProps) {
   return (
-    <ul class="keys-of" aria-label={title}>
+    <ul class="key-list" aria-label={title}>
       {keys.map((key) => (
         <li key={key.id}>
           <div>
@@ -69,7 +67,7 @@ function Keys({ title, keys, onRevoke }: KeysProps) {
             <span>{texts.scopes(key.scopes)}</span>
             {key.workspace !== null && <span>{texts.only(key.workspace.name)}</span>}
             <span>
-              {texts.made} <Moment at={key.created_at} />
+              {texts.created} <Moment at={key.created_at} />
             </span>
             {key.expires_at !== null && (
               <span>
@@ -80,7 +78,7 @@ function Keys({ title, keys, onRevoke }: KeysProps) {
               {key.last_used_at === null ? texts.unused : [`${texts.lastUsed} `, <Ago key="" at={key.last_used_at} />]}
             </span>
           </p>
-          {onRevoke !== null && (
+          {onRevoke !== undefined && (
             <button type="button" class="quiet bad" onClick={() => onRevoke(key)}>
               {texts.revoke}
               <span class="unseen"> {key.name}</span>

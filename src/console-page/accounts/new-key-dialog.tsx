@@ -1,108 +1,81 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Account, AccountPage, Key, MadeKey, NewKey } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
-import { Actions, Dialog, Options, Told } from "../parts/index.ts";
-import { ask, troubleOf } from "../server.ts";
+import { Dialog, FormDialog, Options } from "../parts/index.ts";
+import { requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
 /** Lifetimes of a key to choose from, in days; 0: it never expires. */
-const lives = [0, 30, 90, 365] as const;
+const LIFETIMES_DAYS = [0, 30, 90, 365] as const;
 
 interface NewKeyDialogProps {
   readonly account: Account;
+  /** All existing scopes. */
   readonly scopes: AccountPage["scopes"];
   readonly onKey: (key: Key) => void;
   readonly onClose: () => void;
 }
 
-/** Asks for the settings of a new key, creates it, and shows its secret. The secret cannot be shown again. */
+/** Asks for the settings of a new key, creates it, and shows its secret. */
 export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogProps) {
-  const [made, setMade] = useState<MadeKey | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const make = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const [created, setCreated] = useState<MadeKey | null>(null);
+  const create = async (form: FormData) => {
     const days = Number(form.get("days"));
+    const chosen = scopes.filter((scope) => form.getAll("scope").includes(scope));
+    if (chosen.length === 0) throw new Error(texts.oneScope);
     const body: NewKey = {
       account: account.id,
       name: String(form.get("name")).trim(),
       workspace: String(form.get("workspace") ?? "") || null,
-      scopes: scopes.filter((scope) => form.getAll("scope").includes(scope)),
+      scopes: chosen,
       expires_in_days: days === 0 ? null : days,
     };
-    if (body.scopes?.length === 0) {
-      setTrouble(texts.oneScope);
-      return;
-    }
-    try {
-      const answer = await ask<MadeKey>("keys", { method: "POST", body });
-      onKey(answer.key);
-      setMade(answer);
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
+    const answer = await requestJson<MadeKey>("keys", { method: "POST", body });
+    onKey(answer.key);
+    setCreated(answer);
   };
-  if (made !== null) {
-    return (
-      <Dialog title={texts.madeTitle(made.key.name)} onClose={onClose}>
-        <Secret secret={made.secret} />
-        <div class="actions">
-          <button type="button" class="main" onClick={onClose}>
-            {texts.kept}
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
+  if (created !== null) return <CreatedKeyDialog created={created} onClose={onClose} />;
   return (
-    <Dialog title={texts.newKeyFor(account.name)} onClose={onClose}>
-      <form onSubmit={(event) => void make(event)}>
-        <Told trouble={trouble} />
+    <FormDialog title={texts.newKeyFor(account.name)} action={texts.create} onSubmit={create} onClose={onClose}>
+      <label>
+        {texts.keyName}
+        <input name="name" required maxLength={100} autocomplete="off" />
+      </label>
+      {account.workspaces.length > 0 && (
         <label>
-          {texts.keyName}
-          <input name="name" required maxLength={100} autocomplete="off" />
-        </label>
-        {account.workspaces.length > 0 && (
-          <label>
-            {texts.sees}
-            <select name="workspace">
-              <option value="">{texts.seesAll}</option>
-              <Options of={account.workspaces} />
-            </select>
-          </label>
-        )}
-        <fieldset>
-          <legend>{texts.may}</legend>
-          {scopes.map((scope) => (
-            <label key={scope} class="check">
-              <input type="checkbox" name="scope" value={scope} defaultChecked />
-              {texts.scopeNames[scope]}
-            </label>
-          ))}
-        </fieldset>
-        <label>
-          {texts.ends}
-          <select name="days">
-            {lives.map((days) => (
-              <option key={days} value={days}>
-                {days === 0 ? texts.never : texts.inDays(days)}
-              </option>
-            ))}
+          {texts.access}
+          <select name="workspace">
+            <option value="">{texts.allWorkspaces}</option>
+            <Options of={account.workspaces} />
           </select>
         </label>
-        <Actions onCancel={onClose}>
-          <button type="submit" class="main">
-            {texts.make}
-          </button>
-        </Actions>
-      </form>
-    </Dialog>
+      )}
+      <fieldset>
+        <legend>{texts.scopesTitle}</legend>
+        {scopes.map((scope) => (
+          <label key={scope} class="check">
+            <input type="checkbox" name="scope" value={scope} defaultChecked />
+            {texts.scopeNames[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <label>
+        {texts.expiry}
+        <select name="days">
+          {LIFETIMES_DAYS.map((days) => (
+            <option key={days} value={days}>
+              {days === 0 ? texts.never : texts.inDays(days)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
   );
 }
 
 /** Shows the secret of a key to copy now: it cannot be shown again. */
-export function Secret({ secret }: { secret: string }) {
+function CreatedKeyDialog({ created, onClose }: { created: MadeKey; onClose: () => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => field.current?.focus(), []);
@@ -110,7 +83,7 @@ export function Secret({ secret }: { secret: string }) {
     field.current?.select();
     // Browsers provide the clipboard API only over HTTPS or on localhost. Elsewhere the user can copy the selected text
     // by hand.
-    const isDone = await navigator.clipboard?.writeText(secret).then(
+    const isDone = await navigator.clipboard?.writeText(created.secret).then(
       () => true,
       () => false,
     );
@@ -118,14 +91,25 @@ export function Secret({ secret }: { secret: string }) {
     announce(isDone ? texts.copied : texts.copyByHand);
   };
   return (
-    <>
+    <Dialog title={texts.createdTitle(created.key.name)} onClose={onClose}>
       <p>{texts.once}</p>
       <div class="secret">
-        <input ref={field} readOnly value={secret} aria-label={texts.key} onFocus={() => field.current?.select()} />
+        <input
+          ref={field}
+          readOnly
+          value={created.secret}
+          aria-label={texts.key}
+          onFocus={() => field.current?.select()}
+        />
         <button type="button" onClick={() => void copy()}>
           {isCopied ? texts.copied : texts.copy}
         </button>
       </div>
-    </>
+      <div class="actions">
+        <button type="button" class="main" onClick={onClose}>
+          {texts.done}
+        </button>
+      </div>
+    </Dialog>
   );
 }

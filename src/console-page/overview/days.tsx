@@ -51,7 +51,7 @@ function Bar({ kind, share }: { kind: string; share: number }) {
 function DayTable({ days }: { days: readonly Day[] }) {
   const done = days.filter((day) => day.received_seconds + day.completed_seconds + day.completed + day.failed > 0);
   return (
-    <div class="scrolls">
+    <div class="scrollable">
       <table>
         <thead>
           <tr>

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Overview, Session } from "../../console/contract.ts";
-import { ask, dataUrl, troubleOf } from "../server.ts";
+import { dataUrl, messageOf, requestJson } from "../server.ts";
 
 interface LiveOverview {
   /** The newest overview; null before the first one. */
@@ -9,18 +9,18 @@ interface LiveOverview {
   /** Whether the page currently receives changes. */
   readonly isLive: boolean;
   /** Reason why there is no overview. */
-  readonly trouble: string | null;
+  readonly problem: string | null;
 }
 
-const nothing: LiveOverview = { value: null, isLive: false, trouble: null };
-const context = createContext<LiveOverview>(nothing);
+const initial: LiveOverview = { value: null, isLive: false, problem: null };
+const context = createContext<LiveOverview>(initial);
 
 /** Returns the live overview of the server. */
 export const useOverview = () => useContext(context);
 
 /** Delay before the first attempt to reconnect, and its maximum. Every failed attempt doubles the delay. */
-const firstPause = 1_000;
-const longestPause = 15_000;
+const FIRST_DELAY_MILLISECONDS = 1_000;
+const MAX_DELAY_MILLISECONDS = 15_000;
 
 /**
  * Returns whether the page is hidden. A hidden page closes its connection, because a browser limits the connections to
@@ -30,18 +30,18 @@ const isHidden = () => document.visibilityState === "hidden";
 
 /** Provides the live overview to all screens through one connection. */
 export function OverviewProvider({ children }: { children: ComponentChildren }) {
-  const [live, setLive] = useState(nothing);
+  const [live, setLive] = useState(initial);
   useEffect(() => {
     let events: EventSource | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let pause = firstPause;
+    let delay = FIRST_DELAY_MILLISECONDS;
     let isEnded = false;
     const change = (next: Partial<LiveOverview>) => setLive((before) => ({ ...before, ...next }));
-    const hear = (value: Overview) => {
-      pause = firstPause;
-      change({ value, isLive: true, trouble: null });
+    const receive = (value: Overview) => {
+      delay = FIRST_DELAY_MILLISECONDS;
+      change({ value, isLive: true, problem: null });
     };
-    const leave = () => {
+    const disconnect = () => {
       events?.close();
       events = null;
       clearTimeout(timer);
@@ -49,32 +49,32 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     const connect = () => {
       if (isEnded || isHidden() || events !== null) return;
       events = new EventSource(dataUrl("events"));
-      events.addEventListener("overview", ({ data }) => hear(JSON.parse(data)));
+      events.addEventListener("overview", ({ data }) => receive(JSON.parse(data)));
       events.onopen = () => change({ isLive: true });
       events.onerror = () => {
         change({ isLive: false });
         if (events?.readyState !== EventSource.CLOSED) return;
-        leave();
-        later();
+        disconnect();
+        reconnectLater();
       };
     };
     // A browser stops reconnecting after an error response. If the session has ended, the request below shows the
     // sign-in screen.
-    const later = () => {
+    const reconnectLater = () => {
       if (isEnded) return;
       timer = setTimeout(async () => {
-        pause = Math.min(pause * 2, longestPause);
-        await ask<Session>("session").then(connect, later);
-      }, pause);
+        delay = Math.min(delay * 2, MAX_DELAY_MILLISECONDS);
+        await requestJson<Session>("session").then(connect, reconnectLater);
+      }, delay);
     };
-    const see = () => (isHidden() ? leave() : connect());
-    document.addEventListener("visibilitychange", see);
-    ask<Overview>("overview").then(hear, (error) => change({ trouble: troubleOf(error) }));
+    const changeVisibility = () => (isHidden() ? disconnect() : connect());
+    document.addEventListener("visibilitychange", changeVisibility);
+    requestJson<Overview>("overview").then(receive, (error) => change({ problem: messageOf(error) }));
     connect();
     return () => {
       isEnded = true;
-      document.removeEventListener("visibilitychange", see);
-      leave();
+      document.removeEventListener("visibilitychange", changeVisibility);
+      disconnect();
     };
   }, []);
   return <context.Provider value={live}>{children}</context.Provider>;

@@ -1,30 +1,20 @@
 import type { ComponentChildren } from "preact";
 import type { Overview } from "../../console/contract.ts";
 import { bytes, number, roughly } from "../format.ts";
-import { Ago, Figure, Figures, Meter } from "../parts/index.ts";
+import { Ago, Figure, Meter } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.overview;
+const stepNames: Readonly<Record<string, string>> = strings.steps;
 
 /** Shows the speed of the machine, its memory and disk, and the problems since the start of the server. */
 export function Machine({ overview }: { overview: Overview }) {
   return (
     <aside class="machine" aria-label={texts.machine}>
-      <Speeds overview={overview} />
-      <Part title={texts.memory}>
-        <Memory overview={overview} />
-      </Part>
-      {overview.disk !== null && (
-        <Part title={texts.disk}>
-          <Disk disk={overview.disk} />
-        </Part>
-      )}
-      <Part title={texts.since}>
-        <p class="soft">
-          {texts.started} <Ago at={overview.server.started_at} />
-        </p>
-        <Since overview={overview} />
-      </Part>
+      <Speed overview={overview} />
+      <Memory overview={overview} />
+      {overview.disk !== null && <Disk disk={overview.disk} />}
+      <SinceStart overview={overview} />
     </aside>
   );
 }
@@ -38,38 +28,33 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-function Speeds({ overview: { speed } }: { overview: Overview }) {
-  const measured = speed.filter((one) => one.work_seconds > 0 && one.audio_seconds > 0);
+function Speed({ overview: { speed } }: { overview: Overview }) {
+  const measured = speed.filter((each) => each.work_seconds > 0 && each.audio_seconds > 0);
   return (
     <Part title={texts.speed}>
       {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
-      <Figures>
+      <dl class="figures">
         {measured.map(({ step, device, gpu, times_real_time }) => (
           <Figure
             key={`${step} ${device} ${gpu}`}
             name={
               <>
-                {stepName(step)} <span class="soft">{gpu ?? device}</span>
+                {stepNames[step] ?? step} <span class="soft">{gpu ?? device}</span>
               </>
             }
           >
             {texts.times(roughly(times_real_time))}
           </Figure>
         ))}
-      </Figures>
+      </dl>
     </Part>
   );
-}
-
-/** Returns the name of a step, not the text that shows the step in progress. */
-function stepName(step: string): string {
-  return (strings.stepNames as Readonly<Record<string, string>>)[step] ?? step;
 }
 
 function Memory({ overview: { memory } }: { overview: Overview }) {
   const used = memory.total_bytes - memory.available_bytes;
   return (
-    <>
+    <Part title={texts.memory}>
       <Meter
         label={texts.memoryUsed}
         value={used}
@@ -86,52 +71,60 @@ function Memory({ overview: { memory } }: { overview: Overview }) {
         />
       ))}
       <p class="soft">
-        {texts.ofThat(bytes(memory.server_bytes), memory.worker_bytes === null ? null : bytes(memory.worker_bytes))}
+        {texts.memoryOfProcesses(
+          bytes(memory.server_bytes),
+          memory.worker_bytes === null ? null : bytes(memory.worker_bytes),
+        )}
       </p>
-    </>
+    </Part>
   );
 }
 
 function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
   const folders = Object.entries(disk.folders).filter(([, size]) => size > 0);
   return (
-    <>
+    <Part title={texts.disk}>
       <Meter
         label={texts.diskUsed}
         value={disk.size_bytes - disk.free_bytes}
         limit={Math.max(1, disk.size_bytes - disk.reserve_bytes)}
         text={texts.free(bytes(disk.free_bytes), bytes(disk.size_bytes))}
       />
-      <Figures>
+      <dl class="figures">
         {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
           <Figure key={name} name={name}>
             {bytes(size)}
           </Figure>
         ))}
-      </Figures>
-    </>
+      </dl>
+    </Part>
   );
 }
 
-function Since({ overview: { refusals, failures, worker } }: { overview: Overview }) {
-  const deaths = worker.deaths.reduce((all, { count }) => all + count, 0);
+function SinceStart({ overview: { server, refusals, failures, worker } }: { overview: Overview }) {
+  const crashes = worker.deaths.reduce((all, { count }) => all + count, 0);
   return (
-    <Figures>
-      <Figure name={texts.worker}>{texts.workerStates[worker.state]}</Figure>
-      <Figure name={texts.deaths} isBad={deaths > 0}>
-        {number(deaths)}
-      </Figure>
-      {failures.map(({ reason, cause, count }) => (
-        <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad>
-          {number(count)}
+    <Part title={texts.sinceStart}>
+      <p class="soft">
+        {texts.started} <Ago at={server.started_at} />
+      </p>
+      <dl class="figures">
+        <Figure name={texts.worker}>{texts.workerStates[worker.state]}</Figure>
+        <Figure name={texts.workerCrashes} isBad={crashes > 0}>
+          {number(crashes)}
         </Figure>
-      ))}
-      {refusals.map(({ code, count }) => (
-        <Figure key={code} name={texts.refused(code)}>
-          {number(count)}
-        </Figure>
-      ))}
-      {refusals.length === 0 && <Figure name={texts.refusals}>{number(0)}</Figure>}
-    </Figures>
+        {failures.map(({ reason, cause, count }) => (
+          <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad>
+            {number(count)}
+          </Figure>
+        ))}
+        {refusals.map(({ code, count }) => (
+          <Figure key={code} name={texts.refused(code)}>
+            {number(count)}
+          </Figure>
+        ))}
+        {refusals.length === 0 && <Figure name={texts.refusals}>{number(0)}</Figure>}
+      </dl>
+    </Part>
   );
 }

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { troubleOf } from "../server.ts";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
+import { useAttempt } from "../use-data.ts";
 import { IconButton } from "./icons.tsx";
-import { Told } from "./problem.tsx";
+import { Problem } from "./problem.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -35,42 +35,38 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** Renders the footer of a dialog: the cancel button, and as `children` the button that performs the action. */
-export function Actions({ onCancel, children }: { onCancel: () => void; children: ComponentChildren }) {
-  return (
-    <div class="actions">
-      <button type="button" onClick={onCancel}>
-        {strings.cancel}
-      </button>
-      {children}
-    </div>
-  );
-}
-
-interface ConfirmProps {
-  readonly title: string;
-  /** Consequence of the action. */
-  readonly means: string;
+interface FormDialogProps extends DialogProps {
   /** Label of the button that performs the action. */
   readonly action: string;
+  /** Whether the action cannot be undone. */
+  readonly isBad?: boolean;
+  readonly disabled?: boolean;
   /** Performs the action. If it throws, the dialog stays open and shows the error. */
-  readonly onConfirm: () => Promise<void>;
-  readonly onClose: () => void;
+  readonly onSubmit: (form: FormData) => Promise<void>;
 }
 
-/** Asks for confirmation of an action that cannot be undone. */
-export function Confirm({ title, means, action, onConfirm, onClose }: ConfirmProps) {
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const confirm = () => onConfirm().catch((error: unknown) => setTrouble(troubleOf(error)));
+/** Asks for the fields of a form, or only for confirmation, before an action. */
+export function FormDialog({ title, action, isBad, disabled, onSubmit, onClose, children }: FormDialogProps) {
+  const { problem, attempt } = useAttempt();
+  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    void attempt(() => onSubmit(form));
+  };
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>{means}</p>
-      <Told trouble={trouble} />
-      <Actions onCancel={onClose}>
-        <button type="button" class="main bad" onClick={() => void confirm()}>
-          {action}
-        </button>
-      </Actions>
+      <form onSubmit={submit}>
+        <Problem problem={problem} />
+        {children}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            {strings.cancel}
+          </button>
+          <button type="submit" class={isBad ? "main bad" : "main"} disabled={disabled}>
+            {action}
+          </button>
+        </div>
+      </form>
     </Dialog>
   );
 }

@@ -18,7 +18,7 @@ const drawings = {
   send: "M8 11V3M4.5 6L8 2.5 11.5 6M3 13.5h10",
 } as const;
 
-export type IconName = keyof typeof drawings;
+type IconName = keyof typeof drawings;
 
 /** Renders an icon next to a text or instead of one. Screen readers get only the text. */
 export function Icon({ name }: { name: IconName }) {
@@ -31,7 +31,7 @@ export function Icon({ name }: { name: IconName }) {
 }
 
 /** Renders the product's logo: three lines of a transcript, with the second line highlighted. */
-export function Mark() {
+export function Logo() {
   return (
     <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
       <path d="M2 3.5h12M2 12.5h10" />

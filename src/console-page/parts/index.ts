@@ -1,6 +1,6 @@
-export { Actions, Confirm, Dialog } from "./dialog.tsx";
+export { Dialog, FormDialog } from "./dialog.tsx";
 export { Options, SearchField } from "./fields.tsx";
-export { Icon, IconButton, Mark } from "./icons.tsx";
-export { Figure, Figures, Meter, ProgressBar, RecordingProgress } from "./meters.tsx";
-export { Told, useTitle } from "./problem.tsx";
-export { Ago, Marked, Moment, OwnerName, StatusWord, wordsFor } from "./recording-texts.tsx";
+export { Icon, IconButton, Logo } from "./icons.tsx";
+export { Figure, Meter, ProgressBar } from "./meters.tsx";
+export { Problem, useTitle } from "./problem.tsx";
+export { Ago, MarkedText, Moment, OwnerName, StatusText, statusText } from "./recording-texts.tsx";

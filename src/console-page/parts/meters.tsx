@@ -1,6 +1,4 @@
 import type { ComponentChildren } from "preact";
-import type { ListedRecording } from "../../console/contract.ts";
-import { strings } from "../strings.ts";
 
 interface MeterProps {
   readonly label: string;
@@ -61,19 +59,6 @@ function Filling({ share }: { share: number }) {
   return <div class="filling" style={{ inlineSize: `${share * 100}%` }} />;
 }
 
-/**
- * Renders the progress of a recording's current step.
- * @param props.name name of the recording
- */
-export function RecordingProgress({ name, progress }: { name: string } & Pick<ListedRecording, "progress">) {
-  return <ProgressBar label={strings.progressOf(name)} percent={progress.percent} />;
-}
-
-/** Renders a list of names with a figure for each; the entries are `Figure` elements. */
-export function Figures({ children }: { children: ComponentChildren }) {
-  return <dl class="figures">{children}</dl>;
-}
-
 interface FigureProps {
   readonly name: ComponentChildren;
   /** Value of the figure. */
@@ -81,6 +66,7 @@ interface FigureProps {
   readonly isBad?: boolean;
 }
 
+/** Renders an entry of a `dl` of class `figures`. */
 export function Figure({ name, children, isBad = false }: FigureProps) {
   return (
     <div class={isBad ? "bad" : undefined}>

@@ -2,17 +2,17 @@ import { useEffect } from "preact/hooks";
 import { strings } from "../strings.ts";
 
 /** Renders an error message, if there is one, and a retry button if a retry is possible. */
-export function Told({ trouble, again }: { trouble: string | null; again?: () => void }) {
+export function Problem({ problem, retry }: { problem: string | null; retry?: () => void }) {
   return (
     <div role="alert">
-      {trouble !== null && (
-        <p class="told">
-          {trouble}
-          {again !== undefined && (
+      {problem !== null && (
+        <p class="alert">
+          {problem}
+          {retry !== undefined && (
             <>
               {" "}
-              <button type="button" class="quiet" onClick={again}>
-                {strings.again}
+              <button type="button" class="quiet" onClick={retry}>
+                {strings.retry}
               </button>
             </>
           )}

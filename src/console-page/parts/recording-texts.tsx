@@ -2,21 +2,18 @@ import type { ListedRecording, Mark, Named } from "../../console/contract.ts";
 import { ago, moment, percent } from "../format.ts";
 import { strings } from "../strings.ts";
 
-type Standing = Pick<ListedRecording, "status" | "progress"> & {
+type RecordingStatus = Pick<ListedRecording, "status" | "progress"> & {
   readonly failure?: ListedRecording["failure"];
   readonly place?: number | null;
 };
 
 /** Renders the status of a recording in a few words. */
-export function StatusWord({ recording }: { recording: Standing }) {
-  return <span class={`status ${recording.status}`}>{wordsFor(recording)}</span>;
+export function StatusText({ recording }: { recording: RecordingStatus }) {
+  return <span class={`status ${recording.status}`}>{statusText(recording)}</span>;
 }
 
-/**
- * Returns the status of a recording in a few words, e.g. `Transcribing, 43%`, `2nd in the queue`, `Nobody speaks in
- * it`.
- */
-export function wordsFor({ status, progress, failure, place }: Standing): string {
+/** Returns the status of a recording in a few words, e.g. `Transcription, 43%` or `Queued, 2 recordings ahead`. */
+export function statusText({ status, progress, failure, place }: RecordingStatus): string {
   const texts = strings.statuses;
   if (status === "queued") return place ? texts.place(place) : texts.queued;
   if (status === "completed") return texts.completed;
@@ -26,7 +23,7 @@ export function wordsFor({ status, progress, failure, place }: Standing): string
 }
 
 /** Renders a text with marked ranges. */
-export function Marked({ text, marks }: { text: string; marks: readonly Mark[] }) {
+export function MarkedText({ text, marks }: { text: string; marks: readonly Mark[] }) {
   const pieces = marks.flatMap(([from, to], index) => [
     text.slice(marks[index - 1]?.[1] ?? 0, from),
     <mark key={from}>{text.slice(from, to)}</mark>,
@@ -44,12 +41,7 @@ export function OwnerName({ account, workspace }: { account: Named; workspace: N
   return (
     <span>
       <bdi>{account.name}</bdi>
-      {workspace !== null && (
-        <>
-          {" / "}
-          <bdi>{workspace.name}</bdi>
-        </>
-      )}
+      {workspace !== null && [" / ", <bdi key="workspace">{workspace.name}</bdi>]}
     </span>
   );
 }

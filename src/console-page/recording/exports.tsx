@@ -1,60 +1,56 @@
 import { useState } from "preact/hooks";
 import type { RecordingDetail } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
-import { Icon, Told } from "../parts/index.ts";
-import { askResponse, troubleOf } from "../server.ts";
+import { Icon, Problem } from "../parts/index.ts";
+import { request } from "../server.ts";
 import { strings } from "../strings.ts";
+import { useAttempt } from "../use-data.ts";
 
 const texts = strings.exports;
-/** Milliseconds after which a browser has surely started to save a file. */
-const savedAfter = 60_000;
+/** Time after which a browser has surely started to save a file. */
+const SAVE_MILLISECONDS = 60_000;
 
 /** Renders buttons that save the transcript in one of the formats, with the speakers' names. */
 export function Exports({ recording }: { recording: RecordingDetail }) {
-  const [making, setMaking] = useState<string | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const save = async ({ format, file_name }: RecordingDetail["exports"][number]) => {
-    setMaking(format);
-    setTrouble(null);
-    try {
-      const response = await askResponse(`recordings/${recording.id}/exports/${format}`);
-      hand(await response.blob(), file_name);
-      announce(texts.saved(file_name));
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
-    setMaking(null);
-  };
+  const [generating, setGenerating] = useState("");
+  const { problem, isRunning, attempt } = useAttempt();
+  const save = (format: string, fileName: string) =>
+    attempt(async () => {
+      setGenerating(format.toUpperCase());
+      const response = await request(`recordings/${recording.id}/exports/${format}`);
+      saveFile(await response.blob(), fileName);
+      announce(texts.saved(fileName));
+    });
   return (
     <section aria-labelledby="exports">
       <h2 id="exports">{texts.title}</h2>
       <div class="exports">
-        {recording.exports.map((each) => (
+        {recording.exports.map(({ format, file_name }) => (
           <button
-            key={each.format}
+            key={format}
             type="button"
-            disabled={making !== null}
-            aria-label={texts.save(each.format.toUpperCase())}
-            onClick={() => void save(each)}
+            disabled={isRunning}
+            aria-label={texts.save(format.toUpperCase())}
+            onClick={() => void save(format, file_name)}
           >
-            <Icon name="save" /> {each.format.toUpperCase()}
+            <Icon name="save" /> {format.toUpperCase()}
           </button>
         ))}
       </div>
       <p class="soft" role="status">
-        {making !== null && texts.making(making.toUpperCase())}
+        {isRunning && texts.generating(generating)}
       </p>
-      <Told trouble={trouble} />
+      <Problem problem={problem} />
     </section>
   );
 }
 
 /** Makes the browser save content that is already in memory. */
-function hand(content: Blob, name: string): void {
+function saveFile(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), savedAfter);
+  setTimeout(() => URL.revokeObjectURL(address), SAVE_MILLISECONDS);
 }

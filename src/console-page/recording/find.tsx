@@ -4,131 +4,128 @@ import type { Find, Mark } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
 import { IconButton, SearchField } from "../parts/index.ts";
 import { queryOf } from "../route.ts";
-import { ask, troubleOf } from "../server.ts";
+import { messageOf, requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
 
+const texts = strings.find;
+
 /** One match of the search. */
-export interface Found {
+export interface Match {
   readonly segment: number;
-  readonly start: number;
   readonly mark: Mark;
 }
 
-interface Finding {
+interface SearchResult {
   readonly words: string;
-  readonly places: readonly Found[];
+  /** The matches loaded so far. */
+  readonly matches: readonly Match[];
   readonly total: number;
   readonly nextAfter: number | null;
 }
 
-const nothing: Finding = { words: "", places: [], total: 0, nextAfter: null };
-/** Milliseconds without a keystroke before a search starts. */
-const pause = 200;
+const noResult: SearchResult = { words: "", matches: [], total: 0, nextAfter: null };
+/** Time without a keystroke before a search starts. */
+const SEARCH_DELAY_MILLISECONDS = 200;
 
 /**
  * Searches a whole transcript, most of which is not rendered.
- * @param onFound called with the match to show
+ * @param onMatch called with the match to show
  */
-export function useFind(recordingId: string, initial: string, onFound: (place: Found) => void) {
+export function useFind(recordingId: string, initial: string, onMatch: (match: Match) => void) {
   const [words, setWords] = useState(initial);
-  const [finding, setFinding] = useState(nothing);
+  const [result, setResult] = useState(noResult);
   const [current, setCurrent] = useState(-1);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const show = useRef(onFound);
-  show.current = onFound;
+  const [problem, setProblem] = useState<string | null>(null);
   // A recording opened from the search shows the match in the URL, not the first match.
   const isFirst = useRef(initial !== "");
 
-  const fetchPlaces = useCallback(
+  const load = useCallback(
     async (after: number | null, signal?: AbortSignal) => {
       const query = queryOf({ q: words.trim(), limit: "1000", after: after === null ? "" : String(after) });
-      setTrouble(null);
-      return await ask<Find>(`recordings/${recordingId}/find${query}`, signal === undefined ? {} : { signal }).catch(
-        (error: unknown) => {
-          if (signal?.aborted !== true) setTrouble(troubleOf(error));
-          return null;
-        },
-      );
+      setProblem(null);
+      try {
+        return await requestJson<Find>(`recordings/${recordingId}/find${query}`, signal && { signal });
+      } catch (error) {
+        if (signal?.aborted !== true) setProblem(messageOf(error));
+        return null;
+      }
     },
     [recordingId, words],
   );
 
   useEffect(() => {
     if (words.trim() === "") {
-      setFinding(nothing);
+      setResult(noResult);
       setCurrent(-1);
-      setTrouble(null);
+      setProblem(null);
       return;
     }
-    const ended = new AbortController();
+    const aborted = new AbortController();
     const timer = setTimeout(async () => {
-      const found = await fetchPlaces(null, ended.signal);
-      if (found === null || ended.signal.aborted) return;
-      const places = placesOf(found);
-      setFinding({ words, places, total: found.total, nextAfter: found.next_after });
-      setCurrent(places.length > 0 ? 0 : -1);
-      announce(strings.find.found(found.total));
-      if (places[0] !== undefined && !isFirst.current) show.current(places[0]);
+      const found = await load(null, aborted.signal);
+      if (found === null || aborted.signal.aborted) return;
+      const matches = matchesOf(found);
+      setResult({ words, matches, total: found.total, nextAfter: found.next_after });
+      setCurrent(matches.length > 0 ? 0 : -1);
+      announce(texts.found(found.total));
+      if (matches[0] !== undefined && !isFirst.current) onMatch(matches[0]);
       isFirst.current = false;
-    }, pause);
+    }, SEARCH_DELAY_MILLISECONDS);
     return () => {
       clearTimeout(timer);
-      ended.abort();
+      aborted.abort();
     };
-  }, [words, fetchPlaces]);
+  }, [words, load, onMatch]);
 
   const step = async (by: 1 | -1) => {
-    let { places } = finding;
-    if (by > 0 && current === places.length - 1 && finding.nextAfter !== null) {
-      const more = await fetchPlaces(finding.nextAfter);
+    let { matches } = result;
+    if (by > 0 && current === matches.length - 1 && result.nextAfter !== null) {
+      const more = await load(result.nextAfter);
       if (more === null) return;
-      places = [...places, ...placesOf(more)];
-      setFinding({ ...finding, places, nextAfter: more.next_after });
+      matches = [...matches, ...matchesOf(more)];
+      setResult({ ...result, matches, nextAfter: more.next_after });
     }
-    if (places.length === 0) return;
-    const next = (current + by + places.length) % places.length;
+    const next = (current + by + matches.length) % matches.length;
+    const match = matches[next];
+    if (match === undefined) return;
     setCurrent(next);
-    const place = places[next];
-    if (place === undefined) return;
-    show.current(place);
-    announce(strings.find.at(next + 1, finding.total));
+    onMatch(match);
+    announce(texts.at(next + 1, result.total));
   };
 
   const marks = useMemo(() => {
-    const bySegment = new Map<number, Mark[]>();
-    for (const { segment, mark } of finding.places) bySegment.set(segment, [...(bySegment.get(segment) ?? []), mark]);
-    return bySegment;
-  }, [finding.places]);
+    const bySegment = Map.groupBy(result.matches, ({ segment }) => segment);
+    return new Map([...bySegment].map(([segment, matches]) => [segment, matches.map(({ mark }) => mark)]));
+  }, [result.matches]);
 
-  const isLooking = words.trim() !== "" && finding.words !== words;
-  const place = finding.places[current] ?? null;
-  return { words, setWords, isLooking, trouble, total: finding.total, current, step, marks, place };
+  const isSearching = words.trim() !== "" && result.words !== words;
+  const match = result.matches[current] ?? null;
+  return { words, setWords, isSearching, problem, total: result.total, current, step, marks, match };
 }
 
-export type Finder = ReturnType<typeof useFind>;
-
-function placesOf({ matches }: Find): Found[] {
-  return matches.flatMap(({ segment, start, marks }) => marks.map((mark) => ({ segment, start, mark })));
+function matchesOf({ matches }: Find): Match[] {
+  return matches.flatMap(({ segment, marks }) => marks.map((mark) => ({ segment, mark })));
 }
 
-const texts = strings.find;
+interface FindBarProps {
+  readonly finder: ReturnType<typeof useFind>;
+  readonly field: RefObject<HTMLInputElement | null>;
+}
 
-/**
- * Renders the search field of the transcript, the number of matches, and buttons for the previous and the next match.
- */
-export function FindBar({ finder, field }: { finder: Finder; field: RefObject<HTMLInputElement | null> }) {
-  const { words, setWords, isLooking, trouble, total, current, step } = finder;
-  const isAsked = words.trim() !== "" && !isLooking;
-  const keyed = (event: KeyboardEvent) => {
+/** Renders the search field of the transcript, the number of matches, and buttons for the previous and next match. */
+export function FindBar({ finder, field }: FindBarProps) {
+  const { words, setWords, isSearching, problem, total, current, step } = finder;
+  const hasResult = words.trim() !== "" && !isSearching;
+  const press = (event: KeyboardEvent) => {
     if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
     if (event.key === "Escape") setWords("");
   };
   return (
     <search class="find">
-      <SearchField label={texts.label} words={words} onWords={setWords} onKeyDown={keyed} field={field} />
-      <span role="alert">{trouble !== null && <span class="trouble">{trouble}</span>}</span>
-      {isAsked && <span class="soft count">{total === 0 ? texts.none : texts.at(current + 1, total)}</span>}
-      {isAsked && total > 0 && (
+      <SearchField label={texts.label} words={words} onWords={setWords} onKeyDown={press} field={field} />
+      <span role="alert">{problem !== null && <span class="problem">{problem}</span>}</span>
+      {hasResult && <span class="soft count">{total === 0 ? texts.none : texts.at(current + 1, total)}</span>}
+      {hasResult && total > 0 && (
         <>
           <IconButton icon="up" label={texts.previous} onClick={() => void step(-1)} />
           <IconButton icon="down" label={texts.next} onClick={() => void step(1)} />

@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Outline, RecordingDetail } from "../../console/contract.ts";
 import { percent } from "../format.ts";
-import { Figure, Figures, Told } from "../parts/index.ts";
+import { Figure, Problem } from "../parts/index.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import { useData } from "../use-data.ts";
 import { Exports } from "./exports.tsx";
-import { FindBar, type Found, useFind } from "./find.tsx";
+import { FindBar, type Match, useFind } from "./find.tsx";
 import { usePlayback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
 import { Speakers } from "./speakers.tsx";
@@ -27,26 +27,22 @@ interface ReadingProps {
 
 /** Shows a transcript with its speakers next to it and the player below. */
 export function Reading({ recording, at, find, onChange, children }: ReadingProps) {
-  const { value: outline, trouble, again } = useAnswer<Outline>(`recordings/${recording.id}/outline`);
+  const { value: outline, problem, retry } = useData<Outline>(`recordings/${recording.id}/outline`);
   const playback = usePlayback();
   const actions = useRef<TranscriptActions | null>(null);
   const findField = useRef<HTMLInputElement>(null);
   const [showsDoubt, setShowsDoubt] = useState(true);
-  const show = useCallback(({ segment, mark }: Found) => actions.current?.show(segment, mark), []);
+  const show = useCallback(({ segment, mark }: Match) => actions.current?.show(segment, mark), []);
   const finder = useFind(recording.id, find, show);
-  const takeActions = useCallback((taken: TranscriptActions) => {
-    actions.current = taken;
-  }, []);
   useEffect(() => {
-    if (outline === null || at === null) return;
-    playback.seek(at);
+    if (outline !== null && at !== null) playback.seek(at);
   }, [outline, at, playback]);
   useKeys(playback, outline, actions, findField);
   return (
     <>
-      <Told trouble={trouble} again={again} />
+      <Problem problem={problem} retry={retry} />
       <div class="reading">
-        <Beside>
+        <Sidebar>
           <Speakers recording={recording} onChange={onChange} />
           <Exports recording={recording} />
           <section>
@@ -61,75 +57,56 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
               <span class="doubtful">{texts.showDoubt}</span>
             </label>
           </section>
-          <KeyList />
+          <details class="keyboard">
+            <summary>{texts.keys}</summary>
+            <dl class="figures">
+              {texts.keyList.map(([keys, meaning]) => (
+                <Figure key={keys} name={meaning}>
+                  <kbd>{keys}</kbd>
+                </Figure>
+              ))}
+            </dl>
+          </details>
           {children}
-        </Beside>
-        <div class="script">
+        </Sidebar>
+        <div class="transcript-column">
           <FindBar finder={finder} field={findField} />
           {outline !== null && (
             <Transcript
-              {...{ recording, outline, playback, showsDoubt }}
+              {...{ recording, outline, playback, showsDoubt, actions }}
               found={finder.marks}
-              place={finder.place}
-              onActions={takeActions}
+              match={finder.match}
             />
           )}
         </div>
       </div>
-      {outline !== null && (
-        <Player
-          {...{ playback, outline }}
-          recordingId={recording.id}
-          durationSeconds={recording.duration_seconds ?? 0}
-          listening={recording.listening}
-          onSeek={() => actions.current?.follow()}
-        />
-      )}
+      {outline !== null && <Player {...{ recording, playback, outline }} onSeek={() => actions.current?.follow()} />}
     </>
   );
 }
 
 /** Minimum width for both columns; the style sheet has the same width. */
-const wide = "(width >= 56rem)";
+const WIDE = "(width >= 56rem)";
 
 /** Shows its content next to the transcript, or collapsed above it if the window is too narrow. */
-export function Beside({ children }: { children: ComponentChildren }) {
-  const [isWide, setWide] = useState(() => matchMedia(wide).matches);
+function Sidebar({ children }: { children: ComponentChildren }) {
+  const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
   useEffect(() => {
-    const media = matchMedia(wide);
+    const media = matchMedia(WIDE);
     const change = () => setWide(media.matches);
     media.addEventListener("change", change);
     return () => media.removeEventListener("change", change);
   }, []);
-  if (isWide) {
-    return (
-      <aside class="beside" aria-label={texts.beside}>
-        {children}
-      </aside>
-    );
-  }
+  const content = (
+    <aside class="sidebar" aria-label={texts.sidebar}>
+      {children}
+    </aside>
+  );
+  if (isWide) return content;
   return (
     <details>
-      <summary>{texts.beside}</summary>
-      <aside class="beside" aria-label={texts.beside}>
-        {children}
-      </aside>
-    </details>
-  );
-}
-
-/** Lists the keyboard shortcuts of useKeys. */
-export function KeyList() {
-  return (
-    <details class="keyboard">
-      <summary>{texts.keys}</summary>
-      <Figures>
-        {texts.keyList.map(([keys, meaning]) => (
-          <Figure key={keys} name={meaning}>
-            <kbd>{keys}</kbd>
-          </Figure>
-        ))}
-      </Figures>
+      <summary>{texts.sidebar}</summary>
+      {content}
     </details>
   );
 }

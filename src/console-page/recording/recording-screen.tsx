@@ -3,11 +3,11 @@ import type { RecordingDetail } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
 import { bytes, clock, languageName } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
-import { Confirm, Moment, OwnerName, RecordingProgress, Told, useTitle, wordsFor } from "../parts/index.ts";
+import { FormDialog, Moment, OwnerName, Problem, ProgressBar, statusText, useTitle } from "../parts/index.ts";
 import { addressOf, everything, goTo } from "../route.ts";
-import { askResponse } from "../server.ts";
+import { request } from "../server.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import { useData } from "../use-data.ts";
 import { Reading } from "./reading.tsx";
 
 const texts = strings.recording;
@@ -21,21 +21,21 @@ interface RecordingScreenProps {
 
 /** Shows one recording: its status or, once completed, its transcript and player. */
 export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
-  const { value: recording, trouble, again, set } = useAnswer<RecordingDetail>(`recordings/${id}`);
-  const name = recording?.source.name ?? recording?.source.url ?? strings.nameless;
+  const { value: recording, problem, retry, set } = useData<RecordingDetail>(`recordings/${id}`);
+  const name = recording?.source.name ?? recording?.source.url ?? strings.untitled;
   useTitle(recording === null ? texts.name : name);
   const overview = useOverview().value;
   const isOpen = recording?.status === "queued" || recording?.status === "processing";
   // A queued or processing recording is reloaded after every change of the overview.
   useEffect(() => {
-    if (isOpen) again();
-  }, [overview, isOpen, again]);
+    if (isOpen) retry();
+  }, [overview, isOpen, retry]);
   return (
     <div class="recording">
-      <p class="way-back">
+      <p class="back-link">
         <a href={addressOf({ screen: "recordings", filter: everything })}>{texts.all}</a>
       </p>
-      <Told trouble={trouble} again={again} />
+      <Problem problem={problem} retry={retry} />
       {recording !== null && (
         <>
           <header>
@@ -46,10 +46,10 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
           </header>
           {recording.status === "completed" ? (
             <Reading recording={recording} at={at} find={find} onChange={set}>
-              <Remove recording={recording} name={name} />
+              <DeleteButton id={id} name={name} />
             </Reading>
           ) : (
-            <Standing recording={recording} name={name} />
+            <Status recording={recording} name={name} />
           )}
         </>
       )}
@@ -72,52 +72,51 @@ function Facts({ recording }: { recording: RecordingDetail }) {
   );
 }
 
-/** Shows the status of a recording that has no transcript, or none yet. */
-function Standing({ recording, name }: { recording: RecordingDetail; name: string }) {
-  const { status, progress, trouble, failure } = recording;
+/** Shows the status of a recording that is not completed. */
+function Status({ recording, name }: { recording: RecordingDetail; name: string }) {
+  const { id, status, progress, trouble, failure } = recording;
   return (
-    <section class="standing">
+    <section class="progress-panel">
       <p class="statement" role="status">
-        {wordsFor(recording)}
+        {statusText(recording)}
       </p>
-      {status === "processing" && <RecordingProgress name={name} progress={progress} />}
-      {trouble !== null && <p class="trouble">{trouble}</p>}
-      {status === "queued" && <p class="soft">{texts.waits}</p>}
+      {status === "processing" && <ProgressBar label={strings.progressOf(name)} percent={progress.percent} />}
+      {trouble !== null && <p class="problem">{trouble}</p>}
+      {status === "queued" && <p class="soft">{texts.queued}</p>}
       {failure !== null && <p class="soft">{texts.failureMeans[failure.reason]}</p>}
       {failure?.cause && (
         <p class="soft">
           {texts.cause} <code>{failure.cause}</code>
         </p>
       )}
-      {status === "failed" && <Remove recording={recording} name={name} />}
+      {status === "failed" && <DeleteButton id={id} name={name} />}
     </section>
   );
 }
 
-/**
- * Renders a button that deletes a recording after a confirmation.
- * @param props.name name of the recording
- */
-export function Remove({ recording, name }: { recording: RecordingDetail; name: string }) {
-  const [isAsking, setAsking] = useState(false);
+/** Renders a button that deletes a recording after a confirmation. */
+function DeleteButton({ id, name }: { id: string; name: string }) {
+  const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
-    await askResponse(`recordings/${recording.id}`, { method: "DELETE" });
+    await request(`recordings/${id}`, { method: "DELETE" });
     announce(strings.remove.done(name));
     goTo({ screen: "recordings", filter: everything });
   };
   return (
     <>
-      <button type="button" class="quiet bad" onClick={() => setAsking(true)}>
+      <button type="button" class="quiet bad" onClick={() => setConfirming(true)}>
         {strings.remove.ask}
       </button>
-      {isAsking && (
-        <Confirm
+      {isConfirming && (
+        <FormDialog
           title={strings.remove.title(name)}
-          means={strings.remove.means}
           action={strings.remove.remove}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        />
+          isBad
+          onSubmit={remove}
+          onClose={() => setConfirming(false)}
+        >
+          <p>{strings.remove.means}</p>
+        </FormDialog>
       )}
     </>
   );

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail, Rename, Speaker } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
 import { duration, percent } from "../format.ts";
-import { Actions, Dialog, Icon, Told } from "../parts/index.ts";
-import { ask, troubleOf } from "../server.ts";
+import { FormDialog, Icon } from "../parts/index.ts";
+import { requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.speakers;
@@ -46,76 +46,49 @@ export function Speakers({ recording, onChange }: SpeakersProps) {
 }
 
 function RenameDialog({ recording, onChange, onClose }: SpeakersProps & { readonly onClose: () => void }) {
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const rename = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const rename = async (form: FormData) => {
     const named = recording.speakers.map(({ speaker }) => [speaker, String(form.get(speaker) ?? "").trim()] as const);
     const body: Rename = { names: Object.fromEntries(named) };
-    try {
-      onChange(await ask<RecordingDetail>(`recordings/${recording.id}/speakers`, { method: "PUT", body }));
-      announce(texts.renamed);
-      onClose();
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
+    onChange(await requestJson<RecordingDetail>(`recordings/${recording.id}/speakers`, { method: "PUT", body }));
+    announce(texts.renamed);
+    onClose();
   };
   return (
-    <Dialog title={texts.renameTitle} onClose={onClose}>
-      <form onSubmit={(event) => void rename(event)}>
-        <p class="soft">{texts.renameMeans}</p>
-        <Told trouble={trouble} />
-        {recording.speakers.map((speaker, index) => (
-          <SpeakerField key={speaker.speaker} speaker={speaker} index={index} />
-        ))}
-        <Actions onCancel={onClose}>
-          <button type="submit" class="main">
-            {strings.save}
-          </button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.renameTitle} action={strings.save} onSubmit={rename} onClose={onClose}>
+      <p class="soft">{texts.renameMeans}</p>
+      {recording.speakers.map((speaker, index) => (
+        <label key={speaker.speaker}>
+          <SpeakerName speaker={{ ...speaker, name: null }} index={index} />
+          <input
+            name={speaker.speaker}
+            defaultValue={speaker.name ?? ""}
+            placeholder={texts.letter(speaker.speaker)}
+            maxLength={100}
+            autocomplete="off"
+            dir="auto"
+          />
+        </label>
+      ))}
+    </FormDialog>
   );
 }
 
-function SpeakerField({ speaker, index }: { speaker: Speaker; index: number }) {
-  const plain = { ...speaker, name: null };
-  return (
-    <label>
-      <SpeakerName speaker={plain} index={index} />
-      <input
-        name={speaker.speaker}
-        defaultValue={speaker.name ?? ""}
-        placeholder={nameOf(plain)}
-        maxLength={100}
-        autocomplete="off"
-        dir="auto"
-      />
-    </label>
-  );
-}
-
-/** Returns the name of a speaker: the given name, or `Speaker A`. */
-export function nameOf({ name, speaker }: Speaker): string {
-  return name ?? strings.speakers.letter(speaker);
-}
-
-/** Renders a speaker's name in their colour. */
-export function SpeakerName({ speaker, index }: { speaker: Speaker; index: number }) {
+/** Renders a speaker's name in their colour: the given name, or `Speaker A`. */
+export function SpeakerName({ speaker: { name, speaker }, index }: { speaker: Speaker; index: number }) {
   return (
     <bdi class="speaker" style={speakerColour(index)}>
-      {nameOf(speaker)}
+      {name ?? texts.letter(speaker)}
     </bdi>
   );
 }
 
 /** Number of speaker colours in the style sheet; further speakers reuse them from the first. */
-export const speakerColours = 8;
+export const SPEAKER_COLOURS = 8;
 
 /**
  * Returns the style that draws an element and its content in a speaker's colour.
  * @param index index of the speaker
  */
 export function speakerColour(index: number): Readonly<Record<"--speaker", string>> {
-  return { "--speaker": `var(--speaker-${index % speakerColours})` };
+  return { "--speaker": `var(--speaker-${index % SPEAKER_COLOURS})` };
 }

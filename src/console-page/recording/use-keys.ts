@@ -55,14 +55,14 @@ const pressable = "button, a, summary, label";
  * Handles keyboard shortcuts on the whole page, except in elements that handle keys themselves. No shortcut is a
  * letter, so that dictation does not trigger one (WCAG 2.1.4).
  */
-export function useShortcuts(shortcuts: Shortcuts): void {
-  const now = useRef(shortcuts);
-  now.current = shortcuts;
+function useShortcuts(shortcuts: Shortcuts): void {
+  const current = useRef(shortcuts);
+  current.current = shortcuts;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
       const name = nameOf(event);
-      const action = now.current[name];
+      const action = current.current[name];
       if (action === undefined || event.defaultPrevented) return;
       if (!name.startsWith("Control+") && target?.closest(ownKeys)) return;
       if (name === "Space" && target?.closest(pressable)) return;

@@ -3,12 +3,12 @@ import type { UploadOptions } from "../../console/contract.ts";
 import { Options, SearchField } from "../parts/index.ts";
 import type { ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import { useData } from "../use-data.ts";
 
 const texts = strings.recordings;
 const statuses = ["", "queued", "processing", "completed", "failed"] as const;
 /** Milliseconds without a keystroke before a search starts. */
-const pause = 250;
+const SEARCH_DELAY_MILLISECONDS = 250;
 
 interface FiltersProps {
   readonly filter: ListFilter;
@@ -31,7 +31,7 @@ export function Filters({ filter, onChange }: FiltersProps) {
               checked={filter.status === status}
               onChange={() => onChange({ status })}
             />
-            <span>{texts.statuses[status]}</span>
+            <span>{status === "" ? texts.allStatuses : strings.statuses[status]}</span>
           </label>
         ))}
       </fieldset>
@@ -56,7 +56,7 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
     const timer = setTimeout(() => {
       sent.current = typed.trim();
       change.current(typed.trim());
-    }, pause);
+    }, SEARCH_DELAY_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [typed]);
   return <SearchField label={texts.search} words={typed} onWords={setTyped} />;
@@ -64,11 +64,11 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
 
 /** Renders a list of accounts and their workspaces to choose from. */
 function Owner({ filter, onChange }: FiltersProps) {
-  const { value: options } = useAnswer<UploadOptions>("upload-options");
+  const { value: options } = useData<UploadOptions>("upload-options");
   const accounts = options?.accounts ?? [];
   const owners = accounts.flatMap(({ id, name, workspaces }) => [
     { id, name },
-    ...workspaces.map((one) => ({ id: `${id}/${one.id}`, name: `${name} · ${one.name}` })),
+    ...workspaces.map((workspace) => ({ id: `${id}/${workspace.id}`, name: `${name} · ${workspace.name}` })),
   ]);
   if (owners.length < 2) return null;
   const choose = (value: string) => {
@@ -82,7 +82,7 @@ function Owner({ filter, onChange }: FiltersProps) {
         value={filter.workspace === "" ? filter.account : `${filter.account}/${filter.workspace}`}
         onChange={(event) => choose(event.currentTarget.value)}
       >
-        <option value="">{texts.everyone}</option>
+        <option value="">{texts.allAccounts}</option>
         <Options of={owners} />
       </select>
     </label>

@@ -1,5 +1,5 @@
 import { clock, languageName } from "../format.ts";
-import { Marked, Moment, OwnerName, RecordingProgress, StatusWord } from "../parts/index.ts";
+import { MarkedText, Moment, OwnerName, ProgressBar, StatusText } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import type { ShownRecording } from "./use-recordings.ts";
@@ -10,17 +10,17 @@ import type { ShownRecording } from "./use-recordings.ts";
  */
 export function RecordingRow({ recording, words }: { recording: ShownRecording; words: string }) {
   const { id, source, account, workspace, language, duration_seconds, created_at, progress, status } = recording;
-  const name = source.name ?? source.url ?? strings.nameless;
+  const name = source.name ?? source.url ?? strings.untitled;
   const marks = "name_marks" in recording ? recording.name_marks : [];
   return (
     <li>
       <div class="line">
         <a href={recordingAddress(id, null, words)} class="title">
           <bdi>
-            <Marked text={name} marks={marks} />
+            <MarkedText text={name} marks={marks} />
           </bdi>
         </a>
-        {status !== "completed" && <StatusWord recording={recording} />}
+        {status !== "completed" && <StatusText recording={recording} />}
         <span class="length">{duration_seconds !== null && clock(duration_seconds)}</span>
       </div>
       <p class="soft facts">
@@ -29,7 +29,7 @@ export function RecordingRow({ recording, words }: { recording: ShownRecording; 
         {language !== null && <span>{languageName(language)}</span>}
         {recording.held && <span>{strings.recordings.held}</span>}
       </p>
-      {status === "processing" && <RecordingProgress name={name} progress={progress} />}
+      {status === "processing" && <ProgressBar label={strings.progressOf(name)} percent={progress.percent} />}
       {"hits" in recording && <Hits recording={recording} words={words} />}
     </li>
   );
@@ -43,8 +43,8 @@ function Hits({ recording, words }: { recording: Extract<ShownRecording, { hits:
         <li key={segment}>
           <a href={recordingAddress(recording.id, start, words)}>
             <span class="at">{clock(start)}</span>
-            <span dir="auto" class="said" lang={recording.language ?? undefined}>
-              <Marked text={text} marks={marks} />
+            <span dir="auto" class="transcribed" lang={recording.language ?? undefined}>
+              <MarkedText text={text} marks={marks} />
             </span>
           </a>
         </li>

@@ -1,4 +1,4 @@
-import { Told, useTitle } from "../parts/index.ts";
+import { Problem, useTitle } from "../parts/index.ts";
 import { goTo, type ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
 import { UploadButtons } from "../upload/upload-provider.tsx";
@@ -24,15 +24,15 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
       <p class="soft" role="status">
         {textOf(list, isFiltered)}
       </p>
-      <Told trouble={list.trouble} again={list.again} />
-      <ol class={list.isAsking ? "rows asking" : "rows"}>
+      <Problem problem={list.problem} retry={list.retry} />
+      <ol class={list.isLoading ? "rows stale" : "rows"}>
         {list.recordings.map((recording) => (
           <RecordingRow key={recording.id} recording={recording} words={filter.words} />
         ))}
       </ol>
       {list.hasMore && (
-        <button type="button" class="more" ref={list.moreRef} onClick={list.more} disabled={list.isAskingMore}>
-          {list.isAskingMore ? texts.looking : texts.more}
+        <button type="button" class="more" ref={list.moreRef} onClick={list.more} disabled={list.isLoadingMore}>
+          {list.isLoadingMore ? texts.loading : strings.more}
         </button>
       )}
     </div>
@@ -40,9 +40,9 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
 }
 
 /** Returns the status text of the list; empty if there is an error, which is shown separately. */
-function textOf({ trouble, isAsking, isPartial, recordings }: RecordingList, isFiltered: boolean): string {
-  if (trouble !== null) return "";
-  if (isAsking) return texts.looking;
+function textOf({ problem, isLoading, isPartial, recordings }: RecordingList, isFiltered: boolean): string {
+  if (problem !== null) return "";
+  if (isLoading) return texts.loading;
   const none = recordings.length > 0 ? "" : isFiltered ? texts.noneFound : texts.none;
   return isPartial ? `${none} ${texts.partial}` : none;
 }

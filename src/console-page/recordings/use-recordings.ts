@@ -2,8 +2,8 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { FoundRecording, ListedRecording, Overview, RecordingPage } from "../../console/contract.ts";
 import { useOverview } from "../overview/live-overview.tsx";
 import { type ListFilter, queryOf } from "../route.ts";
-import { ask, troubleOf } from "../server.ts";
-import { useAnswer } from "../use-answer.ts";
+import { requestJson } from "../server.ts";
+import { useAttempt, useData } from "../use-data.ts";
 
 /** A listed recording, with its place in the queue while it waits. */
 export type ShownRecording = (ListedRecording | FoundRecording) & { readonly place?: number | null };
@@ -20,56 +20,50 @@ export function useRecordings(filter: ListFilter) {
   const { words, ...rest } = filter;
   const query = { ...rest, q: words };
   const path = `recordings${queryOf(query)}`;
-  const first = useAnswer<RecordingPage>(path);
+  const first = useData<RecordingPage>(path);
   const [pages, setPages] = useState<Pages | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const [isAskingMore, setAskingMore] = useState(false);
+  const { problem, isRunning: isLoadingMore, attempt } = useAttempt();
   // Further pages are only valid for the filter that they were loaded with.
   const known = pages?.path === path ? pages : null;
   const next = known === null ? (first.value?.next_cursor ?? null) : known.next;
   const listed = useMemo(() => listedOf(first.value?.recordings ?? [], known?.recordings ?? []), [first.value, known]);
 
   const more = useCallback(async () => {
-    if (next === null || isAskingMore || first.isAsking) return;
-    setAskingMore(true);
-    setTrouble(null);
-    try {
-      const page = await ask<RecordingPage>(`recordings${queryOf({ ...query, cursor: next })}`);
+    if (next === null || isLoadingMore || first.isLoading) return;
+    await attempt(async () => {
+      const page = await requestJson<RecordingPage>(`recordings${queryOf({ ...query, cursor: next })}`);
       setPages({ path, recordings: [...listed, ...page.recordings], next: page.next_cursor });
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
-    setAskingMore(false);
-  }, [path, next, listed, isAskingMore, first.isAsking]);
+    });
+  }, [attempt, path, next, listed, isLoadingMore, first.isLoading]);
 
   const overview = useOverview().value;
-  const open = useMemo(() => new Map(overview?.recordings.map((recording) => [recording.id, recording])), [overview]);
+  const open = new Map<string, Pick<ShownRecording, "status" | "progress" | "place">>(
+    overview?.recordings.map((recording) => [recording.id, recording]),
+  );
   const state = overview === null ? "" : stateOf(overview);
   const [seenState, setSeenState] = useState(state);
   useEffect(() => {
     // Reloads the first page when recordings have started or ended.
     if (state === seenState) return;
     setSeenState(state);
-    first.again();
-  }, [state, seenState, first.again]);
+    first.retry();
+  }, [state, seenState, first.retry]);
 
-  const recordings = listed.map((recording) => {
-    const now = open.get(recording.id);
-    return now === undefined
-      ? recording
-      : { ...recording, status: now.status, progress: now.progress, place: now.place };
+  const recordings = listed.map((recording): ShownRecording => {
+    const { status, progress, place = null } = open.get(recording.id) ?? recording;
+    return { ...recording, status, progress, place };
   });
   return {
     recordings,
     isPartial: first.value?.is_partial === true,
     hasMore: next !== null,
-    isAsking: first.isAsking && first.value === null,
-    isAskingMore,
+    isLoading: first.isLoading && first.value === null,
+    isLoadingMore,
     more: () => void more(),
     // After an error, only the user starts a retry.
-    moreRef: useSight(trouble === null ? more : null),
-    again: first.trouble === null ? () => void more() : first.again,
-    trouble: first.trouble ?? trouble,
+    moreRef: useVisibility(problem === null ? more : null),
+    retry: first.problem === null ? () => void more() : first.retry,
+    problem: first.problem ?? problem,
   };
 }
 
@@ -77,8 +71,8 @@ export type RecordingList = ReturnType<typeof useRecordings>;
 
 /** Returns a text that changes whenever a recording starts or ends, even if one did both since the last overview. */
 function stateOf({ recordings, days }: Overview): string {
-  const ended = days.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
-  return [ended, ...recordings.map(({ id }) => id).sort()].join();
+  const finished = days.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
+  return [finished, ...recordings.map(({ id }) => id).sort()].join();
 }
 
 /** Merges the current first page with the further recordings of an earlier state. Newer recordings have higher ids. */
@@ -87,17 +81,17 @@ function listedOf(first: readonly ShownRecording[], known: readonly ShownRecordi
   return [...first, ...known.filter(({ id }) => last === undefined || id < last)];
 }
 
-/** Returns a ref that calls `come` when its element comes into view; null: no call. */
-function useSight(come: (() => Promise<void>) | null): (element: Element | null) => void {
+/** Returns a ref that calls `onVisible` when its element comes into view; null: no call. */
+function useVisibility(onVisible: (() => Promise<void>) | null): (element: Element | null) => void {
   const [element, setElement] = useState<Element | null>(null);
   useEffect(() => {
-    if (element === null || come === null) return;
+    if (element === null || onVisible === null) return;
     const observer = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && void come(),
+      (entries) => entries.some((entry) => entry.isIntersecting) && void onVisible(),
       { rootMargin: "400px" },
     );
     observer.observe(element);
     return () => observer.disconnect();
-  }, [element, come]);
+  }, [element, onVisible]);
   return setElement;
 }

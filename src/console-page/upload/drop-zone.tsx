@@ -45,7 +45,7 @@ export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => voi
  * Returns the dropped files. From a folder and its subfolders, it returns only files that may be recordings. It must be
  * called during the drop event, because the browser then discards the data.
  */
-export async function droppedFiles(transfer: DataTransfer): Promise<readonly File[]> {
+async function droppedFiles(transfer: DataTransfer): Promise<readonly File[]> {
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   if (!entries.some(isFolder)) return [...transfer.files];
   const files = await Promise.all(

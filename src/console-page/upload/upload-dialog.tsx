@@ -1,64 +1,57 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { UploadOptions } from "../../console/contract.ts";
 import { alphabetical, bytes, languageName } from "../format.ts";
-import { Actions, Dialog, Options, Told } from "../parts/index.ts";
+import { Dialog, FormDialog, Options, Problem } from "../parts/index.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
-import type { Choice, Sending } from "./use-uploads.ts";
+import { useData } from "../use-data.ts";
+import type { Choice, UploadRequest } from "./use-uploads.ts";
 
 const texts = strings.upload;
 
 interface UploadDialogProps {
   readonly choice: Choice;
-  readonly onSend: (sending: Sending) => void;
+  readonly onSend: (upload: UploadRequest) => void;
   readonly onClose: () => void;
 }
 
 /** Asks for the owner and the language of recordings before they are uploaded. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
-  const { value: options, trouble, again } = useAnswer<UploadOptions>("upload-options");
+  const { value: options, problem, retry } = useData<UploadOptions>("upload-options");
+  const title = texts.title(choice === "link" ? 1 : choice.length);
+  if (options !== null && options.accounts.length > 0) {
+    return <UploadForm {...{ title, choice, options, onSend, onClose }} />;
+  }
   return (
-    <Dialog title={texts.title(choice === "link" ? 1 : choice.length)} onClose={onClose}>
-      <Told trouble={trouble} again={again} />
-      {options !== null && <UploadForm {...{ choice, options, onSend, onClose }} />}
+    <Dialog title={title} onClose={onClose}>
+      <Problem problem={problem} retry={retry} />
+      {options !== null && <p class="alert">{texts.noAccount}</p>}
     </Dialog>
   );
 }
 
-function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { options: UploadOptions }) {
+function UploadForm(props: UploadDialogProps & { title: string; options: UploadOptions }) {
+  const { title, choice, options, onSend, onClose } = props;
   const [accountId, setAccount] = useState(options.accounts[0]?.id ?? "");
-  const [workspace, setWorkspace] = useState("");
-  const [language, setLanguage] = useState("");
-  const account = options.accounts.find(({ id }) => id === accountId);
-  const [link, setLink] = useState("");
+  const workspaces = options.accounts.find(({ id }) => id === accountId)?.workspaces ?? [];
   const files = choice === "link" ? [] : choice;
   const fitting = files.filter((file) => file.size <= options.most_bytes);
-  const sources = choice === "link" ? [link.trim()] : fitting;
+  const count = choice === "link" ? 1 : fitting.length;
   const languages = options.languages
     .map(({ code }) => ({ id: code, name: languageName(code) }))
-    .sort((one, other) => alphabetical(one.name, other.name));
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>("input, select")?.focus(), []);
-  const send = (event: Event) => {
-    event.preventDefault();
-    for (const source of sources) onSend({ source, account: accountId, workspace, language });
+    .sort((a, b) => alphabetical(a.name, b.name));
+  const send = async (form: FormData) => {
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    for (const source of choice === "link" ? [text("link")] : fitting) {
+      onSend({ source, account: accountId, workspace: text("workspace"), language: text("language") });
+    }
     onClose();
   };
-  if (account === undefined) return <p class="told">{texts.noAccount}</p>;
   return (
-    <form ref={form} onSubmit={send}>
+    <FormDialog title={title} action={texts.submit(count)} disabled={count === 0} onSubmit={send} onClose={onClose}>
       {choice === "link" && (
         <label>
           {texts.link}
-          <input
-            type="url"
-            required
-            maxLength={2048}
-            pattern="https?://.+"
-            placeholder="https://"
-            value={link}
-            onInput={(event) => setLink(event.currentTarget.value)}
-          />
+          <input name="link" type="url" required maxLength={2048} pattern="https?://.+" placeholder="https://" />
         </label>
       )}
       <ul class="files">
@@ -74,38 +67,27 @@ function UploadForm({ choice, options, onSend, onClose }: UploadDialogProps & { 
       {options.accounts.length > 1 && (
         <label>
           {texts.account}
-          <select
-            value={accountId}
-            onChange={(event) => {
-              setAccount(event.currentTarget.value);
-              setWorkspace("");
-            }}
-          >
+          <select value={accountId} onChange={(event) => setAccount(event.currentTarget.value)}>
             <Options of={options.accounts} />
           </select>
         </label>
       )}
-      {account.workspaces.length > 0 && (
-        <label>
+      {workspaces.length > 0 && (
+        <label key={accountId}>
           {texts.workspace}
-          <select value={workspace} onChange={(event) => setWorkspace(event.currentTarget.value)}>
+          <select name="workspace">
             <option value="">{texts.noWorkspace}</option>
-            <Options of={account.workspaces} />
+            <Options of={workspaces} />
           </select>
         </label>
       )}
       <label>
         {texts.language}
-        <select value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
+        <select name="language">
           <option value="">{texts.anyLanguage}</option>
           <Options of={languages} />
         </select>
       </label>
-      <Actions onCancel={onClose}>
-        <button type="submit" class="main" disabled={sources.length === 0}>
-          {texts.send(sources.length)}
-        </button>
-      </Actions>
-    </form>
+    </FormDialog>
   );
 }

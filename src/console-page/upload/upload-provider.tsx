@@ -1,38 +1,40 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
-import type { UploadOptions } from "../../console/contract.ts";
+import type { RecordingDetail, UploadOptions } from "../../console/contract.ts";
 import { percent } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
-import { Icon, IconButton, ProgressBar, wordsFor } from "../parts/index.ts";
+import { Icon, IconButton, ProgressBar, statusText } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
-import { useAnswer } from "../use-answer.ts";
+import { useData } from "../use-data.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
 import { type Choice, type Upload, useUploads } from "./use-uploads.ts";
 
-const choosing = createContext<(choice: Choice) => void>(() => {});
+const texts = strings.upload;
+
+const ChoiceContext = createContext<(choice: Choice) => void>(() => {});
 
 /** Lets the user upload recordings from anywhere inside it: by dropping files on the page, or with UploadButtons. */
 export function UploadProvider({ children }: { children: ComponentChildren }) {
-  const { uploads, send, drop } = useUploads();
+  const { uploads, send } = useUploads();
   const [choice, setChoice] = useState<Choice>([]);
   return (
-    <choosing.Provider value={setChoice}>
+    <ChoiceContext.Provider value={setChoice}>
       {children}
       <DropZone onFiles={setChoice} />
       {(choice === "link" || choice.length > 0) && (
         <UploadDialog choice={choice} onSend={send} onClose={() => setChoice([])} />
       )}
-      <Tray uploads={uploads} onDrop={drop} />
-    </choosing.Provider>
+      <Tray uploads={uploads} />
+    </ChoiceContext.Provider>
   );
 }
 
 /** Renders the buttons to choose files and, if the server fetches links, to enter a link. */
 export function UploadButtons() {
-  const { value: options } = useAnswer<UploadOptions>("upload-options");
-  const choose = useContext(choosing);
+  const { value: options } = useData<UploadOptions>("upload-options");
+  const choose = useContext(ChoiceContext);
   const field = useRef<HTMLInputElement>(null);
   const take = (event: { currentTarget: HTMLInputElement }) => {
     choose([...(event.currentTarget.files ?? [])]);
@@ -43,36 +45,33 @@ export function UploadButtons() {
     <div class="buttons">
       {options?.links && (
         <button type="button" class="quiet" onClick={() => choose("link")}>
-          {strings.upload.chooseLink}
+          {texts.chooseLink}
         </button>
       )}
       <button type="button" class="main" onClick={() => field.current?.click()}>
-        <Icon name="send" /> {strings.upload.choose}
+        <Icon name="send" /> {texts.choose}
       </button>
-      <input ref={field} type="file" multiple hidden onChange={take} aria-label={strings.upload.choose} />
+      <input ref={field} type="file" multiple hidden onChange={take} aria-label={texts.choose} />
     </div>
   );
 }
 
-const texts = strings.upload;
-
 /** Shows the uploads in progress and the results of finished ones. */
-export function Tray({ uploads, onDrop }: { uploads: readonly Upload[]; onDrop: (number: number) => void }) {
+function Tray({ uploads }: { uploads: readonly Upload[] }) {
   if (uploads.length === 0) return null;
   return (
     <section class="tray" aria-label={texts.tray}>
       <ul>
         {uploads.map((upload) => (
-          <Row key={upload.number} upload={upload} onDrop={onDrop} />
+          <Row key={upload.number} upload={upload} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => void }) {
-  const { number, name, share, recording, trouble, again, cancel } = upload;
-  const isOver = recording !== null || trouble !== null;
+function Row({ upload: { name, share, recording, problem, retry, remove } }: { upload: Upload }) {
+  const isFinished = recording !== null || problem !== null;
   return (
     <li>
       <div class="line">
@@ -83,35 +82,31 @@ function Row({ upload, onDrop }: { upload: Upload; onDrop: (number: number) => v
             <bdi>{name}</bdi>
           </a>
         )}
-        <IconButton
-          icon="close"
-          label={isOver ? texts.dismiss(name) : texts.cancel(name)}
-          onClick={() => (isOver ? onDrop(number) : cancel())}
-        />
+        <IconButton icon="close" label={isFinished ? texts.dismiss(name) : texts.cancel(name)} onClick={remove} />
       </div>
-      {trouble !== null && <p class="trouble">{trouble}</p>}
-      {again !== null && (
-        <button type="button" onClick={again}>
-          {strings.again}
-          <span class="unseen"> {texts.toSend(name)}</span>
+      {problem !== null && <p class="problem">{problem}</p>}
+      {retry !== null && (
+        <button type="button" onClick={retry}>
+          {strings.retry}
+          <span class="unseen"> {texts.retryOf(name)}</span>
         </button>
       )}
-      {recording !== null && <Taken recording={recording} />}
-      {!isOver && (
+      {recording !== null && <UploadedStatus recording={recording} />}
+      {!isFinished && (
         <>
           <ProgressBar label={texts.sending(name)} percent={Math.round(share * 100)} />
-          <p class="soft">{share < 1 ? texts.sent(percent(share)) : texts.looking}</p>
+          <p class="soft">{share < 1 ? texts.sent(percent(share)) : texts.checking}</p>
         </>
       )}
     </li>
   );
 }
 
-/** Shows the live status of an uploaded recording. It has ended once it disappears from the overview. */
-function Taken({ recording }: { recording: NonNullable<Upload["recording"]> }) {
+/** Shows the live status of an uploaded recording. It has finished once it disappears from the overview. */
+function UploadedStatus({ recording }: { recording: RecordingDetail }) {
   const open = useOverview().value?.recordings.find(({ id }) => id === recording.id);
   const [wasOpen, setWasOpen] = useState(false);
   if (open !== undefined && !wasOpen) setWasOpen(true);
-  const isOver = open === undefined && wasOpen;
-  return <p class="soft">{isOver ? texts.ended : texts.taken(wordsFor(open ?? recording))}</p>;
+  const isFinished = open === undefined && wasOpen;
+  return <p class="soft">{isFinished ? texts.finished : texts.created(statusText(open ?? recording))}</p>;
 }

@@ -1,80 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
-import { wordsFor } from "../parts/index.ts";
+import { statusText } from "../parts/index.ts";
 import { queryOf } from "../route.ts";
-import { dataUrl, ownHeaders, Refusal, refusalOf, troubleOf } from "../server.ts";
+import { CONSOLE_HEADERS, dataUrl, messageOf, RequestError, requestErrorOf } from "../server.ts";
 import { strings } from "../strings.ts";
-
-export interface Upload {
-  readonly number: number;
-  readonly name: string;
-  /** Share of the bytes sent, 0 to 1. */
-  readonly share: number;
-  /** The recording that the server created. */
-  readonly recording: RecordingDetail | null;
-  /** Reason why the upload failed. */
-  readonly trouble: string | null;
-  /** Retries the upload; null if a retry would fail in the same way. */
-  readonly again: (() => void) | null;
-  readonly cancel: () => void;
-}
-
-const unsent = { share: 0, recording: null, trouble: null, again: null };
-/** Error codes that a later retry may avoid: when other recordings have ended or some time has passed. */
-const passing: readonly string[] = ["concurrency_limit", "rate_limited"];
-
-let count = 0;
-
-/** Manages the uploads of this page, newest last. They run one at a time: in parallel, none would finish sooner. */
-export function useUploads() {
-  const [uploads, setUploads] = useState<readonly Upload[]>([]);
-  const [queue] = useState(() => ({ last: Promise.resolve() }));
-  const change = useCallback((number: number, part: Partial<Upload>) => {
-    setUploads((all) => all.map((upload) => (upload.number === number ? { ...upload, ...part } : upload)));
-  }, []);
-  const drop = useCallback((number: number) => {
-    setUploads((all) => all.filter((upload) => upload.number !== number));
-  }, []);
-
-  const send = useCallback(
-    (sending: Sending) => {
-      const number = ++count;
-      const ended = new AbortController();
-      const cancel = () => {
-        ended.abort();
-        drop(number);
-      };
-      const name = typeof sending.source === "string" ? sending.source : sending.source.name;
-      const begin = () => {
-        change(number, unsent);
-        queue.last = queue.last.then(async () => {
-          if (ended.signal.aborted) return;
-          try {
-            const recording = await sendRecording(sending, (share) => change(number, { share }), ended.signal);
-            change(number, { recording, share: 1 });
-            announce(strings.upload.announced(name, wordsFor(recording)));
-          } catch (error) {
-            if (ended.signal.aborted) return;
-            const trouble = troubleOf(error);
-            const isForNow = error instanceof Refusal && (error.mayPass || passing.includes(error.code));
-            change(number, { trouble, again: isForNow ? begin : null });
-            announce(strings.upload.announced(name, trouble));
-          }
-        });
-      };
-      setUploads((all) => [...all, { number, name, cancel, ...unsent }]);
-      begin();
-    },
-    [change, drop, queue],
-  );
-  return { uploads, send, drop };
-}
 
 /** The chosen files, or a link that the user has not entered yet. */
 export type Choice = readonly File[] | "link";
 
-export interface Sending {
+export interface UploadRequest {
   /** A file, or a link to a file that the server fetches. */
   readonly source: File | string;
   readonly account: string;
@@ -84,13 +19,75 @@ export interface Sending {
   readonly language: string;
 }
 
+export interface Upload {
+  readonly number: number;
+  readonly name: string;
+  /** Share of the bytes sent, 0 to 1. */
+  readonly share: number;
+  /** The recording that the server created. */
+  readonly recording: RecordingDetail | null;
+  /** Reason why the upload failed. */
+  readonly problem: string | null;
+  /** Retries the upload; null if a retry would fail in the same way. */
+  readonly retry: (() => void) | null;
+  /** Cancels the upload if it is in progress, and removes it from the list. */
+  readonly remove: () => void;
+}
+
+const notStarted = { share: 0, recording: null, problem: null, retry: null };
+/** Error codes that a later retry may avoid: when other recordings have finished or some time has passed. */
+const temporaryCodes: readonly string[] = ["concurrency_limit", "rate_limited"];
+
+let count = 0;
+
+/** Manages the uploads of this page, newest last. They run one at a time: in parallel, none would finish sooner. */
+export function useUploads() {
+  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const [queue] = useState(() => ({ last: Promise.resolve() }));
+  const send = useCallback(
+    (sent: UploadRequest) => {
+      const number = ++count;
+      const name = typeof sent.source === "string" ? sent.source : sent.source.name;
+      const aborted = new AbortController();
+      const change = (part: Partial<Upload>) =>
+        setUploads((all) => all.map((upload) => (upload.number === number ? { ...upload, ...part } : upload)));
+      const remove = () => {
+        aborted.abort();
+        setUploads((all) => all.filter((upload) => upload.number !== number));
+      };
+      const start = () => {
+        change(notStarted);
+        queue.last = queue.last.then(async () => {
+          if (aborted.signal.aborted) return;
+          try {
+            const recording = await sendRecording(sent, (share) => change({ share }), aborted.signal);
+            change({ recording, share: 1 });
+            announce(strings.upload.announced(name, statusText(recording)));
+          } catch (error) {
+            if (aborted.signal.aborted) return;
+            const problem = messageOf(error);
+            const canRetry =
+              error instanceof RequestError && (error.isTemporary || temporaryCodes.includes(error.code));
+            change({ problem, retry: canRetry ? start : null });
+            announce(strings.upload.announced(name, problem));
+          }
+        });
+      };
+      setUploads((all) => [...all, { number, name, remove, ...notStarted }]);
+      start();
+    },
+    [queue],
+  );
+  return { uploads, send };
+}
+
 /**
  * Uploads a recording and reports the upload progress, which `fetch` cannot do.
  * @param onProgress called with the share sent, from 0 to 1
- * @throws {Refusal} with the reason of the refusal; DOMException if the signal aborted the upload
+ * @throws {RequestError} with the reason of the refusal; DOMException if the signal aborted the upload
  */
-export function sendRecording(
-  { source, account, workspace, language }: Sending,
+function sendRecording(
+  { source, account, workspace, language }: UploadRequest,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<RecordingDetail> {
@@ -101,13 +98,13 @@ export function sendRecording(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", dataUrl(`recordings${queryOf({ account, workspace })}`));
-    for (const [name, value] of Object.entries(ownHeaders)) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(CONSOLE_HEADERS)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
     request.onload = () => {
       if (request.status === 201) resolve(JSON.parse(request.responseText));
-      else reject(refusalOf(request.status, request.responseText));
+      else reject(requestErrorOf(request.status, request.responseText));
     };
-    request.onerror = () => reject(new Refusal(0, "unreachable", strings.upload.cut));
+    request.onerror = () => reject(new RequestError(0, "unreachable", strings.upload.cut));
     request.onabort = () => reject(signal.reason);
     signal.addEventListener("abort", () => request.abort());
     request.send(form);

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** Playback speeds to choose from; the pitch does not change. */
-export const rates: readonly number[] = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3];
+export const RATES: readonly number[] = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3];
 
 /** Seconds per skip. The page's texts and docs/console.md state this number. */
-const skippedSeconds = 5;
+const SKIP_SECONDS = 5;
 
 /** Plays the recording, and reports the time often enough to follow single words. */
 export class Playback {
@@ -14,7 +14,7 @@ export class Playback {
 
   constructor() {
     this.audio.preload = "metadata";
-    for (const name of ["play", "seeking", "seeked", "timeupdate"]) this.audio.addEventListener(name, this.#tell);
+    for (const name of ["play", "seeking", "seeked", "timeupdate"]) this.audio.addEventListener(name, this.#notify);
   }
 
   get seconds(): number {
@@ -44,12 +44,12 @@ export class Playback {
   seek(seconds: number): void {
     const end = Number.isFinite(this.audio.duration) ? this.audio.duration : Number.POSITIVE_INFINITY;
     this.audio.currentTime = Math.max(0, Math.min(seconds, end));
-    this.#tell();
+    this.#notify();
   }
 
   /** Skips a few seconds forward or back. */
   skip(step: 1 | -1): void {
-    this.seek(this.seconds + step * skippedSeconds);
+    this.seek(this.seconds + step * SKIP_SECONDS);
   }
 
   /** Plays, from a time if one is given. A browser may refuse until the user has clicked or pressed a key. */
@@ -65,8 +65,8 @@ export class Playback {
 
   /** Changes to the next higher or lower speed. */
   changeRate(step: 1 | -1): void {
-    const now = rates.indexOf(this.audio.playbackRate);
-    this.audio.playbackRate = rates[Math.max(0, Math.min(rates.length - 1, now + step))] ?? 1;
+    const now = RATES.indexOf(this.audio.playbackRate);
+    this.audio.playbackRate = RATES[Math.max(0, Math.min(RATES.length - 1, now + step))] ?? 1;
   }
 
   end(): void {
@@ -77,11 +77,11 @@ export class Playback {
     this.#listeners.clear();
   }
 
-  readonly #tell = () => {
+  readonly #notify = () => {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => {
       for (const listener of this.#listeners) listener(this.seconds);
-      if (!this.audio.paused) this.#tell();
+      if (!this.audio.paused) this.#notify();
     });
   };
 }

@@ -1,65 +1,64 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Listening, Outline } from "../../../console/contract.ts";
+import type { Listening, Outline, RecordingDetail } from "../../../console/contract.ts";
 import { clock } from "../../format.ts";
-import { Icon, IconButton, ProgressBar, Told } from "../../parts/index.ts";
+import { Icon, IconButton, Problem, ProgressBar } from "../../parts/index.ts";
 import { dataUrl } from "../../server.ts";
 import { strings } from "../../strings.ts";
-import { useAnswer } from "../../use-answer.ts";
-import { type Playback, rates, usePlaybackState, useWholeSeconds } from "./playback.ts";
+import { useData } from "../../use-data.ts";
+import { type Playback, RATES, usePlaybackState, useWholeSeconds } from "./playback.ts";
 import { Wave } from "./wave.tsx";
 import { canMagnify } from "./wave-bars.ts";
 
 const texts = strings.player;
 
 interface PlayerProps {
-  readonly recordingId: string;
+  readonly recording: RecordingDetail;
   readonly playback: Playback;
   readonly outline: Outline;
-  readonly durationSeconds: number;
-  /** Status of the playback copy when the recording was loaded. */
-  readonly listening: Listening;
   /** Called when the user seeks on the waveform. */
   readonly onSeek: () => void;
 }
 
 /** Renders the player: the waveform, and the controls below it. */
-export function Player({ recordingId, playback, outline, durationSeconds, listening, onSeek }: PlayerProps) {
+export function Player({ recording, playback, outline, onSeek }: PlayerProps) {
+  const recordingId = recording.id;
+  const durationSeconds = recording.duration_seconds ?? 0;
   const [magnification, setMagnification] = useState(1);
-  const { now, look } = useListening(recordingId, listening);
-  const isReady = now.state === "ready";
+  const { copy, refresh } = usePlaybackCopy(recording);
+  const isReady = copy.state === "ready";
   useEffect(() => {
     if (isReady) playback.load(dataUrl(`recordings/${recordingId}/audio`));
   }, [isReady, playback, recordingId]);
-  const again = () => {
+  const retry = () => {
     // The copy may have been deleted together with the recording.
-    look();
+    refresh();
     playback.reload();
   };
   return (
     <section class="player" aria-label={texts.name}>
       <Wave {...{ recordingId, playback, outline, durationSeconds, magnification, onSeek }} hasPeaks={isReady} />
       {isReady ? (
-        <Controls playback={playback} durationSeconds={durationSeconds} onAgain={again}>
+        <Controls playback={playback} durationSeconds={durationSeconds} onRetry={retry}>
           <IconButton
             icon="less"
-            label={texts.wider}
+            label={texts.zoomOut}
             disabled={magnification === 1}
             onClick={() => setMagnification((before) => Math.max(1, before / 4))}
           />
           <IconButton
             icon="more"
-            label={texts.closer}
+            label={texts.zoomIn}
             disabled={!canMagnify(durationSeconds, magnification)}
             onClick={() => setMagnification((before) => before * 4)}
           />
         </Controls>
-      ) : now.state === "failed" ? (
-        <Told trouble={now.message} again={look} />
+      ) : copy.state === "failed" ? (
+        <Problem problem={copy.message} retry={refresh} />
       ) : (
         <div class="controls" role="status">
-          <p class="soft">{now.message ?? texts.making}</p>
-          {now.state === "making" && <ProgressBar label={texts.making} percent={now.percent} />}
+          <p class="soft">{copy.message ?? texts.preparing}</p>
+          {copy.state === "making" && <ProgressBar label={texts.preparing} percent={copy.percent} />}
         </div>
       )}
     </section>
@@ -70,7 +69,7 @@ interface ControlsProps {
   readonly playback: Playback;
   readonly durationSeconds: number;
   /** Called when the user retries after a playback error. */
-  readonly onAgain: () => void;
+  readonly onRetry: () => void;
   readonly children: ComponentChildren;
 }
 
@@ -78,10 +77,10 @@ interface ControlsProps {
  * Renders the controls to play, skip and set the speed, and shows the time.
  * @param props.children more buttons at the end
  */
-export function Controls({ playback, durationSeconds, onAgain, children }: ControlsProps) {
+function Controls({ playback, durationSeconds, onRetry, children }: ControlsProps) {
   const { isPlaying, rate, isBroken } = usePlaybackState(playback);
   const seconds = useWholeSeconds(playback);
-  if (isBroken) return <Told trouble={texts.broken} again={onAgain} />;
+  if (isBroken) return <Problem problem={texts.broken} retry={onRetry} />;
   return (
     <div class="controls">
       <div class="transport">
@@ -103,9 +102,9 @@ export function Controls({ playback, durationSeconds, onAgain, children }: Contr
             playback.audio.playbackRate = Number(event.currentTarget.value);
           }}
         >
-          {rates.map((one) => (
-            <option key={one} value={one}>
-              {texts.times(one)}
+          {RATES.map((each) => (
+            <option key={each} value={each}>
+              {texts.times(each)}
             </option>
           ))}
         </select>
@@ -115,24 +114,20 @@ export function Controls({ playback, durationSeconds, onAgain, children }: Contr
   );
 }
 
-/** Milliseconds between two requests for the progress of the playback copy. */
-const lookEvery = 1_000;
+/** Time between two requests for the progress of the playback copy. */
+const REFRESH_MILLISECONDS = 1_000;
 
-/**
- * Returns the status of the playback copy. If it is missing, the request makes the server create it.
- * @param first status when the recording was loaded
- * @returns the status as `now`, and `look`, which requests it again
- */
-export function useListening(recordingId: string, first: Listening) {
-  const [isAsked, setAsked] = useState(first.state !== "ready");
-  const { value, again } = useAnswer<Listening>(isAsked ? `recordings/${recordingId}/listening` : null);
+/** Returns the status of the playback copy. If the copy is missing, the request makes the server create it. */
+function usePlaybackCopy({ id, listening: first }: RecordingDetail) {
+  const [isRequested, setRequested] = useState(first.state !== "ready");
+  const { value, retry } = useData<Listening>(isRequested ? `recordings/${id}/listening` : null);
   useEffect(() => {
-    const timer = value?.state === "making" ? setTimeout(again, lookEvery) : undefined;
+    const timer = value?.state === "making" ? setTimeout(retry, REFRESH_MILLISECONDS) : undefined;
     return () => clearTimeout(timer);
-  }, [value, again]);
-  const look = () => {
-    setAsked(true);
-    again();
+  }, [value, retry]);
+  const refresh = () => {
+    setRequested(true);
+    retry();
   };
-  return { now: value ?? first, look };
+  return { copy: value ?? first, refresh };
 }

@@ -2,7 +2,7 @@ import type { Outline, Waveform } from "../../../console/contract.ts";
 import { speakerAt } from "../places.ts";
 
 /** Loudness of a section of a recording: heights from 0 to 255 at a fixed rate. */
-export interface Peaks {
+interface Peaks {
   readonly perSecond: number;
   readonly startSeconds: number;
   readonly values: Uint8Array;
@@ -24,8 +24,8 @@ export interface Bar {
 }
 
 /** Height of a bar while the loudness is unknown, with and without speech. */
-const speechHeight = 0.4;
-const silenceHeight = 0.06;
+const SPEECH_HEIGHT = 0.4;
+const SILENCE_HEIGHT = 0.06;
 
 export function peaksOf({ peaks, peaks_per_second, start_seconds }: Waveform): Peaks {
   const values = Uint8Array.from(atob(peaks), (byte) => byte.charCodeAt(0));
@@ -42,7 +42,7 @@ export function barsOf(peaks: Peaks | null, outline: Outline, { from, to }: View
     const begin = from + index * width;
     const seconds = begin + width / 2;
     const speaker = speakerAt(outline, seconds);
-    const plain = speaker >= 0 ? speechHeight : silenceHeight;
+    const plain = speaker >= 0 ? SPEECH_HEIGHT : SILENCE_HEIGHT;
     return { seconds, speaker, height: peaks === null ? plain : loudest(peaks, begin, begin + width) };
   });
 }
@@ -52,20 +52,20 @@ function loudest({ perSecond, startSeconds, values }: Peaks, from: number, to: n
   const last = Math.max(first, Math.ceil((to - startSeconds) * perSecond) - 1);
   let most = 0;
   for (let index = first; index <= last; index++) most = Math.max(most, values[index] ?? 0);
-  return Math.max(silenceHeight, most / 255);
+  return Math.max(SILENCE_HEIGHT, most / 255);
 }
 
 /** Shortest section that the waveform zooms to, in seconds. */
-const closest = 20;
+const MIN_VIEW_SECONDS = 20;
 
 /** Returns the visible section at a magnification: around a time, within the recording. */
 export function viewAround(seconds: number, durationSeconds: number, magnification: number): View {
-  const length = Math.min(durationSeconds, Math.max(closest, durationSeconds / magnification));
+  const length = Math.min(durationSeconds, Math.max(MIN_VIEW_SECONDS, durationSeconds / magnification));
   const from = Math.max(0, Math.min(durationSeconds - length, seconds - length / 2));
   return { from, to: from + length };
 }
 
 /** Returns whether a higher magnification would show a shorter section. */
 export function canMagnify(durationSeconds: number, magnification: number): boolean {
-  return durationSeconds / magnification > closest;
+  return durationSeconds / magnification > MIN_VIEW_SECONDS;
 }

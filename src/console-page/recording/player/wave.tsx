@@ -3,15 +3,15 @@ import type { Outline, Waveform } from "../../../console/contract.ts";
 import { clock } from "../../format.ts";
 import { queryOf } from "../../route.ts";
 import { strings } from "../../strings.ts";
-import { useAnswer } from "../../use-answer.ts";
-import { speakerColours } from "../speakers.tsx";
+import { useData } from "../../use-data.ts";
+import { SPEAKER_COLOURS } from "../speakers.tsx";
 import type { Playback } from "./playback.ts";
 import { type Bar, barsOf, peaksOf, type View, viewAround } from "./wave-bars.ts";
 
 /** Distance between the left edges of two bars, in pixels. */
-const barStep = 3;
+const BAR_STEP = 3;
 /** Maximum number of peaks per request: enough for two per bar on a wide screen. */
-const mostPeaks = 2_000;
+const MAX_PEAKS = 2_000;
 
 interface WaveProps {
   readonly recordingId: string;
@@ -36,20 +36,20 @@ export function Wave(props: WaveProps) {
     () => setView(viewAround(playback.seconds, durationSeconds, magnification)),
     [playback, durationSeconds, magnification],
   );
-  const stretch = queryOf({ from: String(view.from), to: String(view.to), most: String(mostPeaks) });
-  const waveform = useAnswer<Waveform>(hasPeaks ? `recordings/${recordingId}/waveform${stretch}` : null).value;
+  const range = queryOf({ from: String(view.from), to: String(view.to), most: String(MAX_PEAKS) });
+  const waveform = useData<Waveform>(hasPeaks ? `recordings/${recordingId}/waveform${range}` : null).value;
   const peaks = useMemo(() => (waveform === null ? null : peaksOf(waveform)), [waveform]);
-  const count = Math.max(1, Math.floor(width / barStep));
+  const count = Math.max(1, Math.floor(width / BAR_STEP));
   const bars = useMemo(() => barsOf(peaks, outline, view, count), [peaks, outline, view, count]);
-  const look = useLook();
+  const theme = useThemeChanges();
 
-  // `look` is a dependency because the colours depend on the theme.
+  // `theme` is a dependency because the colours depend on it.
   useEffect(() => {
     const show = (seconds: number) => {
-      if (canvas.current !== null) drawWave(canvas.current, { bars, view, seconds, barStep });
+      if (canvas.current !== null) drawWave(canvas.current, bars, view, seconds);
       if (slider.current === null) return;
       slider.current.value = String(seconds);
-      slider.current.ariaValueText = strings.player.place(clock(seconds), clock(durationSeconds));
+      slider.current.ariaValueText = strings.player.position(clock(seconds), clock(durationSeconds));
     };
     show(playback.seconds);
     return playback.onTime((seconds) => {
@@ -57,7 +57,7 @@ export function Wave(props: WaveProps) {
       const isOutside = seconds < view.from || seconds > view.to;
       if (isOutside && magnification > 1) setView(viewAround(seconds, durationSeconds, magnification));
     });
-  }, [bars, view, playback, durationSeconds, magnification, look, width]);
+  }, [bars, view, playback, durationSeconds, magnification, theme, width]);
 
   return (
     <div class="wave">
@@ -91,10 +91,10 @@ function useWidth(element: { current: HTMLElement | null }): number {
 }
 
 /** Returns a number that changes when the page switches between light and dark. */
-function useLook(): number {
-  const [look, setLook] = useState(0);
+function useThemeChanges(): number {
+  const [changes, setChanges] = useState(0);
   useEffect(() => {
-    const change = () => setLook((before) => before + 1);
+    const change = () => setChanges((before) => before + 1);
     const system = matchMedia("(prefers-color-scheme: dark)");
     system.addEventListener("change", change);
     const chosen = new MutationObserver(change);
@@ -104,23 +104,14 @@ function useLook(): number {
       chosen.disconnect();
     };
   }, []);
-  return look;
-}
-
-interface Drawing {
-  readonly bars: readonly Bar[];
-  readonly view: View;
-  /** Playback position. */
-  readonly seconds: number;
-  /** Distance between the left edges of two bars, in pixels. */
-  readonly barStep: number;
+  return changes;
 }
 
 /** Opacity of bars that have not been played yet. */
-const aheadAlpha = 0.42;
+const UNPLAYED_ALPHA = 0.42;
 
 /** Draws the waveform as bars, in full colour up to the playback position. */
-export function drawWave(canvas: HTMLCanvasElement, { bars, view, seconds, barStep }: Drawing): void {
+function drawWave(canvas: HTMLCanvasElement, bars: readonly Bar[], view: View, seconds: number): void {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = canvas.getContext("2d");
   if (context === null || width === 0) return;
@@ -132,16 +123,16 @@ export function drawWave(canvas: HTMLCanvasElement, { bars, view, seconds, barSt
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   const style = getComputedStyle(canvas);
-  const colours = Array.from({ length: speakerColours }, (_, index) =>
+  const colours = Array.from({ length: SPEAKER_COLOURS }, (_, index) =>
     style.getPropertyValue(`--speaker-${index}`).trim(),
   );
   const silence = style.getPropertyValue("--faint").trim();
   bars.forEach((bar, index) => {
     const size = Math.max(2, bar.height * (height - 4));
-    context.globalAlpha = bar.seconds <= seconds ? 1 : aheadAlpha;
-    context.fillStyle = bar.speaker < 0 ? silence : (colours[bar.speaker % speakerColours] ?? silence);
+    context.globalAlpha = bar.seconds <= seconds ? 1 : UNPLAYED_ALPHA;
+    context.fillStyle = bar.speaker < 0 ? silence : (colours[bar.speaker % SPEAKER_COLOURS] ?? silence);
     context.beginPath();
-    context.roundRect(index * barStep, (height - size) / 2, barStep - 1, size, 1);
+    context.roundRect(index * BAR_STEP, (height - size) / 2, BAR_STEP - 1, size, 1);
     context.fill();
   });
   const place = ((seconds - view.from) / (view.to - view.from)) * width;

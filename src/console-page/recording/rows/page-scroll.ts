@@ -1,51 +1,51 @@
 /** Milliseconds of a smooth scroll. With reduced motion, the page jumps. */
-const moveMilliseconds = 320;
+const SMOOTH_MILLISECONDS = 320;
 /** Milliseconds after a change of the page's height in which the browser may scroll by itself. */
-const settlingMilliseconds = 150;
+const SETTLING_MILLISECONDS = 150;
 /** Elements that scroll separately, or prevent the page behind them from scrolling. */
-const ownScroll = ".beside, .tray, .player, dialog";
+const separateScroll = ".sidebar, .tray, .player, dialog";
 
-/** Scrolls the page, and distinguishes its own scrolling from the reader's, whatever input device the reader uses. */
+/** Scrolls the page, and distinguishes its own scrolling from the user's, whatever input device the user uses. */
 export class PageScroll {
-  readonly #onReader: () => void;
-  readonly #ended = new AbortController();
+  readonly #onUserScroll: () => void;
+  readonly #aborted = new AbortController();
   #expected = scrollY;
   #frame = 0;
-  #isMoving = false;
+  #isAnimating = false;
   #settledAt = 0;
 
-  /** @param onReader called when the reader scrolls the page */
-  constructor(onReader: () => void) {
-    this.#onReader = onReader;
-    addEventListener("scroll", this.#seeScroll, { signal: this.#ended.signal, passive: true });
-    addEventListener("resize", () => this.settle(), { signal: this.#ended.signal });
+  /** @param onUserScroll called when the user scrolls the page */
+  constructor(onUserScroll: () => void) {
+    this.#onUserScroll = onUserScroll;
+    addEventListener("scroll", this.#onScroll, { signal: this.#aborted.signal, passive: true });
+    addEventListener("resize", () => this.settle(), { signal: this.#aborted.signal });
     for (const name of ["wheel", "touchmove"] as const) {
-      addEventListener(name, this.#seeHand, { signal: this.#ended.signal, passive: true });
+      addEventListener(name, this.#onInput, { signal: this.#aborted.signal, passive: true });
     }
   }
 
   /** Whether a smooth scroll is in progress. */
-  get isMoving(): boolean {
-    return this.#isMoving;
+  get isAnimating(): boolean {
+    return this.#isAnimating;
   }
 
   /** Scrolls to a position, smoothly if it is less than a window's height away. */
   to(top: number): void {
     this.stop();
     const from = scrollY;
-    const isGentle = Math.abs(top - from) < innerHeight && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!isGentle) {
+    const isSmooth = Math.abs(top - from) < innerHeight && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (!isSmooth) {
       this.#jump(top);
       return;
     }
     const begun = performance.now();
     const step = (now: number) => {
-      const share = Math.max(0, Math.min(1, (now - begun) / moveMilliseconds));
+      const share = Math.max(0, Math.min(1, (now - begun) / SMOOTH_MILLISECONDS));
       this.#jump(from + (top - from) * (1 - (1 - share) ** 3));
-      this.#isMoving = share < 1;
+      this.#isAnimating = share < 1;
       if (share < 1) this.#frame = requestAnimationFrame(step);
     };
-    this.#isMoving = true;
+    this.#isAnimating = true;
     this.#frame = requestAnimationFrame(step);
   }
 
@@ -57,17 +57,17 @@ export class PageScroll {
 
   /** Treats scroll events of the next moment as the browser's own, because the page's height changes. */
   settle(): void {
-    this.#settledAt = performance.now() + settlingMilliseconds;
+    this.#settledAt = performance.now() + SETTLING_MILLISECONDS;
   }
 
   stop(): void {
     cancelAnimationFrame(this.#frame);
-    this.#isMoving = false;
+    this.#isAnimating = false;
   }
 
   end(): void {
     this.stop();
-    this.#ended.abort();
+    this.#aborted.abort();
   }
 
   #jump(top: number): void {
@@ -75,20 +75,20 @@ export class PageScroll {
     this.#expected = scrollY;
   }
 
-  /** Input by wheel or touch always counts as the reader's, even while the page settles. */
-  readonly #seeHand = (event: WheelEvent | TouchEvent) => {
+  /** Input by wheel or touch always counts as the user's, even while the page settles. */
+  readonly #onInput = (event: WheelEvent | TouchEvent) => {
     const isZoom = event.ctrlKey;
-    const isElsewhere = event.target instanceof Element && event.target.closest(ownScroll) !== null;
+    const isElsewhere = event.target instanceof Element && event.target.closest(separateScroll) !== null;
     if (isZoom || isElsewhere) return;
     this.stop();
-    this.#onReader();
+    this.#onUserScroll();
   };
 
-  readonly #seeScroll = () => {
+  readonly #onScroll = () => {
     const moved = Math.abs(scrollY - this.#expected) > 2;
     this.#expected = scrollY;
     if (!moved || performance.now() < this.#settledAt) return;
     this.stop();
-    this.#onReader();
+    this.#onUserScroll();
   };
 }

@@ -7,12 +7,12 @@ import { lastAtMost } from "../places.ts";
  */
 export class RowHeights {
   readonly #heights: Float64Array;
-  /** Offsets of each row's upper edge, and of the end; valid up to index #rightTo. */
+  /** Offsets of each row's upper edge, and of the end; valid up to index #validTo. */
   readonly #offsets: Float64Array;
-  #rightTo = 0;
+  #validTo = 0;
 
-  constructor(guesses: ArrayLike<number>) {
-    this.#heights = Float64Array.from(guesses);
+  constructor(estimates: ArrayLike<number>) {
+    this.#heights = Float64Array.from(estimates);
     this.#offsets = new Float64Array(this.#heights.length + 1);
   }
 
@@ -27,8 +27,8 @@ export class RowHeights {
   /** Returns the offset of a row's upper edge in pixels; for `count`, the offset of the list's end. */
   offsetOf(index: number): number {
     const wanted = Math.max(0, Math.min(index, this.count));
-    for (; this.#rightTo < wanted; this.#rightTo++) {
-      this.#offsets[this.#rightTo + 1] = at(this.#offsets, this.#rightTo) + at(this.#heights, this.#rightTo);
+    for (; this.#validTo < wanted; this.#validTo++) {
+      this.#offsets[this.#validTo + 1] = at(this.#offsets, this.#validTo) + at(this.#heights, this.#validTo);
     }
     return at(this.#offsets, wanted);
   }
@@ -40,7 +40,7 @@ export class RowHeights {
   set(index: number, height: number): boolean {
     if (index < 0 || index >= this.count || Math.abs(at(this.#heights, index) - height) < 0.5) return false;
     this.#heights[index] = height;
-    this.#rightTo = Math.min(this.#rightTo, index);
+    this.#validTo = Math.min(this.#validTo, index);
     return true;
   }
 

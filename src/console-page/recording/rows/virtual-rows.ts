@@ -4,66 +4,61 @@ import { PageScroll } from "./page-scroll.ts";
 import { RowHeights } from "./row-heights.ts";
 
 /** Range of rendered rows, including the last one. */
-export interface RowRange {
+interface RowRange {
   readonly first: number;
   readonly last: number;
 }
 
 /** Pixels above and below the window in which rows are rendered, so that scrolling shows no gap. */
-const margin = 700;
+const MARGIN_PIXELS = 700;
 /** Position of a target row in the window, as a share of the height from the upper edge. */
-const restingShare = 0.35;
+const TARGET_SHARE = 0.35;
 /** Maximum number of frames to wait for a target row; its segments may have to be loaded first. */
-const patience = 240;
+const MAX_SEEK_FRAMES = 240;
 
 /**
  * Renders only the visible and nearby rows of a long list, with the page's own scrolling. The list is as high as all
  * rows together. If a measured height differs from the estimate, the visible rows keep their position.
  */
-export class VirtualRows {
+class VirtualRows {
   readonly #list: HTMLElement;
-  readonly #guess: (widthPixels: number) => readonly number[];
+  readonly #estimate: (widthPixels: number) => readonly number[];
   readonly #scroll: PageScroll;
   readonly #onRange: (range: RowRange) => void;
   readonly #rows = new Map<number, HTMLElement>();
   readonly #sizes = new ResizeObserver((entries) => this.#measure(entries));
-  readonly #ended = new AbortController();
+  readonly #aborted = new AbortController();
   #heights: RowHeights;
   #width: number;
-  /** Counts the calls of `goTo` and `stay`; only the latest `goTo` continues, and only until `stay` is called. */
-  #going = 0;
+  /** Counts the calls of `scrollTo` and `stop`; only the latest `scrollTo` continues, and only until `stop` is called. */
+  #scrolls = 0;
   #target = -1;
   #isSeeking = false;
 
-  /** @param guess returns the estimated heights of all rows at a list width */
+  /** @param estimate returns the estimated heights of all rows at a list width */
   constructor(
     list: HTMLElement,
-    guess: (widthPixels: number) => readonly number[],
+    estimate: (widthPixels: number) => readonly number[],
     scroll: PageScroll,
     onRange: (range: RowRange) => void,
   ) {
     this.#list = list;
-    this.#guess = guess;
+    this.#estimate = estimate;
     this.#scroll = scroll;
     this.#onRange = onRange;
     this.#width = list.clientWidth;
-    this.#heights = new RowHeights(guess(this.#width));
+    this.#heights = new RowHeights(estimate(this.#width));
     this.#sizes.observe(list);
-    const look = () => this.#look();
-    addEventListener("scroll", look, { signal: this.#ended.signal, passive: true });
-    addEventListener("resize", look, { signal: this.#ended.signal });
+    const update = () => this.#updateRange();
+    addEventListener("scroll", update, { signal: this.#aborted.signal, passive: true });
+    addEventListener("resize", update, { signal: this.#aborted.signal });
     this.#list.style.blockSize = `${this.#heights.total}px`;
-    this.#look();
+    this.#updateRange();
   }
 
   /** Returns the offset of a row in the list, in pixels. */
   offsetOf(index: number): number {
     return this.#heights.offsetOf(index);
-  }
-
-  /** Returns the element of a rendered row. */
-  row(index: number): HTMLElement | undefined {
-    return this.#rows.get(index);
   }
 
   /** All rendered rows by index. */
@@ -72,7 +67,7 @@ export class VirtualRows {
   }
 
   /** Registers a rendered row; null removes it. */
-  hold(index: number, element: HTMLElement | null): void {
+  register(index: number, element: HTMLElement | null): void {
     const before = this.#rows.get(index);
     if (before !== undefined) this.#sizes.unobserve(before);
     if (element === null) {
@@ -87,48 +82,48 @@ export class VirtualRows {
    * Scrolls to a row.
    * @param find returns the part of the rendered row to show; null while it is not there
    */
-  goTo(index: number, find: (row: HTMLElement) => { getBoundingClientRect(): DOMRect } | null): void {
-    const going = ++this.#going;
+  scrollTo(index: number, find: (row: HTMLElement) => { getBoundingClientRect(): DOMRect } | null): void {
+    const number = ++this.#scrolls;
     this.#target = index;
     this.#isSeeking = true;
     const attempt = (frame: number) => {
-      if (going !== this.#going || this.#ended.signal.aborted) return;
+      if (number !== this.#scrolls || this.#aborted.signal.aborted) return;
       const row = this.#rows.get(index);
-      const seen = row === undefined ? null : find(row);
-      this.#isSeeking = seen === null && frame < patience;
-      if (seen !== null) {
-        this.#scroll.to(scrollY + seen.getBoundingClientRect().top - this.#freeHeight() * restingShare);
+      const part = row === undefined ? null : find(row);
+      this.#isSeeking = part === null && frame < MAX_SEEK_FRAMES;
+      if (part !== null) {
+        this.#scroll.to(scrollY + part.getBoundingClientRect().top - this.#freeHeight() * TARGET_SHARE);
         return;
       }
       if (frame === 0) {
         const top = this.#list.getBoundingClientRect().top + scrollY + this.offsetOf(index);
-        this.#scroll.by(top - this.#freeHeight() * restingShare - scrollY);
+        this.#scroll.by(top - this.#freeHeight() * TARGET_SHARE - scrollY);
       }
       if (this.#isSeeking) requestAnimationFrame(() => attempt(frame + 1));
     };
     attempt(0);
   }
 
-  /** Returns whether the page is scrolling to this row. */
-  isGoingTo(index: number): boolean {
-    return this.#target === index && (this.#isSeeking || this.#scroll.isMoving);
+  /** Returns whether the page scrolls to this row. */
+  isScrollingTo(index: number): boolean {
+    return this.#target === index && (this.#isSeeking || this.#scroll.isAnimating);
   }
 
   /** Stops scrolling. */
-  stay(): void {
-    this.#going++;
+  stop(): void {
+    this.#scrolls++;
     this.#isSeeking = false;
     this.#scroll.stop();
   }
 
   /** Returns whether an area is in a comfortable reading position, away from the window's edges. */
-  isAtEase(rect: DOMRect): boolean {
+  isComfortable(rect: DOMRect): boolean {
     const free = this.#freeHeight();
     return rect.top > free * 0.12 && rect.bottom < free * 0.78;
   }
 
   end(): void {
-    this.#ended.abort();
+    this.#aborted.abort();
     this.#sizes.disconnect();
   }
 
@@ -144,7 +139,7 @@ export class VirtualRows {
     const isNewWidth = this.#list.clientWidth !== this.#width;
     if (isNewWidth) {
       this.#width = this.#list.clientWidth;
-      this.#heights = new RowHeights(this.#guess(this.#width));
+      this.#heights = new RowHeights(this.#estimate(this.#width));
       for (const [index, row] of this.#rows) this.#heights.set(index, row.offsetHeight);
     }
     let isChanged = isNewWidth;
@@ -157,14 +152,14 @@ export class VirtualRows {
     this.#list.style.blockSize = `${this.#heights.total}px`;
     const delta = this.#heights.offsetOf(anchor) - before;
     if (above > 0 && delta !== 0) this.#scroll.by(delta);
-    this.#look();
+    this.#updateRange();
   }
 
-  #look(): void {
+  #updateRange(): void {
     if (this.#heights.count === 0) return;
     const above = -this.#list.getBoundingClientRect().top;
-    const first = this.#heights.indexAt(above - margin);
-    const last = this.#heights.indexAt(above + innerHeight + margin);
+    const first = this.#heights.indexAt(above - MARGIN_PIXELS);
+    const last = this.#heights.indexAt(above + innerHeight + MARGIN_PIXELS);
     this.#onRange({ first, last });
   }
 }
@@ -181,29 +176,32 @@ export interface UsedRows {
 
 /**
  * Virtualizes the rows of a long list.
- * @param guess returns the estimated heights of all rows at a list width; a new function means a new list
- * @param onReader called when the reader scrolls the page
+ * @param estimate returns the estimated heights of all rows at a list width; a new function means a new list
+ * @param onUserScroll called when the user scrolls the page
  */
-export function useVirtualRows(guess: (widthPixels: number) => readonly number[], onReader: () => void): UsedRows {
+export function useVirtualRows(
+  estimate: (widthPixels: number) => readonly number[],
+  onUserScroll: () => void,
+): UsedRows {
   const list = useRef<HTMLDivElement>(null);
   const rows = useRef<VirtualRows | null>(null);
   const [range, setRange] = useState<RowRange>({ first: 0, last: -1 });
   useLayoutEffect(() => {
     if (list.current === null) return;
     const scroll = new PageScroll(() => {
-      rows.current?.stay();
-      onReader();
+      rows.current?.stop();
+      onUserScroll();
     });
     const change = (next: RowRange) =>
       setRange((before) => (before.first === next.first && before.last === next.last ? before : next));
-    const virtual = new VirtualRows(list.current, guess, scroll, change);
+    const virtual = new VirtualRows(list.current, estimate, scroll, change);
     rows.current = virtual;
     return () => {
       virtual.end();
       scroll.end();
       rows.current = null;
     };
-  }, [guess, onReader]);
-  const onRow = useCallback((index: number, element: HTMLElement | null) => rows.current?.hold(index, element), []);
+  }, [estimate, onUserScroll]);
+  const onRow = useCallback((index: number, element: HTMLElement | null) => rows.current?.register(index, element), []);
   return { list, rows, range, onRow };
 }

@@ -33,18 +33,14 @@ export function rangesIn(element: Element, marks: readonly Mark[]): Range[] {
     });
 }
 
-/** A fragment of a text and the layers that cover it, for browsers that need elements to mark text. */
-export interface Piece {
-  readonly from: number;
-  readonly text: string;
-  readonly layers: readonly Layer[];
-}
-
-/** Splits a text where a mark starts or ends. */
-export function piecesOf(text: string, marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>): Piece[] {
+/**
+ * Splits a text where a mark starts or ends, for browsers that need elements to mark text. Each fragment has the layers
+ * that cover it.
+ */
+export function fragmentsOf(text: string, marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>) {
   const all = layers.map((layer) => ({ layer, marks: marked[layer] ?? [] }));
   const cuts = [0, text.length, ...all.flatMap(({ marks }) => marks.flat())].filter((cut) => cut <= text.length);
-  const ordered = [...new Set(cuts)].sort((one, other) => one - other);
+  const ordered = [...new Set(cuts)].sort((a, b) => a - b);
   return ordered.slice(0, -1).map((from, index) => ({
     from,
     text: text.slice(from, ordered[index + 1]),
@@ -76,8 +72,8 @@ function caretAt(x: number, y: number): [Node | null, number] {
 
 /** Returns the part of a row to show: the marked range, or its text; null while the text is not loaded. */
 export function partOf(row: HTMLElement, mark: Mark | null): Range | Element | null {
-  const said = row.querySelector(".said:not(.coming)");
-  if (said === null) return null;
-  if (mark === null) return said;
-  return rangesIn(said, [mark])[0] ?? said;
+  const text = row.querySelector(".transcribed:not(.unloaded)");
+  if (text === null) return null;
+  if (mark === null) return text;
+  return rangesIn(text, [mark])[0] ?? text;
 }

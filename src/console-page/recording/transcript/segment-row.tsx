@@ -4,7 +4,7 @@ import { clock } from "../../format.ts";
 import { strings } from "../../strings.ts";
 import { beginsTurn } from "../places.ts";
 import { SpeakerName, speakerColour } from "../speakers.tsx";
-import { canHighlight, type Layer, piecesOf } from "./highlights.ts";
+import { canHighlight, fragmentsOf, type Layer } from "./highlights.ts";
 
 interface SegmentRowProps {
   readonly index: number;
@@ -40,7 +40,7 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
       aria-posinset={index + 1}
     >
       {speaker !== null && (
-        <p class="who">
+        <p class="speaker-line">
           <SpeakerName speaker={speaker} index={speakerIndex} />
         </p>
       )}
@@ -48,12 +48,12 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
         {clock(startSeconds)}
       </button>
       {segment === null ? (
-        <p class="said coming" aria-hidden="true" />
+        <p class="transcribed unloaded" aria-hidden="true" />
       ) : (
-        <p class="said" dir="auto" lang={language ?? undefined}>
+        <p class="transcribed" dir="auto" lang={language ?? undefined}>
           {canHighlight
             ? segment.text
-            : piecesOf(segment.text, marked).map(({ from, text, layers }) => (
+            : fragmentsOf(segment.text, marked).map(({ from, text, layers }) => (
                 <span key={from} class={layers.join(" ")}>
                   {text}
                 </span>
@@ -65,22 +65,22 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
 }
 
 /** Heights of the parts of a row with the style sheet's sizes, in pixels at the default text size. */
-const line = 29;
-const gap = 8;
-const nameLine = 44;
-/** Mean width of a full-width character, and of any other character. */
-const wide = 18;
-const narrow = 8;
+const LINE_HEIGHT = 29;
+const ROW_GAP = 8;
+const NAME_HEIGHT = 44;
+/** Mean width of a full-width character, and of any other character, in pixels. */
+const FULL_WIDTH = 18;
+const OTHER_WIDTH = 8;
 
 /** Languages that are written in full-width characters. */
-const inSquares = /^(zh|ja|ko|yue)\b/;
+const fullWidth = /^(zh|ja|ko|yue)\b/;
 
 /** Estimates the height of each segment in a column of a width, from the length of its text. */
-export function guessHeights(outline: Outline, widthPixels: number, language: string | null): number[] {
-  const character = inSquares.test(language ?? "") ? wide : narrow;
-  const inLine = Math.max(8, Math.floor(widthPixels / character));
+export function estimateHeights(outline: Outline, widthPixels: number, language: string | null): number[] {
+  const characterWidth = fullWidth.test(language ?? "") ? FULL_WIDTH : OTHER_WIDTH;
+  const inLine = Math.max(8, Math.floor(widthPixels / characterWidth));
   return outline.characters.map((characters, index) => {
     const lines = Math.max(1, Math.ceil(characters / inLine));
-    return lines * line + gap + (beginsTurn(outline, index) ? nameLine : 0);
+    return lines * LINE_HEIGHT + ROW_GAP + (beginsTurn(outline, index) ? NAME_HEIGHT : 0);
   });
 }

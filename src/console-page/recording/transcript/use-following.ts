@@ -6,10 +6,17 @@ import type { UsedRows } from "../rows/virtual-rows.ts";
 import { canHighlight, highlight, partOf, rangesIn } from "./highlights.ts";
 import type { SegmentPages } from "./segment-pages.ts";
 
-/** The word that is being played. */
-interface Spoken {
-  readonly segment: number;
-  readonly mark: Mark;
+/** Holds whether the view follows the playback. Scrolling by the user ends this. */
+export function useFollowState() {
+  const [isFollowing, setFollowing] = useState(true);
+  const current = useRef(true);
+  const change = (next: boolean) => {
+    current.current = next;
+    setFollowing(next);
+  };
+  const follow = useCallback(() => change(true), []);
+  const unfollow = useCallback(() => change(false), []);
+  return { isFollowing, current, follow, unfollow };
 }
 
 interface Followed {
@@ -19,28 +26,16 @@ interface Followed {
   readonly rows: UsedRows["rows"];
 }
 
-/** Holds whether the view follows the playback. Scrolling by the reader ends this. */
-export function useFollowState() {
-  const [isFollowing, setFollowing] = useState(true);
-  const current = useRef(true);
-  const follow = useCallback((isToFollow: boolean) => {
-    current.current = isToFollow;
-    setFollowing(isToFollow);
-  }, []);
-  const leave = useCallback(() => follow(false), [follow]);
-  return { isFollowing, current, follow, leave };
-}
-
 /**
  * Marks the word that is being played and, while following, keeps it visible.
- * @returns `mark`, which marks the word in newly rendered rows; `back`, which scrolls to it; and `spoken`, the word
- * itself, for browsers that need elements to mark it
+ * @returns `mark`, which marks the word in newly rendered rows; `scrollBack`, which scrolls to it; and `playing`, the
+ * word itself, for browsers that need elements to mark it
  */
 export function useFollowing(
   { playback, outline, segments, rows }: Followed,
   isFollowed: { readonly current: boolean },
 ) {
-  const [spoken, setSpoken] = useState<Spoken | null>(null);
+  const [playing, setPlaying] = useState<{ readonly segment: number; readonly mark: Mark } | null>(null);
 
   const mark = useCallback(() => {
     const index = segmentAt(outline, playback.seconds);
@@ -48,22 +43,24 @@ export function useFollowing(
     const word = segment === null ? null : wordAt(segment, playback.seconds);
     const place: Mark | null = word === null ? null : [word[0], word[1]];
     for (const [number, row] of rows.current?.rows ?? []) row.toggleAttribute("data-now", number === index);
-    const said = rows.current?.row(index)?.querySelector(".said");
-    highlight("playing", said && place !== null ? rangesIn(said, [place]) : []);
+    const text = rows.current?.rows.get(index)?.querySelector(".transcribed");
+    highlight("playing", text && place !== null ? rangesIn(text, [place]) : []);
     if (!canHighlight) {
-      setSpoken((before) => (isSame(before, index, place) ? before : place && { segment: index, mark: place }));
+      setPlaying((before) => {
+        const isSame = before?.mark[0] === place?.[0] && (place === null || before?.segment === index);
+        return isSame ? before : place && { segment: index, mark: place };
+      });
     }
     return { index, place };
   }, [playback, outline, segments, rows]);
 
-  const keepInSight = useCallback(
+  const keepInView = useCallback(
     (index: number, place: Mark | null) => {
       const virtual = rows.current;
-      if (virtual === null) return;
-      const row = virtual.row(index);
-      const seen = row === undefined ? null : partOf(row, place);
-      if (seen !== null && virtual.isAtEase(seen.getBoundingClientRect())) return;
-      virtual.goTo(index, (element) => partOf(element, place));
+      const row = virtual?.rows.get(index);
+      const part = row === undefined ? null : partOf(row, place);
+      if (part !== null && virtual?.isComfortable(part.getBoundingClientRect())) return;
+      virtual?.scrollTo(index, (element) => partOf(element, place));
     },
     [rows],
   );
@@ -72,19 +69,14 @@ export function useFollowing(
     () =>
       playback.onTime(() => {
         const { index, place } = mark();
-        if (isFollowed.current && index >= 0 && !rows.current?.isGoingTo(index)) keepInSight(index, place);
+        if (isFollowed.current && index >= 0 && !rows.current?.isScrollingTo(index)) keepInView(index, place);
       }),
-    [playback, mark, keepInSight, rows, isFollowed],
+    [playback, mark, keepInView, rows, isFollowed],
   );
 
-  const back = () => {
+  const scrollBack = () => {
     const { index, place } = mark();
-    keepInSight(Math.max(0, index), place);
+    keepInView(Math.max(0, index), place);
   };
-  return { spoken, mark, back };
-}
-
-function isSame(spoken: Spoken | null, segment: number, mark: Mark | null): boolean {
-  if (spoken === null || mark === null) return spoken === mark;
-  return spoken.segment === segment && spoken.mark[0] === mark[0];
+  return { playing, mark, scrollBack };
 }

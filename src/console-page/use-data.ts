@@ -1,0 +1,52 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { messageOf, RETRY_MILLISECONDS, RequestError, requestJson } from "./server.ts";
+
+/**
+ * Loads a path with GET, and again when the path changes. The old value stays until the new response arrives. After a
+ * temporary failure, the request is retried after a delay. A null path sends no request.
+ * @returns `value` null before the first response; `problem` why the last request failed, or null; `retry` sends the
+ * request again; `set` replaces the value, for example with the response to a change
+ */
+export function useData<T>(path: string | null) {
+  const [state, setState] = useState<{ value: T | null; problem: string | null }>({ value: null, problem: null });
+  const [isLoading, setLoading] = useState(path !== null);
+  const [round, setRound] = useState(0);
+  const retry = useCallback(() => setRound((before) => before + 1), []);
+  useEffect(() => {
+    if (path === null) return;
+    const aborted = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setLoading(true);
+    requestJson<T>(path, { signal: aborted.signal }).then(
+      (value) => {
+        setState({ value, problem: null });
+        setLoading(false);
+      },
+      (error: unknown) => {
+        if (aborted.signal.aborted) return;
+        setState(({ value }) => ({ value, problem: messageOf(error) }));
+        setLoading(false);
+        if (error instanceof RequestError && error.isTemporary) timer = setTimeout(retry, RETRY_MILLISECONDS);
+      },
+    );
+    return () => {
+      aborted.abort();
+      clearTimeout(timer);
+    };
+  }, [path, round, retry]);
+  const set = useCallback((value: T) => setState({ value, problem: null }), []);
+  return { ...state, isLoading, retry, set };
+}
+
+/** Runs actions of the user, and holds the message of the last one's error. */
+export function useAttempt() {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isRunning, setRunning] = useState(false);
+  const attempt = useCallback(async (action: () => Promise<void>) => {
+    setRunning(true);
+    setProblem(null);
+    await action().catch((error: unknown) => setProblem(messageOf(error)));
+    setRunning(false);
+  }, []);
+  return { problem, isRunning, attempt };
+}
