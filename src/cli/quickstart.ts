@@ -8,7 +8,7 @@ import { baseUrlOf, findRunningServer, type RunningServer, startTranscribeServer
 import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
-import { transcribeFiles } from "./client/transcribe-files.ts";
+import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
 import { Hangups, untilStopped } from "./serve.ts";
 import {

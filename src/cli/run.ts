@@ -10,12 +10,11 @@ import { createLogger } from "../telemetry/index.ts";
 import { CommandError, exitCodes, throwAll } from "./command-error.ts";
 import { interruptedWith, interruptible } from "./interrupts.ts";
 import { print } from "./output.ts";
-import { addOutputOptions, type Output, type OutputOptions, planOutputs } from "./plan-outputs.ts";
+import { addOutputOptions, type Output, type OutputOptions, planOutputs, writeOutput } from "./outputs.ts";
 import { printable } from "./printable.ts";
 import { ProgressBoard } from "./progress-board.ts";
 import { failureTexts, progressText, transcriptText } from "./recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "./settings-options.ts";
-import { writeOutput } from "./write-output.ts";
 
 interface RunOptions extends OutputOptions {
   readonly language?: string;

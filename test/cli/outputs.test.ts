@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { planOutputs } from "../../src/cli/plan-outputs.ts";
-import { writeOutput } from "../../src/cli/write-output.ts";
+import { planOutputs, writeOutput } from "../../src/cli/outputs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const bytes = new TextEncoder().encode("new");

@@ -67,7 +67,7 @@ describe("service install and uninstall", () => {
     [1, ["install", "--no-start"], "scripts/build"],
     [1, ["install", "--config", "relative.toml"], "--config"],
     [1, ["install", "--data-dir", "/home/me/data"], "closed"],
-    [1, ["install", "--user", "Not A Name"], "can't be a user's name"],
+    [1, ["install", "--user", "Not A Name"], "is not a valid user name"],
     [2, ["install", "--binary", "/x"], "--binary"],
     [2, ["uninstall", "--purge"], "--yes"],
     [2, ["nonsense"], "unknown command"],

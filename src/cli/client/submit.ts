@@ -1,8 +1,72 @@
 import { Command } from "commander";
+import { throwAll } from "../command-error.ts";
+import { interruptedWith, interruptible } from "../interrupts.ts";
+import { print } from "../output.ts";
+import { addOutputOptions, type OutputOptions, planOutputs } from "../outputs.ts";
 import { seconds } from "../parse-option.ts";
-import { addOutputOptions, type OutputOptions, planOutputs } from "../plan-outputs.ts";
-import { addServerOptions, connectionOf } from "./connection.ts";
-import { transcribeFiles } from "./transcribe-files.ts";
+import { printable } from "../printable.ts";
+import { ProgressBoard } from "../progress-board.ts";
+import { transcriptText } from "../recording-texts.ts";
+import { ApiClient } from "./api-client.ts";
+import { Batch, type BatchOptions, type Job, type Outcome } from "./batch.ts";
+import { addServerOptions, connectionOf, longOutageSeconds } from "./connection.ts";
+import type { Connection } from "./request.ts";
+import { Retries } from "./retries.ts";
+
+export interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everySeconds" | "force" | "wait"> {
+  readonly connection: Connection;
+  readonly jobs: readonly Job[];
+  readonly json: boolean;
+}
+
+/**
+ * Sends recordings and prints their ids or, with `wait`, prints their transcripts in order or writes them to files.
+ * @throws {CommandError} when any recording failed @throws {InterruptedError}
+ */
+export function transcribeFiles({ connection, jobs, json, ...options }: TranscribeFilesOptions): Promise<void> {
+  return interruptible(async (signal) => {
+    const client = new ApiClient(connection, new Retries(signal, longOutageSeconds));
+    using board = new ProgressBoard();
+    const printsIds = !options.wait && !json;
+    const onCreated = (id: string) => {
+      if (printsIds) board.above(() => process.stdout.write(`${id}\n`));
+    };
+    const batch = new Batch(jobs, { ...options, client, board, onCreated });
+    try {
+      // Reports a wrong address or key before a recording is sent.
+      await client.checkKey();
+      await batch.run();
+    } catch (error) {
+      board[Symbol.dispose]();
+      if (signal.aborted && json) print({ json }, batch.outcomes, () => "");
+      throw signal.aborted ? interruptedWith(signal.reason, interruptionMessage(batch)) : error;
+    }
+    board[Symbol.dispose]();
+    if (json) print({ json }, batch.outcomes, () => "");
+    else if (!printsIds) printTranscripts(batch.outcomes);
+    const failed = batch.outcomes.filter(({ error }) => error !== null).length;
+    throwAll(batch.faults, jobs.length === 1 ? undefined : `${failed} of ${jobs.length} recordings failed`);
+  });
+}
+
+function interruptionMessage({ open, sending }: Batch): string {
+  const words = ["interrupted"];
+  if (open.length > 0) {
+    const subject = open.length === 1 ? "the recording" : "the recordings";
+    words.push(`the server continues to process ${subject}; follow with: transcribe watch ${open.join(" ")}`);
+  }
+  if (sending) words.push("the current upload is dropped, unless it had just arrived: transcribe list shows that");
+  if (words.length === 1) words.push("nothing continues on the server");
+  return words.join("; ");
+}
+
+function printTranscripts(outcomes: readonly Outcome[]): void {
+  for (const { input, segments } of outcomes) {
+    if (segments === null) continue;
+    const text = transcriptText(segments);
+    process.stdout.write(outcomes.length > 1 ? `== ${printable(input)} ==\n${text}\n` : text);
+  }
+}
 
 interface SubmitOptions extends OutputOptions {
   readonly wait?: boolean;

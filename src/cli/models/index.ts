@@ -1,11 +1,7 @@
 import { Command } from "commander";
-import { bundleCommand } from "./bundle.ts";
-import { importCommand } from "./import.ts";
-import { listCommand } from "./list.ts";
-import { pullCommand } from "./pull.ts";
-import { removeCommand } from "./remove.ts";
-import { useCommand } from "./use.ts";
-import { verifyCommand } from "./verify.ts";
+import { bundleCommand, importCommand, pullCommand } from "./install.ts";
+import { listCommand, verifyCommand } from "./list.ts";
+import { removeCommand, useCommand } from "./use.ts";
 
 /** transcribe models list|pull|import|verify|use|remove|bundle */
 export function modelsCommand(): Command {

@@ -1,0 +1,163 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import type { TranscriptionResource } from "../../http/index.ts";
+import { statusSchema } from "../../recordings/index.ts";
+import { CommandError, throwAll } from "../command-error.ts";
+import { facts, type JsonOption, print, readableTime, table } from "../output.ts";
+import { planOutputs, standardOutput, writeOutput } from "../outputs.ts";
+import { positiveNumber } from "../parse-option.ts";
+import { printable } from "../printable.ts";
+import { transcriptText } from "../recording-texts.ts";
+import type { ApiClient } from "./api-client.ts";
+import { addServerOptions, withClient } from "./connection.ts";
+import { ClientError } from "./request.ts";
+
+interface ListOptions extends JsonOption {
+  readonly status?: string;
+  readonly limit: number;
+  readonly all?: boolean;
+}
+
+const statuses: readonly string[] = statusSchema.anyOf.map((choice) => choice.const);
+
+/** transcribe list */
+export function listCommand(): Command {
+  const command = new Command("list")
+    .description("List the recordings that the key may access, newest first.")
+    .option("--status <statuses>", `only these: ${statuses.join(", ")}; separated by commas`, statusList)
+    .option("--limit <number>", "maximum number of recordings", positiveNumber, 20)
+    .option("--all", "list all recordings")
+    .option("--json", "print the result as JSON");
+  return addServerOptions(command).action((options: ListOptions) =>
+    withClient(command, async (client) => {
+      const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
+      const found = await client.list(limit, options.status);
+      print(options, found, () =>
+        table(
+          found,
+          {
+            ID: ({ id }) => printable(id),
+            STATUS: ({ status, failure_reason, progress }) => {
+              const detail = failure_reason ?? progress.step;
+              return detail === null ? status : `${status} (${detail})`;
+            },
+            SECONDS: ({ duration_seconds }) => String(duration_seconds ?? "-"),
+            CREATED: ({ created_at }) => readableTime(created_at),
+            SOURCE: ({ source }) => printable(source.name ?? source.url ?? "-"),
+          },
+          "no recordings",
+        ),
+      );
+    }),
+  );
+}
+
+function statusList(text: string): string {
+  const wrong = text.split(",").find((status) => !statuses.includes(status));
+  if (wrong === undefined) return text;
+  throw new InvalidArgumentError(`"${wrong}" is not a status; use ${statuses.join(", ")}.`);
+}
+
+/** transcribe get ID */
+export function getCommand(): Command {
+  const command = new Command("get")
+    .description("Show a recording and its progress, with --segments its transcript.")
+    .argument("<id>", "the recording's id")
+    .option("--segments", "print the transcript, too; the recording must be completed")
+    .option("--json", "print the transcription as JSON, with --segments its segments in it");
+  return addServerOptions(command).action((id: string, options: JsonOption & { segments?: boolean }) =>
+    withClient(command, async (client) => {
+      const transcription = await client.get(id);
+      const segments = options.segments === true ? await client.segments(id) : null;
+      print(options, segments === null ? transcription : { ...transcription, segments }, () => {
+        const record = describe(transcription);
+        return segments === null ? record : `${record}\n\n${transcriptText(segments).trimEnd()}`;
+      });
+    }),
+  );
+}
+
+function describe({ progress, source, workspace, ...rest }: TranscriptionResource): string {
+  return facts({
+    id: rest.id,
+    status: rest.status,
+    step: progress.step,
+    percent: progress.percent,
+    failure_reason: rest.failure_reason,
+    source: source.name ?? source.url,
+    language: rest.language,
+    duration_seconds: rest.duration_seconds,
+    workspace: workspace?.name,
+    created_at: rest.created_at,
+    updated_at: rest.updated_at,
+  });
+}
+
+interface ExportOptions {
+  readonly format?: ExportFormat;
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+/** transcribe export ID */
+export function exportCommand(): Command {
+  const command = new Command("export")
+    .description("Save the transcript of a completed recording as a file.")
+    .argument("<id>", "the recording's id")
+    .addOption(
+      new Option("--format <format>", "file format (default: by the extension of the output, else txt)").choices(
+        Object.keys(exportFormats),
+      ),
+    )
+    .option("-o, --output <path>", "a file, or DIRECTORY/; - is standard output", standardOutput)
+    .option("--force", "overwrite an existing file");
+  return addServerOptions(command).action((id: string, options: ExportOptions) =>
+    withClient(command, async (client) => {
+      const force = options.force === true;
+      const [output] = planOutputs([id], { ...options, force });
+      const { format, path } = output ?? { format: "txt", path: standardOutput };
+      await writeOutput(path, await client.export(id, format), force);
+    }),
+  );
+}
+
+/** transcribe delete ID… */
+export function deleteCommand(): Command {
+  const command = new Command("delete")
+    .description("Delete completed or failed recordings with their audio and their transcripts.")
+    .argument("<id...>", "ids of recordings")
+    .option("--json", "print as JSON, for each recording: id, deleted, error");
+  return addServerOptions(command).action((ids: string[], options: JsonOption) =>
+    withClient(command, async (client) => {
+      // Checks the key first, so that a refused key is reported once and not for each id.
+      await client.checkKey();
+      const deletions: { id: string; fault: ClientError | null }[] = [];
+      for (const id of new Set(ids)) deletions.push({ id, fault: await deletionFault(client, id) });
+      const deleted = deletions.filter(({ fault }) => fault === null);
+      const json = deletions.map(({ id, fault }) => ({
+        id,
+        deleted: fault === null,
+        error: fault === null ? null : { code: fault.code, message: fault.message },
+      }));
+      if (options.json === true || deleted.length > 0) {
+        print(options, json, () => deleted.map(({ id }) => `deleted ${id}`).join("\n"));
+      }
+      throwAll(
+        deletions.flatMap(({ id, fault }) =>
+          fault === null ? [] : [new CommandError(`${id}: ${fault.message}`, fault.exitCode)],
+        ),
+      );
+    }),
+  );
+}
+
+/** Deletes one recording. @returns the error if the deletion failed, else null */
+async function deletionFault(client: ApiClient, id: string): Promise<ClientError | null> {
+  try {
+    await client.delete(id);
+    return null;
+  } catch (error) {
+    if (error instanceof ClientError) return error;
+    throw error;
+  }
+}
