@@ -16,7 +16,7 @@ export function deleteSome(
   const keys = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns);
   const key = sql.join(keys, sql`, `);
   const deleted = writer.all(
-    sql`DELETE FROM ${table} WHERE ${where} AND (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${most})
+    sql`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${most})
       RETURNING 1`,
   );
   return deleted.length === most;
