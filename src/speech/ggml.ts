@@ -11,14 +11,10 @@ export const addonFile = "whisper.node";
 export interface GgmlAddon {
   version: string;
   /**
-   * Returns whether a shared library's backend was built with the addon's own ggml.
-   * @throws {Error} when it cannot be opened
+   * Returns whether a library's backend was built with the addon's own ggml. @throws {Error} when it cannot be opened
    */
   checkBackend(path: string): boolean;
-  /**
-   * Registers the backend of a shared library.
-   * @throws {Error} when it is unusable on this machine or finds no device
-   */
+  /** Registers the backend of a library. @throws {Error} when it is unusable on this machine or finds no device */
   loadBackend(path: string): void;
   /** Returns how well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;
@@ -70,9 +66,8 @@ export interface LoadGgmlOptions {
 let loaded: { key: string; runtime: GgmlRuntime } | undefined;
 
 /**
- * Loads the addon and its backends into this process, once.
- * @throws {Error} when the directory has no addon for this machine, or the variant cannot run here
- * @throws {Error} when the process has already loaded it with other options
+ * Loads the addon and its backends into this process, once. @throws {Error} when the directory has no addon for this
+ * machine, when the variant cannot run here, or when the process has already loaded it with other options
  */
 export function loadGgml(options: LoadGgmlOptions): GgmlRuntime {
   const key = JSON.stringify([options.nativeDirectory, options.cpuLibrary ?? "best", options.gpu ?? "all"]);
@@ -88,8 +83,7 @@ export function loadGgml(options: LoadGgmlOptions): GgmlRuntime {
 }
 
 /**
- * Returns ggml's rating of a variant for this CPU, 0 if it cannot run here. Opens the library, which may crash the
- * process.
+ * Returns ggml's rating of a variant for this CPU, 0 if it cannot run here. Opening the library may crash the process.
  */
 export function rateCpuLibrary(nativeDirectory: string, cpuLibrary: string): number {
   return openAddon(nativeDirectory).cpuScore(join(nativeDirectory, cpuLibrary));
@@ -135,10 +129,8 @@ const sources: readonly (readonly [library: RegExp, source: string])[] = [
 ];
 
 /**
- * Loads a GPU backend into this process. It needs the vendor's libraries, a driver and a device. A machine without them
- * simply has no GPU.
+ * Loads a GPU backend, which needs the vendor's libraries, a driver and a device. @returns why it is unusable, or null
  * @param library file name in the directory, or the path of a library elsewhere, which may be of another build
- * @returns the reason why it is unusable, for people; null when it is usable
  */
 export function loadGpuBackend(
   addon: Pick<GgmlAddon, "checkBackend" | "loadBackend">,
@@ -210,8 +202,8 @@ export function isGpuLibrary(file: string): boolean {
 }
 
 /**
- * Lists the available GPU backends in order of speed on the same device, fastest first.
- * @param cudaLibrary path of the CUDA backend, which is not part of the program; any file name; empty: there is none
+ * Lists the available GPU backends, fastest first on the same device.
+ * @param cudaLibrary path of the CUDA backend, which is not part of the program; empty: there is none
  */
 export function gpuBackends(nativeDirectory: string, cudaLibrary = ""): GpuBackend[] {
   const present = new Set(readdirSync(nativeDirectory));

@@ -12,7 +12,7 @@ interface LoadedModel {
 
 /**
  * The speech models of this process, by path: loaded at first use, freed when `keepOnly` no longer lists them. When
- * memory is short, unused models are freed first. Failures of the GPU are told from all other errors by their class.
+ * memory is short, unused models are freed first. Failures of the GPU have their own class.
  */
 export class ModelPool {
   readonly #open: (path: string) => RecognizerModel;
@@ -122,9 +122,7 @@ export class ModelPool {
     }
   }
 
-  /**
-   * Retries a failed allocation after it has freed all other unused models, which are loaded again at their next use.
-   */
+  /** Retries a failed allocation after freeing all other unused models, which are loaded again at their next use. */
   #retryAfterFreeing<T>(path: string, make: () => T): T {
     try {
       return make();

@@ -2,10 +2,9 @@ import { dlopen, FFIType } from "bun:ffi";
 import { dirname, join } from "node:path";
 
 /**
- * Disables ONNX Runtime's telemetry. Since 1.30 its Linux packages report to their makers and store a machine id in the
- * user's cache directory. They do not if this variable is set before the library starts. The variable has to be set
- * with libc, where the library reads it; `process.env` is a copy. Must be called before a process opens its first
- * session.
+ * Disables ONNX Runtime's telemetry before a process opens its first session. Since 1.30 its Linux packages report to
+ * their makers and store a machine id in the user's cache directory. The variable has to be set with libc, where the
+ * library reads it; `process.env` is a copy.
  */
 export function silenceOnnxTelemetry(): void {
   if (process.platform !== "linux") return;

@@ -2,8 +2,8 @@
 export type Probabilities = Readonly<Record<string, number>>;
 
 /**
- * Probability from which a span counts as being in a language. On 75 clips in ten languages, base gave no wrong
- * language more than 0.4.
+ * Probability from which a span is surely in a language. On 75 clips in ten languages, base gave a wrong one at most
+ * 0.4.
  */
 export const sureProbability = 0.9;
 

@@ -3,8 +3,7 @@ import { findSilences } from "./silences.ts";
 
 /**
  * Maps the words of a chunk's transcript to their times in the recording.
- * @param words in order, in seconds from the start of the joined fragments
- * @param pieces the fragments of the chunk that the recognizer got
+ * @param words in order, in seconds from the start of the joined fragments, which are `pieces` of the chunk
  * @param samples of the joined fragments, 16 kHz mono
  */
 export function placeWords<W extends Span>(
@@ -44,11 +43,10 @@ const marginSeconds = 0.5;
 const shortestSeconds = 0.02;
 
 /**
- * Moves words out of the silences between a chunk's speech spans, which are up to 2 s long. In noise no pause can be
- * detected, and alignment then lets words start and end in these silences. Words stay in order and disjoint. Only words
+ * Moves words out of the silences between a chunk's speech spans, which are up to 2 s long: in noise no pause can be
+ * detected, and alignment then lets words start and end in these silences. Words stay in order and disjoint, and only
+ * words
  * shorter than 20 ms become longer.
- * @param words in order and disjoint, in seconds from the recording's start, like the chunk and its speech
- * @param samples of the chunk, 16 kHz mono
  */
 export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {
   const silences = findSilences(samples).map((silence) => shifted(silence, chunk.startSeconds));

@@ -1,10 +1,10 @@
 import { type Chunk, OverlapFinder, type Span, SpeechClock, secondsOf, transcribedSpans } from "../timeline/index.ts";
 
 /**
- * Packs a recording's speech into chunks for the recognizer.
- * @param regions in order and disjoint
- * @param joinsTurns whether a chunk may continue after a long silence, of which the recognizer then gets only both ends. On
- *   one side of a call the other person speaks in such silences; chunks that ended there would be many and short.
+ * Packs a recording's speech into chunks for the recognizer. @param regions in order and disjoint
+ * @param joinsTurns whether a chunk may continue after a long silence, of which the recognizer then gets only both
+ *   ends.
+ *   On one side of a call the other person speaks in such silences; chunks that ended there would be many and short.
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {
   const chunks = joinsTurns ? packJoined(regions, totalSeconds) : packChunks(regions, totalSeconds);
@@ -38,8 +38,7 @@ const FULL_ENOUGH = 2 / 3;
 
 /**
  * Packs speech into chunks that are as long as possible and end at silences. Chunks are in order, do not overlap, and
- * each is one span of the recording. A region longer than a chunk is divided evenly; regions from `speechRegions` are
- * never that long.
+ * each is one span of the recording.
  */
 export function packChunks(
   regions: readonly Span[],

@@ -78,10 +78,7 @@ export interface Field {
 const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 const endlessError = () => new RangeError("the file is cut short, or no message of protocol buffers");
 
-/**
- * Yields the fields of a message in order; their bytes are views of the message.
- * @throws {RangeError} if it is not a message
- */
+/** Yields the fields of a message in order; their bytes are views. @throws {RangeError} if it is not a message */
 export function* fieldsOf(message: Uint8Array): Generator<Field> {
   const reader = new Reader(message);
   while (!reader.isAtEnd) {

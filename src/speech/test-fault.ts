@@ -5,10 +5,10 @@ import { GpuError } from "./gpu-error.ts";
 export type FaultPoint = (operation: string, params: unknown, device: string) => void;
 
 /**
- * Returns a fault for tests, given by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`. A worker that receives this
- * operation on a recording of SAMPLES samples sends itself the signal. With `GPU` in place of the signal, the operation
- * fails with a GPU error where it runs on a GPU. A compiled program ignores the variable; only a program that runs from
- * source has the fault.
+ * Returns a fault for tests, given by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: on this operation, for a recording
+ * of
+ * SAMPLES samples, the worker sends itself the signal, or with `GPU` fails with a GPU error where it uses a GPU. Only a
+ * program that runs from source has the fault.
  */
 export function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
   const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];

@@ -15,8 +15,8 @@ import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /**
- * Runs the worker: processes messages from the server until the server exits. An error of an operation is sent back. A
- * crash in native code ends this process, and the server starts another.
+ * Runs the worker: processes messages until the server exits. An error of an operation is sent back. A crash in native
+ * code ends this process, and the server starts another.
  */
 export function runWorker(): void {
   // A worker without a server is useless. The closed channel is noticed at once; the kernel's signal also reaches a
@@ -91,9 +91,9 @@ function send(message: FromWorker): void {
 }
 
 /**
- * Makes the kernel kill this process before the server when memory is short. The kernel kills the process with the
- * highest score (proc(5), oom_score_adj). A killed worker only costs the chunk in progress. When the score cannot be
- * set, the memory sizes of the processes decide.
+ * Makes the kernel kill this process before the server when memory is short (proc(5), oom_score_adj). A killed worker
+ * only
+ * costs the chunk in progress. When the score cannot be set, the memory sizes of the processes decide.
  */
 function dieBeforeParent(): void {
   try {

@@ -34,9 +34,8 @@ export interface ChooseGpusOptions extends GpuTestOptions {
 }
 
 /**
- * Chooses the GPUs whose transcript matches the CPU's and, with `mustBeFaster`, that are faster than the CPU. Uses each
- * GPU with the first backend that passes, CUDA before Vulkan. Tests each GPU in separate processes and stores the
- * results for this machine, model and library. Tests nothing if no GPU can be reached.
+ * Chooses the GPUs whose transcript matches the CPU's and, with `mustBeFaster`, that are faster, each with the first
+ * backend that passes. Tests in separate processes and stores the results. Tests nothing if no GPU can be reached.
  */
 export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice> {
   const backends = gpuBackends(options.nativeDirectory, options.cudaLibrary).filter(({ kind }) =>
@@ -71,10 +70,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
   return { gpus, leftOut };
 }
 
-/**
- * @throws {NoGpuError} if the backend finds no GPU
- * @throws the signal's reason if it is aborted
- */
+/** @throws {NoGpuError} if the backend finds no GPU; the signal's reason if it is aborted */
 async function findGpus(options: ChooseGpusOptions, backend: GpuBackend, digest: string): Promise<readonly FoundGpu[]> {
   const { verdictsPath } = options;
   const stored = readGpus(verdictsPath, digest);

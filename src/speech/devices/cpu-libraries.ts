@@ -47,10 +47,8 @@ export class NoCpuLibraryError extends Error {
 }
 
 /**
- * Chooses the variant of the CPU backend with the best rating by ggml that passes its self-test with every model. A
- * worker that serves several models uses one variant for all of them.
- * @param speechModels paths of at least one model
- * @throws {NoCpuLibraryError} if no variant works
+ * Chooses the variant of the CPU backend with the best rating by ggml that passes its self-test with every model,
+ * because a worker uses one variant for all of them. @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibraryFor(
   options: Omit<CpuTestOptions, "speechModel">,
@@ -81,10 +79,9 @@ export async function chooseCpuLibraryFor(
 }
 
 /**
- * Chooses the variant with the best rating by ggml that passes its self-test with one model. Tests the variants in
- * separate processes, best first, until one passes. Stores the results, so that later calls start no process.
- * @param excluded variants that are not considered
- * @throws {NoCpuLibraryError} if no variant works
+ * Chooses the best variant for one model. Tests the variants in separate processes, best first, until one passes.
+ * Stores
+ * the results, so that later calls start no process. @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readonly string[] = []): Promise<CpuChoice> {
   const known = readVerdicts(options.verdictsPath);
@@ -134,9 +131,8 @@ export interface CpuVariant {
 }
 
 /**
- * Tests the variants with the real model and stores no verdicts. Tests them best first until one works that the server
- * does not exclude; with `all`, tests every variant that this CPU supports.
- * @returns the variant that a server would use, null if none works; and all variants, best first
+ * Tests the variants, best first, until one works that the server does not exclude; with `all`, every variant that this
+ * CPU supports. Stores no verdicts. @returns the variant that a server would use, and all variants, best first
  */
 export async function surveyCpuLibraries(
   options: CpuTestOptions & { readonly all: boolean },
@@ -196,8 +192,8 @@ function limited({ command, signal, timeoutMilliseconds = TIMEOUT_MILLISECONDS }
 }
 
 /**
- * Returns the verdict key of each variant. It covers the CPU, the model's file (path, size and time of change) and the
- * contents of the libraries.
+ * Returns each variant's verdict key; it covers the CPU, the model file's path, size and time, and the libraries'
+ * contents.
  */
 export async function cpuLibraryKeys({
   nativeDirectory,

@@ -31,18 +31,15 @@ const CPU_TIMEOUT_MILLISECONDS = 60_000;
 /** Drivers compile a hundred small kernels at first use. One that hangs delays the server by this time for each model. */
 const GPU_TIMEOUT_MILLISECONDS = 120_000;
 /**
- * Maximum difference between the GPU's results and the CPU's results in floats. In production the CPU rounds to bytes,
- * which changes probabilities by twice as much on average, and embeddings by ten times as much. Mesa's software device
- * deviates by a millionth, nonsense by 0.1 and more.
+ * Maximum difference between the results of the GPU and of the CPU in floats. In production the CPU rounds to bytes,
+ * which
+ * changes results by twice as much and more. Mesa's software device deviates by a millionth, nonsense by 0.1 and more.
  */
 const MAX_ERROR = 0.0005;
 /** Version of the self-test; increase it with every change of the test or of the model for GPUs. */
 const TEST_VERSION = 1;
 
-/**
- * Runs the diarization models briefly on the CPU in a separate process.
- * @throws only the signal's reason
- */
+/** Runs the diarization models briefly on the CPU in a separate process. @throws only the signal's reason */
 export function testDiarization({
   onnxBinding,
   segmentationModel,
@@ -56,8 +53,7 @@ export function testDiarization({
 
 /**
  * Runs one of the diarization models on a GPU in a separate process. The GPU passes if its results match the CPU's and
- * it is faster.
- * @throws only the signal's reason
+ * it is faster. @throws only the signal's reason
  */
 export function testDiarizationGpu(
   options: DiarizationTestOptions & SampleOptions,
@@ -79,9 +75,8 @@ export function testDiarizationGpu(
 }
 
 /**
- * Chooses the diarization models that run on a GPU through ONNX Runtime's WebGPU provider. A model must give the same
- * results as on the CPU and be faster. Stores the results for this machine, model and library. Tests nothing if no GPU
- * can be reached.
+ * Chooses the diarization models that ONNX Runtime's WebGPU provider computes correctly and faster than the CPU. Stores
+ * the results for this machine, model and library. Tests nothing if no GPU can be reached.
  */
 export async function chooseDiarizationGpu(options: ChooseDiarizationGpuOptions): Promise<DiarizationGpuChoice> {
   const onGpu: SpeakerPart[] = [];
@@ -111,8 +106,9 @@ export interface DiarizationGpuOptions {
 }
 
 /**
- * The diarization models that a GPU computes. They gain less from a GPU than the recognizer does. After a GPU failure
- * that they may have caused, the CPU computes them until the program exits.
+ * The diarization models that a GPU computes. After a GPU failure that they may have caused, the CPU computes them
+ * until
+ * the program exits, because they gain less from a GPU than the recognizer does.
  */
 export class DiarizationGpu {
   readonly #options: DiarizationGpuOptions;
@@ -125,9 +121,8 @@ export class DiarizationGpu {
   }
 
   /**
-   * Returns the models that the GPU computes; determines them on the first call.
+   * Returns the models that the GPU computes; determines them on the first call. @throws the signal's reason
    * @param worker the GPU of the worker that computes them
-   * @throws the signal's reason
    */
   async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
     this.#worker = worker;
@@ -141,10 +136,7 @@ export class DiarizationGpu {
     return onGpu;
   }
 
-  /**
-   * Handles the end of a worker.
-   * @returns whether only these models are blamed for it
-   */
+  /** Handles the end of a worker. @returns whether only these models are blamed for it */
   after(death: UnexpectedExit): boolean {
     const { gpu, gpuFailure, stalled, running } = death;
     if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;

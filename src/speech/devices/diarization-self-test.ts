@@ -16,20 +16,14 @@ import type { SelfTestAnswer, SelfTestParams } from "./self-tests.ts";
 const VOICE_SAMPLES = 25_600;
 /** Half of a block's windows: the batch size on a GPU. */
 const WINDOWS = 40;
-/**
- * Lengths of the embedded speech spans, and the number of spans of each length. They resemble half a minute of talk:
- * half of the spans have one length, a fifth have the minimum length, and nearly all others differ.
- */
+/** Embedded speech spans that resemble half a minute of talk: half have one length, a fifth the minimum length. */
 const spans: readonly (readonly [seconds: number, count: number])[] = [
   [1.52, 8],
   [0.8, 4],
   ...Array.from({ length: 6 }, (_, at) => [0.85 + 0.2 * at, 1] as const),
 ];
 
-/**
- * Runs both diarization models on noise.
- * @throws if a model fails or its output is invalid
- */
+/** Runs both diarization models on noise. @throws if a model fails or its output is invalid */
 export async function computeDiarization(
   paths: SelfTestParams<"computeDiarization">,
 ): Promise<SelfTestAnswer<"computeDiarization">> {
@@ -59,8 +53,7 @@ function noise(length: number): Float32Array {
 
 /**
  * Runs one of the diarization models on the CPU and on a GPU with the same speech. Returns the time of each after all
- * kernels are compiled, and the error of the GPU's results.
- * @throws if the GPU fails
+ * kernels are compiled, and the error of the GPU's results. @throws if the GPU fails
  */
 export async function compareDiarization({
   part,

@@ -16,9 +16,8 @@ export interface EncoderTestOptions extends CpuTestOptions {
 /** Enough to create and compare the encoder of a large model on a slow disk. */
 const TIMEOUT_MILLISECONDS = 600_000;
 /**
- * Maximum relative difference between the two encoders' outputs. With Whisper base, the model's own encoder deviates
- * from the exact numbers by 0.04 on the self-test's tones and by 0.09 on speech. The ONNX form deviates by 0.01 on both;
- * nonsense deviates by 1 and more.
+ * Maximum relative difference between the two encoders' outputs. With Whisper base, the model's own encoder deviates by
+ * up to 0.09 from the exact numbers, the ONNX form by 0.01, and nonsense by 1 and more.
  */
 const MAX_ERROR = 0.25;
 /** Minimum speedup; an encoder that is hardly faster does not justify its memory. */
@@ -41,7 +40,7 @@ export interface EncoderFinding {
 
 /**
  * Returns the path of the ONNX form of a model's encoder if a stored verdict says it is correct and faster than the
- * model's own. Returns null if the model's own encoder is to be used, and undefined if there is no verdict yet.
+ * model's own; null if the model's own encoder is to be used; undefined without a verdict.
  */
 export async function storedEncoder(options: EncoderTestOptions): Promise<string | null | undefined> {
   const verdict = readVerdicts(options.verdictsPath)[await keyOf(options)];
@@ -62,8 +61,8 @@ export async function describeEncoder(options: EncoderTestOptions): Promise<stri
 }
 
 /**
- * Creates a model's encoder, tests it in a separate process that may crash, and stores the verdict.
- * @throws Error if there is no verdict; the signal's reason if it is aborted
+ * Creates a model's encoder, tests it in a separate process, and stores the verdict. @throws Error if there is no
+ * verdict
  */
 export async function testEncoder(options: EncoderTestOptions): Promise<EncoderFinding> {
   const { nativeDirectory, cpuLibrary, speechModel, onnxBinding, command, signal } = options;

@@ -29,16 +29,15 @@ export interface EncoderUse {
 }
 
 /**
- * Seconds of speech in one recording that justify the self-test of an unknown encoder. For the model base, creation and
- * self-test occupy all cores for five seconds. The encoder saves as much time in five windows. With larger models, both
- * grow in proportion.
+ * Seconds of speech in one recording that justify the self-test of an unknown encoder. For base, the self-test takes
+ * five
+ * seconds, which the encoder saves in five windows. With larger models, both grow in proportion.
  */
 const SPEECH_WORTH_TEST = 180;
 /** Total seconds of speech in shorter recordings that also justify a self-test. */
 const TOTAL_SPEECH_WORTH_TEST = 3600;
 /**
- * Maximum size of an encoder relative to its model's file. Nearly all weights of a distilled model belong to the
- * encoder, and 16-bit weights in the model's file may have 32 bits in the encoder's.
+ * Maximum size of an encoder relative to its model's file, whose weights of 16 bits may have 32 bits in the encoder.
  */
 const SHARE_OF_MODEL = 2;
 
@@ -63,9 +62,9 @@ export class Encoders {
   }
 
   /**
-   * Returns the path of a model's encoder, or null if the model's own encoder is better here. Without a result, runs
-   * the self-test once there is enough speech to justify it. A self-test that failed to run is not repeated before
-   * another hour of speech.
+   * Returns the path of a model's encoder, or null if the model's own is better here. Without a result, runs the
+   * self-test
+   * once enough speech justifies it. A self-test that failed to run is not repeated before another hour of speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
@@ -108,10 +107,7 @@ export class Encoders {
     return this.#operations.stored(this.#testOf(use)).catch(() => undefined);
   }
 
-  /**
-   * Runs the self-test.
-   * @returns undefined if it failed to run
-   */
+  /** Runs the self-test. @returns undefined if it failed to run */
   async #test(use: EncoderUse): Promise<string | null | undefined> {
     const { log, lackOfSpace } = this.#options;
     this.#untestedSeconds = 0;
@@ -135,10 +131,7 @@ export class Encoders {
   }
 }
 
-/**
- * Returns the key of a use. It identifies the model's file, because another file may replace it and needs a new
- * self-test.
- */
+/** Returns the key of a use. It identifies the model's file, because another file needs a new self-test. */
 function keyOf({ cpuLibrary, speechModel }: EncoderUse): string {
   const file = statSync(speechModel, { throwIfNoEntry: false });
   return JSON.stringify([cpuLibrary, speechModel, file?.size, file?.mtimeMs]);

@@ -1,17 +1,14 @@
 import { isCrashSignal, type UnexpectedExit } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
-/**
- * Operations per GPU at once: the default number of recordings in progress. A single recording would leave the GPU idle
- * between two operations.
- */
+/** Operations per GPU at once. A single recording would leave the GPU idle between two operations. */
 const lanesOnGpu = 5;
 const fewerLanesOnGpu = 2;
 
 /**
- * Fallback for GPUs that fail at work, step by step, until the program exits. If memory may have been short, the GPU
- * gets fewer operations at once. Otherwise, and after another failure, the next backend for it is used, or the other
- * GPUs. GPUs are identified by their labels, which include the backend.
+ * Fallback for GPUs that fail at work, until the program exits. If memory may have been short, the GPU gets fewer
+ * operations at once. Otherwise, and after another failure, the next backend for it is used, or the other GPUs.
+ * GPUs are identified by their labels, which include the backend.
  */
 export class GpuFallback {
   readonly #log: Logger;
@@ -59,8 +56,8 @@ export class GpuFallback {
   }
 
   /**
-   * Restores GPUs that are no longer suspect. An operation ended a worker by itself, so it may also have caused each
-   * failure that a GPU was blamed for.
+   * Restores GPUs that are no longer suspect: an operation that ended a worker without a GPU may have caused each
+   * failure.
    */
   #clear([culprit]: readonly number[]): void {
     for (const [gpu, ends] of this.#suspects) {
@@ -77,10 +74,7 @@ export class GpuFallback {
   }
 }
 
-/**
- * Reports whether a worker crashed in a way that a GPU's driver may have caused; an illegal instruction is the CPU
- * variant's fault.
- */
+/** Reports whether a GPU's driver may have caused a crash; an illegal instruction is the CPU variant's fault. */
 export function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
   return signal !== null && signal !== "SIGILL" && isCrashSignal(signal);
 }

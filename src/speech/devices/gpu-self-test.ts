@@ -31,8 +31,7 @@ export interface GpuTestOptions extends DeviceTestOptions, SampleOptions {
 const TIMEOUT_MILLISECONDS = 300_000;
 
 /**
- * Maximum share of words that may differ from the CPU's transcript. Devices round differently, so one word in ten may
- * differ. A broken GPU outputs no recognizable words at all.
+ * Maximum share of words that may differ from the CPU's transcript. A broken GPU outputs no recognizable words at all.
  */
 const MAX_DIFFERENT_WORDS = 0.1;
 
@@ -50,8 +49,8 @@ export class GpuTester {
 
   /**
    * Transcribes a sample on a GPU and on the CPU, each in a separate process. The GPU passes if its words match except
-   * for a few; it must also be faster if `mustBeFaster` is set.
-   * @throws only the signal's reason
+   * for a
+   * few; it must also be faster if `mustBeFaster` is set. @throws only the signal's reason
    */
   test(gpu: TestedGpu): Promise<GpuTestResult> {
     return testWithSample(this.#options, async (pcmPath) => {
@@ -83,10 +82,7 @@ function difference(gpu: Transcript, cpu: Transcript): string | null {
   return `it recognizes other words than the CPU: ${different} of ${cpu.words.length} differ`;
 }
 
-/**
- * Tests a GPU with the sample. Any error becomes a failed result, because the CPU is the fallback.
- * @throws only the signal's reason
- */
+/** Tests a GPU with the sample. Any error becomes a failed result. @throws only the signal's reason */
 export async function testWithSample(
   { withSample, signal }: SampleOptions,
   test: (pcmPath: string) => Promise<GpuTestResult>,
@@ -99,10 +95,7 @@ export async function testWithSample(
   }
 }
 
-/**
- * Returns the result of a self-test in which GPU and CPU both gave an answer.
- * @param fault the fault in the GPU's answer; null if there is none
- */
+/** Returns the result of a self-test. @param fault the fault in the GPU's answer; null if there is none */
 export function judgeGpu(
   fault: string | null,
   seconds: number,
@@ -116,10 +109,8 @@ export function judgeGpu(
 }
 
 /**
- * Returns the reason why a GPU is not used. Uses the verdict stored under this key; if there is none, runs the
- * self-test and stores its verdict.
+ * Returns the reason why a GPU is not used, by the stored verdict or else by the self-test; null if the GPU is used.
  * @param library name of the tested library, for people who read the file
- * @returns null if the GPU is used
  */
 export async function faultOf(
   verdictsPath: string,
@@ -148,8 +139,7 @@ export async function gpuVerdictKey(
 }
 
 /**
- * Returns the digest for which results of a GPU backend stay valid. It covers the CPU, the GPUs and drivers, and the
- * contents of the libraries.
+ * Returns the digest for which results of a GPU backend stay valid: of the CPU, the GPUs, their drivers and libraries.
  */
 export async function gpuBackendDigest(
   { nativeDirectory, cpuLibrary }: Pick<GpuTestOptions, "nativeDirectory" | "cpuLibrary">,

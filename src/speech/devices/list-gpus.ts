@@ -36,8 +36,7 @@ const TIMEOUT_MILLISECONDS = 60_000;
 /**
  * Returns the GPUs that a backend finds, each with the environment that makes a process see only this GPU. If the
  * environment selects GPUs by number, these numbers are used.
- * @throws {NoGpuError} if the backend finds no GPU
- * @throws the signal's reason if it is aborted
+ * @throws {NoGpuError} if the backend finds no GPU; the signal's reason if it is aborted
  */
 export async function listGpus(
   options: DeviceTestOptions,
@@ -57,10 +56,7 @@ export async function listGpus(
   });
 }
 
-/**
- * Returns the numbers of the found devices. CUDA numbers only these; Vulkan's backend also numbers devices that it
- * skips.
- */
+/** Returns the numbers of the found devices. Vulkan's backend also numbers devices that it skips. */
 async function ownNumbers(
   options: DeviceTestOptions,
   { kind, library }: GpuBackend,
@@ -87,7 +83,6 @@ async function ownNumbers(
 
 /**
  * Lists the GPUs of a backend in a separate process, which loads the GPU drivers.
- * @param environment variables added to the environment of that process
  * @throws {NoGpuError} if the process fails or the backend is not usable
  */
 async function listDevices(

@@ -29,10 +29,9 @@ export interface PrepareWorkerOptions {
 }
 
 /**
- * Returns a function that determines what the workers load. It chooses the program files, the best CPU variant that
- * passes its self-test, and one GPU for each worker from those that pass theirs. Without a GPU, one worker uses the
- * CPU. A CPU variant that caused an illegal instruction is excluded from then on. A GPU that fails at work is excluded
- * until the program exits.
+ * Returns a function that determines what the workers load: the best CPU variant that passes its self-test, and one GPU
+ * for each worker from those that pass theirs. Without a GPU, one worker uses the CPU. A CPU variant that caused an
+ * illegal instruction is excluded from then on, a GPU that fails at work until the program exits.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
@@ -84,10 +83,7 @@ export function workerPreparation(
   };
 }
 
-/**
- * Checks that all files that a worker loads exist.
- * @throws Error that names the missing file
- */
+/** Checks that all files that a worker loads exist. @throws Error that names the missing file */
 function requireParts(files: ProgramFiles, speechModel: string): void {
   const own = [files.segmentationModel, files.embeddingModel, join(files.nativeDirectory, addonFile)];
   for (const path of [...own, speechModel]) {

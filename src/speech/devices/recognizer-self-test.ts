@@ -6,16 +6,10 @@ import type { SelfTestAnswer } from "./self-tests.ts";
 
 /** Half a second at 16 kHz. */
 const TEST_SIGNAL_SAMPLES = 8000;
-/**
- * Length of the sample that is transcribed: a third of the model's window. The largest models take seconds for it on a
- * CPU.
- */
+/** Length of the transcribed sample: a third of the model's window. The largest models take seconds for it on a CPU. */
 const SAMPLE_SECONDS = 10;
 
-/**
- * Computes a short signal with the model on the CPU and returns the time without loading the model.
- * @throws {Error} if it fails or its numbers are not finite
- */
+/** Computes a short signal with the model on the CPU. @throws {Error} if it fails or its numbers are not finite */
 export async function computeWithModel(
   runtime: GgmlRuntime,
   modelPath: string,
@@ -49,10 +43,9 @@ function testSignal(): Float32Array {
 }
 
 /**
- * Transcribes an English sample twice with the model and measures the second run. In the first run, GPU drivers compile
- * their kernels.
+ * Transcribes a sample twice with the model and measures the second run; GPU drivers compile their kernels in the
+ * first.
  * @param pcmPath 16 kHz mono signed 16-bit samples
- * @throws {Error} if it fails
  */
 export async function transcribeSample(
   runtime: GgmlRuntime,

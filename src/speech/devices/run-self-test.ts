@@ -31,10 +31,7 @@ interface ProcessOptions extends Omit<SelfTestOptions, "command"> {
   readonly exitMilliseconds?: number;
 }
 
-/**
- * Runs a self-test in a separate process.
- * @throws only the signal's reason
- */
+/** Runs a self-test in a separate process. @throws only the signal's reason */
 export async function runSelfTest<N extends SelfTestName>(
   name: N,
   params: SelfTestParams<N>,
@@ -51,8 +48,7 @@ export async function runSelfTest<N extends SelfTestName>(
 
 /**
  * Runs a command until it exits or its time limit expires, and returns its output. A command that hangs in a driver
- * cannot be killed and is left behind.
- * @throws only the signal's reason, after killing the command on abort
+ * cannot be killed and is left behind. @throws only the signal's reason, after killing the command on abort
  */
 export async function runProcess(
   command: readonly string[],

@@ -34,8 +34,9 @@ const handlers: Handlers = {
 };
 
 /**
- * Runs a self-test in this process, which may crash and exits together with its parent. It prints the answer as one line
- * of JSON. Anything but a printed answer and exit code 0 is a failure, whose message goes to stderr.
+ * Runs a self-test in this process, which may crash and exits together with its parent. Anything but an answer, printed
+ * as
+ * one line of JSON, and exit code 0 is a failure, whose message goes to stderr.
  * @param args the request as JSON, see `requestSchema`
  */
 export async function runSelfTestProcess([request = ""]: readonly string[]): Promise<void> {

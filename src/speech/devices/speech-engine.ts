@@ -13,9 +13,9 @@ export interface SpeechEngineOptions extends PrepareWorkerOptions {
 }
 
 /**
- * The engine with the devices and models that it uses: the one bring-up of `serve`, `run` and `bench`. Self-tests choose
- * the CPU variant, the GPUs and the encoder, and a device that fails at work is replaced. Settings go in, and the
- * engine's status comes out.
+ * The engine with the devices and models that it uses, for `serve`, `run` and `bench`. Self-tests choose the CPU
+ * variant,
+ * the GPUs and the encoder, and a device that fails at work is replaced.
  */
 export class SpeechEngine {
   readonly engine: Engine;
@@ -48,10 +48,7 @@ export class SpeechEngine {
     });
   }
 
-  /**
-   * Ensures that the workers can run a model: self-tests a new one in separate processes before they use it.
-   * @throws the signal's reason
-   */
+  /** Self-tests a new model in separate processes before the workers use it. @throws the signal's reason */
   async admit(modelPath: string, signal: AbortSignal): Promise<void> {
     if (this.#admitted.has(modelPath)) return;
     await orAborted(this.engine.ready(), signal);
@@ -69,9 +66,8 @@ export class SpeechEngine {
   }
 
   /**
-   * Returns the path of the ONNX form of a model's encoder, or null if the model's own encoder is to be used. Tests an
-   * unknown encoder first if the amount of speech justifies it.
-   * @throws the signal's reason
+   * Returns the path of the ONNX form of a model's encoder, or null if the model's own is to be used. Tests an unknown
+   * encoder first if the amount of speech justifies it. @throws the signal's reason
    */
   async encoderOf(modelPath: string, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
     await orAborted(this.engine.ready(), signal);
@@ -93,10 +89,7 @@ export class SpeechEngine {
   }
 }
 
-/**
- * Waits for a promise until the signal aborts.
- * @throws the signal's reason
- */
+/** Waits for a promise until the signal aborts. @throws the signal's reason */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

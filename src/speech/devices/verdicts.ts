@@ -55,8 +55,7 @@ export function shortDigest(hash: Hash): string {
 }
 
 /**
- * Returns the verdict on a failure; a verdict for exceeding the time limit expires after a day.
- * @returns null if the failure may not recur, so that it is not stored
+ * Returns the verdict on a failure, which expires after a day if the test was late; null if the failure may not recur.
  */
 export function failureVerdict(library: string, { reason, lasting, late }: Failure): Verdict | null {
   if (!lasting && !late) return null;

@@ -36,8 +36,8 @@ export class BlockActivity {
   }
 
   /**
-   * Returns the probability that a local speaker is active in a frame; `window` is relative to the block's first
-   * window.
+   * Returns the probability that a local speaker is active in a frame. @param window relative to the block's first
+   * window
    */
   probability(window: number, frame: number, local: number): number {
     return (this.levels[window * WINDOW_BYTES + frame * LOCAL_SPEAKERS + local] ?? 0) / SCALE;

@@ -2,23 +2,18 @@ import { FRAME_SAMPLES, SAMPLE_RATE } from "../../timeline/index.ts";
 import { dot, likeness } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
-/**
- * Number of candidate speakers per voice. With three voices in a window, the best assignment never needs a fourth
- * candidate.
- */
+/** Candidate speakers per voice. With three voices in a window, the best assignment never needs a fourth. */
 const TRIED = 3;
 /** Clean speech beyond this length does not increase a voice's weight. */
 const MOST_SECONDS = 2;
-/**
- * Weight of a voice without clean speech, relative to a voice with one second of it. It is low because other speakers
- * overlap this voice.
- */
+/** Weight of a voice without clean speech, relative to one second of it. It is low because other speakers overlap. */
 const UNCLEAR = 0.1;
 
 /**
  * Assigns a speaker to each voice of one window so that the weighted sum of similarities is maximal. Voices with more
  * clean speech weigh more. No speaker is assigned twice, because the model distinguished these voices as different
- * people. A voice gets -1 if there are more voices than speakers. `centroids` have unit length.
+ * people.
+ * A voice gets -1 if there are more voices than speakers. `centroids` have unit length.
  */
 export function assignWindow(voices: readonly Voice[], centroids: readonly Float32Array[]): number[] {
   const ranked = voices.map((voice) => {
@@ -58,9 +53,8 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
 }
 
 /**
- * Returns the speaker of each fragment of a voice that is assigned to `speaker`. A fragment goes to another speaker if
- * it is much more similar to that speaker. The segmentation model sometimes merges two people who speak one after the
- * other, mostly of the same sex.
+ * Returns the speaker of each fragment of a voice: `speaker`, or another that it resembles much more. The segmentation
+ * model sometimes merges two people who speak one after the other, mostly of the same sex.
  */
 export function assignPieces(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
   return voice.pieces.map(({ start, end, embedding }) => {

@@ -1,19 +1,14 @@
 import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { BlockActivity } from "./activity.ts";
 
-/**
- * Speech is clean if a local speaker's probability exceeds HEARD while that of every other local speaker is below
- * OTHERS.
- */
+/** Speech is clean if a local speaker's probability exceeds HEARD while all others are below OTHERS. */
 const HEARD = 0.5;
 const OTHERS = 0.3;
 /** Minimum clean speech, in frames, for using only the clean speech of a voice (0.4 s). */
 const FEWEST_CLEAN_FRAMES = 24;
 /** Minimum speech of any kind, in frames; a local speaker with less is ignored (0.1 s). */
 const FEWEST_FRAMES = 6;
-/**
- * Minimum length, in frames, of a span that is embedded separately (0.6 s). Shorter spans characterise a voice poorly.
- */
+/** Minimum frames of a span that is embedded separately (0.6 s). Shorter spans characterise a voice poorly. */
 const FEWEST_PIECE_FRAMES = 36;
 /** Fragments are cut at window starts, so that overlapping windows have identical fragments. */
 const CELL_FRAMES = HOP_FRAMES;
@@ -72,8 +67,7 @@ function othersProbability(activity: BlockActivity, window: number, frame: numbe
 }
 
 /**
- * Returns the spans of consecutive frames of a window that satisfy `isWanted`; `first` is the window's first frame in
- * the recording.
+ * Returns the spans of consecutive frames of a window that satisfy `isWanted`. @param first the window's first frame
  */
 function stretchesOf(first: number, isWanted: (frame: number) => boolean): Stretch[] {
   const stretches: Stretch[] = [];
@@ -91,8 +85,9 @@ function framesIn(stretches: readonly Stretch[]): number {
 }
 
 /**
- * Cuts a span at the cell boundaries. A fragment that is too short is merged into its neighbour. It is dropped instead
- * if it ends at the window's end, because the next window contains it whole.
+ * Cuts a span at the cell boundaries. A fragment that is too short is merged into its neighbour, or dropped if it ends
+ * at
+ * the window's end, because the next window contains it whole.
  */
 function cut({ start, end }: Stretch, windowEnd: number): Stretch[] {
   if (end - start < FEWEST_PIECE_FRAMES) return [];

@@ -19,8 +19,7 @@ import { TurnFinder } from "./turns.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 
 /**
- * Minimum clean speech, in frames, for a voice to take part in finding the speakers (0.8 s). On the AMI excerpts, 0.4 s
- * and 1.2 s give worse results.
+ * Minimum clean frames of a voice that helps find the speakers (0.8 s). 0.4 s and 1.2 s are worse on the AMI excerpts.
  */
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
 
@@ -30,9 +29,9 @@ interface Recording {
 }
 
 /**
- * Returns the speaker turns of a whole recording, computed from the activity and the voices of all its blocks. Turns
- * are ordered by start and overlap if several people speak at once. Memory holds one block and at most 1,200 voices,
- * regardless of the recording's length.
+ * Returns the speaker turns of a whole recording, ordered by start; they overlap if several people speak at once.
+ * Memory
+ * holds one block and at most 1,200 voices, regardless of the recording's length.
  */
 export async function cluster(area: WorkArea): Promise<Turn[]> {
   const { sampleCount } = area.pcm;
@@ -55,9 +54,10 @@ export async function cluster(area: WorkArea): Promise<Turn[]> {
 }
 
 /**
- * Finds the speakers' centroids in two steps. The first step clusters whole voices. The second step recomputes each
- * centroid from the fragments most similar to it, which removes mistakes of the segmentation model. Only these
- * centroids are precise enough to decide which speakers are the same person.
+ * Finds the speakers' centroids in two steps: clusters whole voices, then recomputes each centroid from the fragments
+ * most
+ * similar to it, which removes mistakes of the segmentation model. Only these centroids are precise enough to decide
+ * which speakers are the same person.
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   const least = likenessOver(await lineOf(recording));
@@ -105,10 +105,7 @@ async function lineOf({ blocks, area }: Recording): Promise<number> {
   return count === 0 ? 0 : sum / count;
 }
 
-/**
- * Yields all windows of a recording in order, each with its voices without their channel component. Memory holds one
- * block at a time.
- */
+/** Yields all windows of a recording in order, each with its voices without their channel component, block by block. */
 async function* windows({ blocks, area }: Recording) {
   for (let block = 0; block < blocks; block++) {
     const activity = await BlockActivity.read(area, block);

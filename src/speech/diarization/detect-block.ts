@@ -12,9 +12,9 @@ import { PcmReader } from "./pcm-reader.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 
 /**
- * Computes the speaker activity of the windows that start in one block and stores it in the work area (70 kB,
- * written atomically). Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two
- * threads.
+ * Computes the speaker activity of the windows that start in one block and stores it atomically in the work area (70
+ * kB).
+ * Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two threads.
  */
 export async function detectBlock(models: DiarizationModels, area: WorkArea, block: number): Promise<void> {
   const { pcm } = area;

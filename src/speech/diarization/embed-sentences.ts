@@ -16,14 +16,11 @@ import { readVoices, type VoicePiece } from "./voices.ts";
 
 /** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
 const MOST_HEARD_SECONDS = 2.5;
-/**
- * Tolerance by which voice fragments may extend beyond their sentence. Word times are accurate to a fifth of a second.
- */
+/** How far voice fragments may extend beyond their sentence. Word times are accurate to a fifth of a second. */
 const REACH_SECONDS = 0.15;
 /**
- * Minimum share of the embedded length that existing fragments within the sentence must cover. The mean of such
- * fragments has a cosine similarity of 0.93 to the sentence's own embedding. In dialogues, five of six sentences need
- * no embedding of their own.
+ * Minimum share of the embedded length that existing fragments within the sentence must cover. Their mean has a cosine
+ * similarity of 0.93 to the sentence's own embedding. In dialogues, five of six sentences need none of their own.
  */
 const KNOWN_PART = 0.8;
 
@@ -33,10 +30,8 @@ export function heardLength(sentence: Span): number {
 }
 
 /**
- * Returns the voice embedding of each sentence. It averages the voice fragments of the windows within the sentence if
- * they cover enough of it. Otherwise it embeds the sentence itself. Uses the embeddings of the blocks that contain the
- * sentences; a lost block counts as a block without fragments.
- * @param sentences in order
+ * Returns the voice embedding of each sentence: the mean of the voice fragments within it if they cover enough of it,
+ * otherwise its own. A lost block of embeddings counts as a block without fragments. @param sentences in order
  */
 export async function embedSentences(
   models: DiarizationModels,

@@ -5,8 +5,8 @@ type Rewrite = (graph: FloatGraph, operator: Operator) => void;
 
 /**
  * Replacement of each quantised operator: the same operator in floats, with the same weights, clipped to the range of
- * the quantised type. The order of inputs follows https://onnx.ai/onnx/operators/ and ONNX Runtime's
- * docs/ContribOperators.md.
+ * the
+ * quantised type. Inputs: https://onnx.ai/onnx/operators/ and ONNX Runtime's docs/ContribOperators.md.
  */
 const rewrites: Readonly<Record<string, Rewrite>> = {
   QuantizeLinear(graph, { inputs: [x = "", scale = "", zero = ""], outputs: [y = ""] }) {
@@ -37,10 +37,8 @@ const rewrites: Readonly<Record<string, Rewrite>> = {
 };
 
 /**
- * Replaces the quantised operators of an ONNX model by float operators. The result computes the same except for
- * rounding to bytes. The weights stay as they are and become floats when the model is loaded. A model without such
- * operators keeps its operators.
- * @param file the model; its weights may be appended after the graph
+ * Replaces the quantised operators of an ONNX model by float operators, which compute the same except for rounding to
+ * bytes. The weights stay as they are and become floats when the model is loaded.
  * @throws {RangeError} if it is not such a model
  */
 export function inFloats(file: Uint8Array): Uint8Array {
@@ -72,10 +70,7 @@ const reaches: ReadonlyMap<number, readonly [least: number, greatest: number]> =
   [3, [-128, 127]],
 ]);
 
-/**
- * Builder of the float operators that replace quantised operators. ONNX Runtime computes expressions of constants once,
- * at load time.
- */
+/** Builder of float operators. ONNX Runtime computes expressions of constants once, at load time. */
 export class FloatGraph {
   readonly operators: Operator[] = [];
   /** Constants, encoded as fields of GraphProto. */
@@ -93,10 +88,7 @@ export class FloatGraph {
     this.operators.push(operator);
   }
 
-  /**
-   * Adds a standard ONNX operator with one output.
-   * @returns the output's name
-   */
+  /** Adds a standard ONNX operator with one output. @returns the output's name */
   add(type: string, inputs: readonly string[], output = this.#name(), attributes: readonly Uint8Array[] = []): string {
     this.addAll(type, inputs, [output], attributes);
     return output;
@@ -115,10 +107,7 @@ export class FloatGraph {
     return this.add("Cast", [x], undefined, [new Message().text(1, "to").number(3, float).number(20, 2).finish()]);
   }
 
-  /**
-   * Adds operators that clip a value to the range of its quantised type.
-   * @throws {RangeError} if that range is unknown
-   */
+  /** Clips a value to the range of its quantised type. @throws {RangeError} if that range is unknown */
   within({ scale, zero }: Quantisation, x: string, output: string): void {
     const reach = reaches.get(this.#types.get(zero) ?? 0);
     if (reach === undefined)
@@ -127,18 +116,13 @@ export class FloatGraph {
     this.add("Clip", [x, ...ends], output);
   }
 
-  /**
-   * Converts the weights of a convolution, [outputs, …], to floats. There is one scale for each output, or one for all.
-   */
+  /** Converts a convolution's weights, [outputs, …], to floats, with one scale for each output or one for all. */
   weights(bytes: string, quantisation: Quantisation): string {
     // transposed, the outputs are the last axis, which broadcasts with the list of scales
     return this.add("Transpose", [this.#floats(this.add("Transpose", [bytes]), quantisation)]);
   }
 
-  /**
-   * Converts the weights of an LSTM from [directions, inputs, gates] to floats in the layout of LSTM: [directions,
-   * gates, inputs].
-   */
+  /** Converts an LSTM's weights, [directions, inputs, gates], to floats in the layout [directions, gates, inputs]. */
   lstmWeights(bytes: string, quantisation: Quantisation): string {
     const inputsFirst = this.#transpose(bytes, [1, 0, 2]);
     return this.#transpose(this.#floats(inputsFirst, quantisation), [1, 2, 0]);

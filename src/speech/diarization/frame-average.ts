@@ -1,24 +1,20 @@
 import { HOP_FRAMES, WINDOW_FRAMES } from "../../timeline/index.ts";
 
 /**
- * Weight of a frame by its position in its window: a Hamming curve. In the middle of a window, the model sees the
- * context on both sides. Compared to equal weights, this reduces the DER of the built dialogues by 0.3 points.
+ * Weight of a frame by its position in its window: a Hamming curve, because the middle has context on both sides.
+ * Compared to equal weights, this reduces the DER of the built dialogues by 0.3 points.
  */
 const WEIGHTS = Float64Array.from(
   { length: WINDOW_FRAMES },
   (_, frame) => 0.541 - 0.46 * Math.cos((2 * Math.PI * frame) / (WINDOW_FRAMES - 1)),
 );
 
-/**
- * Callback that receives the average of one frame. `values` has one number per channel and is only valid during the
- * call.
- */
+/** Receives the average of one frame. `values` has one number per channel and is only valid during the call. */
 export type FrameSink = (frame: number, values: Float64Array) => void;
 
 /**
  * Averages the values of overlapping windows for each frame, on any number of channels. Emits each frame as soon as no
- * later window can change it. Memory is one window, regardless of the recording's length. Windows must be added in
- * order without gaps.
+ * later window can change it, in memory of one window. Windows must be added in order without gaps.
  */
 export class FrameAverage {
   private readonly sums: Float64Array;

@@ -1,10 +1,11 @@
 /**
  * Speaker diarization. The segmentation model finds, window by window, when up to three people speak. An embedding
- * model distinguishes their voices. Clustering identifies the speakers across the whole recording.
+ * model
+ * distinguishes their voices. Clustering identifies the speakers across the whole recording.
  *
- * Steps per recording: run `detectBlock` for each block, then `speechRegions` and `packChunks`. Run `embedBlock` for
- * each block, then `cluster`. Once the sentences are known, run `embedSentences` on some at a time, then
- * `speakersByVoice`. Blocks are independent, so a step can resume after the last completed block.
+ * Run `detectBlock` for each block, then `speechRegions`; `embedBlock` for each block, then `cluster`. Once the
+ * sentences
+ * are known, run `embedSentences` on some at a time, then `speakersByVoice`. Blocks are independent of each other.
  */
 
 export { onnxLibraryOf } from "../onnx-runtime.ts";

@@ -25,7 +25,7 @@ export interface Merge {
 
 /**
  * Computes average linkage by the nearest-neighbour chain (F. Murtagh, 1983). Returns n−1 merges in descending order of
- * similarity. Needs n²/2 floats, n²/2 dot products and O(n²) time; n is at most about 2,000.
+ * similarity, in O(n²) time and space; n is at most about 2,000.
  */
 export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   const weights = Float64Array.from(groups, (group) => group.seconds);
@@ -56,10 +56,7 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   }
   return relabel(found, groups.length);
 
-  /**
-   * Merges cluster `b` into `a`. Its similarity to each other cluster is the weighted mean of the two previous
-   * similarities.
-   */
+  /** Merges cluster `b` into `a`. Similarities to other clusters become weighted means. */
   function join(a: number, b: number): void {
     const wa = weights[a] ?? 0;
     const wb = weights[b] ?? 0;
@@ -73,10 +70,7 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   }
 }
 
-/**
- * Applies all merges with at least this similarity, and further ones until at most `most` groups remain. Returns the
- * remaining groups.
- */
+/** Applies all merges with at least this similarity, and further ones until at most `most` groups remain. */
 export function mergeDown(
   groups: readonly VoiceGroup[],
   merges: readonly Merge[],
@@ -99,9 +93,8 @@ export function mergeDown(
 }
 
 /**
- * Repeatedly joins two groups, until no pair of means reaches its minimum similarity. Each step joins the pair that
- * exceeds its minimum by the most. `least` returns the minimum for the shorter speech duration of a pair, in seconds. n
- * is at most some hundreds.
+ * Repeatedly joins the two groups whose means exceed their minimum similarity by the most, until no pair reaches it.
+ * `least` returns the minimum for the shorter speech duration of a pair, in seconds. n is at most some hundreds.
  */
 export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
   const left = groups.map((group) => ({ group, mean: unit(group.sum) }));

@@ -9,7 +9,6 @@ import { inFloats } from "./float-form.ts";
 /**
  * Runs the segmentation model and returns probabilities [window][frame][local speaker].
  * @param waveforms concatenated streams: each is one window, or several windows that overlap as on the grid
- * @throws {Error} if the model's windows, frames or speakers differ from the grid's
  */
 export async function segment(
   models: DiarizationModels,
@@ -93,15 +92,9 @@ export interface SpeakerModelOptions {
   readonly gpuProvider?: "webgpu" | "cpu";
 }
 
-/**
- * Batch sizes on the CPU. With more windows, the computation that they share saves less than the extra memory costs.
- * Eight speech spans at once are no faster than four.
- */
+/** Batch sizes on the CPU. More windows cost more memory than they save; eight spans are no faster than four. */
 const atOnceOnCpu = { segmentation: 4, embedding: 4 };
-/**
- * Batch sizes on a GPU. Each run makes the same thousands of calls, whatever its batch size. The windows of half a
- * block take 0.5 GB of GPU memory. More speech spans of the same length are rare.
- */
+/** Batch sizes on a GPU, where every run makes the same thousands of calls. 40 windows take 0.5 GB of GPU memory. */
 const atOnceOnGpu = { segmentation: 40, embedding: 16 };
 
 /** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
@@ -111,9 +104,9 @@ const shortest = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
 const errorsOnly = 3;
 
 /**
- * Loads both models.
- * @throws {Error} with the file's name if it is missing or not such a model
- * @throws {GpuError} if there is no GPU, or it cannot run the models assigned to it
+ * Loads both models. @throws {Error} with the file's name if it is missing or not such a model; {GpuError} if there is
+ * no
+ * GPU, or it cannot run the models assigned to it
  */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
   const { segmentationModel, embeddingModel, threads, onGpu = [], gpuProvider = "webgpu" } = options;
@@ -168,8 +161,8 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
 }
 
 /**
- * Loader of models on a GPU. The models share the GPU's queue, which ONNX Runtime does not guard between sessions.
- * Therefore only one model runs at a time.
+ * Loader of models on a GPU. Only one model runs at a time: they share the GPU's queue, which ONNX Runtime does not
+ * guard.
  */
 export class GpuModels {
   readonly #load: (path: string) => Promise<InferenceSession>;
@@ -203,8 +196,8 @@ export class GpuModels {
 }
 
 /**
- * Throws if a model cannot have produced these numbers. A lost GPU may leave its output buffers unchanged, filled with
- * zeros. Segmentation outputs probabilities, and embedding outputs vectors of unit length.
+ * Throws if a model cannot have produced these numbers. A lost GPU may leave its output buffers filled with zeros.
+ * Segmentation outputs probabilities, and embedding outputs vectors of unit length.
  */
 function checkNumbers(part: SpeakerPart, data: Tensor["data"]): void {
   if (!(data instanceof Float32Array)) return;

@@ -28,8 +28,7 @@ const node = { input: 1, output: 2, type: 4, attribute: 5, domain: 7 };
 const tensor = { type: 2, name: 8 };
 
 /**
- * Parses an ONNX model, whose weights may be appended after its graph.
- * @throws {RangeError} if it is not an ONNX model
+ * Parses an ONNX model, whose weights may be appended after its graph. @throws {RangeError} if it is not an ONNX model
  */
 export function parseOnnx(file: Uint8Array): OnnxModel {
   const operators: Operator[] = [];

@@ -68,21 +68,15 @@ export interface HeardBlock {
 }
 
 /**
- * Detects speech in gaps between much louder speech. The model depends on the loudness of its whole window and
- * misses speech far below it. Therefore the model runs again on the gaps alone. If this pass detects speech, a third
- * pass runs on the window with the gaps amplified to the level of the rest. The third pass shows whether the speaker is
- * one of the other local speakers. Speech detected in both passes is added.
+ * Detects speech in gaps between much louder speech. The model depends on the loudness of its whole window and misses
+ * speech far below it. A second pass therefore runs on the gaps alone, first in few windows that together contain every
+ * gap. A third pass runs on the window with the gaps amplified, which also shows who of the local speakers it is.
+ * Speech
+ * detected in both passes is added. The second alone takes music for speech; the third alone takes a room's hiss.
  *
- * Measured on 5 s sentences between louder ones, in readings that were not used for tuning. At 45 dB below the louder
- * speech, 87 % of them are found instead of 30 %. At 30 dB below, it is 93 % instead of 87 %. Up to 20 dB below, and on
- * all dialogues and AMI excerpts, nothing changes. With only the pass over the gaps alone, half of the music between
- * two speakers was taken for speech. With only the amplified pass, a room's hiss was taken for speech.
- *
- * The pass over the gaps first runs on few windows that together contain every gap. The other windows follow only where
- * this pass detects speech. Of 275 windows of meetings, this runs 57 again instead of 102. The results are the same on
- * the meetings, on all dialogues and on the sentences between louder ones.
- * @param segment the model: maps windows to probabilities in the block's layout
- * @returns the block's probabilities with the detected speech added
+ * On 5 s sentences 45 dB below the speech around them, in readings not used for tuning, 87 % are found instead of 30 %;
+ * at
+ * 30 dB below, 93 % instead of 87 %. Up to 20 dB below, and on all dialogues and AMI excerpts, nothing changes.
  */
 export async function withQuietSpeech(
   block: HeardBlock,
@@ -139,10 +133,7 @@ function suspectsOf({ samples, recordedSamples, windows, probabilities }: HeardB
     });
 }
 
-/**
- * Selects suspects that together contain all gaps. Repeatedly takes the suspect with the most frames not yet covered,
- * until the rest is too short for a gap.
- */
+/** Selects suspects that together contain all gaps: greedily, until the rest is too short for a gap. */
 function fewOf(suspects: readonly Suspect[]): Suspect[] {
   const left = new Set(suspects.flatMap(({ times }) => times));
   const few: Suspect[] = [];
@@ -184,10 +175,7 @@ function gapsOf(speech: readonly number[], loudness: Float64Array, noise: number
   return gaps;
 }
 
-/**
- * Returns a copy of a window: either only the gaps, with silence elsewhere, or all of it. The gaps are amplified in
- * both cases.
- */
+/** Returns a copy of a window: either only the amplified gaps, with silence elsewhere, or all of it. */
 function withGaps(window: Float32Array | undefined, gaps: readonly Gap[], how: "alone" | "raised"): Float32Array {
   const samples = window ?? new Float32Array();
   const changed = how === "alone" ? new Float32Array(samples.length) : samples.slice();
@@ -205,10 +193,7 @@ function withGaps(window: Float32Array | undefined, gaps: readonly Gap[], how: "
   return changed;
 }
 
-/**
- * Adds speech detected in the gaps by both passes to their window's probabilities. The amplified pass determines the
- * local speakers.
- */
+/** Adds speech that both passes detected in the gaps. The amplified pass determines the local speakers. */
 function addFound(heard: Float32Array, gaps: readonly Gap[], alone: Float32Array, raised: Float32Array): void {
   const sureness = (frame: number) => Math.min(most(alone, frame), most(raised, frame));
   const spoken = gaps.filter(

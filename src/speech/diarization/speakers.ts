@@ -3,9 +3,7 @@ import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "./linkage
 import type { LeastLikenesses } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
-/**
- * Number of voices that are clustered at once (about half an hour of talk), and maximum number of groups that result.
- */
+/** Maximum number of voices that are clustered at once (about half an hour of talk), and of the resulting groups. */
 const PART_VOICES = 1200;
 const PART_GROUPS = 200;
 /** Maximum number of groups before they are clustered again; bounds the cost of the last step. */
@@ -19,10 +17,7 @@ export function speechSeconds(frames: number): number {
   return frames * SECONDS_PER_FRAME;
 }
 
-/**
- * Collector of a recording's voices that groups them by person. Clusters half an hour at a time, then the resulting
- * groups. The cost grows linearly with the length, and memory is bounded.
- */
+/** Groups a recording's voices by person: half an hour at a time, then the resulting groups, in bounded memory. */
 export class VoiceGathering {
   private voices: VoiceGroup[] = [];
   private found: VoiceGroup[] = [];
@@ -58,9 +53,9 @@ export class VoiceGathering {
 }
 
 /**
- * Removes speakers with too little clean speech. The minimum is 3 s, and 2 % of the speech if that is less than 3 s (in
- * recordings under 150 s of speech). Over 50 minutes of speech it is 0.1 % (half a minute in eight hours). In long
- * recordings, chance produces false speakers more often.
+ * Removes speakers with less than 3 s of clean speech: less than 2 % in recordings under 150 s of speech, and than 0.1
+ * %
+ * over 50 minutes, because chance produces more false speakers in long recordings.
  */
 export function withoutSmall(groups: readonly VoiceGroup[]): VoiceGroup[] {
   const total = groups.reduce((sum, group) => sum + group.seconds, 0);

@@ -13,10 +13,10 @@ import { FrameAverage } from "./frame-average.ts";
 import { PcmReader } from "./pcm-reader.ts";
 
 /**
- * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. Tested on 74 clips that were made
- * quiet, clipped, noisy or telephone-like. With 0.5 and 0.25, 1.6 % of the speech and one whole telephone call are
- * lost. The values here lose half as much. They classify 5 % of an hour of noise, music and tones as speech instead of
- * 4 %. That costs time but adds no hallucinated words, because the recognizer's guesses are discarded.
+ * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips that were made quiet,
+ * clipped, noisy or telephone-like, 0.5 and 0.25 lose 1.6 % of the speech, these values half as much. They take 5 % of
+ * an
+ * hour of noise, music and tones for speech instead of 4 %, which adds no hallucinated words.
  */
 const ONSET = 0.3;
 const OFFSET = 0.15;
@@ -24,9 +24,8 @@ const OFFSET = 0.15;
 const LONGEST_SECONDS = 29;
 
 /**
- * Returns the speech regions of a recording, computed from the activity of all its blocks. They are in order and do not
- * overlap; the list is empty if nobody speaks. No region is longer than 29 s. Longer speech is cut at its weakest
- * frame, and the next region begins there. Reads one block at a time, and only the samples of speech that must be cut.
+ * Returns the speech regions of a recording, in order and disjoint, none longer than 29 s. Longer speech is cut at its
+ * weakest frame. Reads one block at a time, and only the samples of speech that must be cut.
  */
 export async function speechRegions(area: WorkArea): Promise<Span[]> {
   const { pcm } = area;
@@ -112,20 +111,15 @@ export interface Run {
 /** Minimum length of the part before a cut; prevents many short regions. */
 const SHORTEST_CUT_SECONDS = 12;
 /**
- * Number of frames over which speech strength is averaged (0.19 s). It makes cuts fall into pauses and not into stop
- * consonants.
+ * Frames over which speech strength is averaged (0.19 s), so that cuts fall into pauses and not into stop consonants.
  */
 const CUT_FRAMES = 11;
-/**
- * Loudness range below the loudest frame. Frames below this range count as equally quiet, because all of them are
- * pauses.
- */
+/** Loudness range below the loudest frame. All frames below it are pauses and count as equally quiet. */
 const DEEPEST_DECIBELS = 40;
 
 /**
  * Cuts a run at its weakest frame between 12 s and `longestSeconds`; among equal frames, the later one wins. Loudness
- * counts as much as the probability of speech. In continuous speech, the probability stays at 1 through the pauses
- * between words.
+ * counts as much as the probability of speech, which stays at 1 through the pauses between words.
  */
 export async function cutRun(run: Run, longestSeconds: number, reader: PcmReader): Promise<[Run, Run]> {
   const frames = run.levels.findIndex((_, frame) => lengthSeconds(frame + 1) > longestSeconds);

@@ -2,16 +2,14 @@ import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE, type Turn } from "../../timel
 
 /**
  * Minimum probability at which a speaker counts as speaking in a frame. Results from 0.4 to 0.6 differ little: 6.9 to
- * 7.7 % on the built dialogues, 28.7 to 29.5 % on the AMI excerpts. Measured against the times of words, which are
- * tighter, 0.5 is two points better than 0.4.
+ * 7.7 % on the built dialogues, 28.7 to 29.5 % on the AMI excerpts. Against the times of words, 0.5 is best.
  */
 const HEARD = 0.5;
 /** Pauses of a speaker up to this length belong to the turn, even if other speakers speak in them. */
 const PAUSE_SECONDS = 0.5;
 /**
  * Pauses up to this length also belong to the turn if nobody else speaks in them. Compared to 0.6 s, 1.2 s reduces the
- * error on the built dialogues from 9.2 to 7.2 % and changes nothing on the AMI excerpts. From 1.6 s on, the AMI
- * excerpts get worse.
+ * error on the built dialogues from 9.2 to 7.2 %. From 1.6 s on, the AMI excerpts get worse.
  */
 const QUIET_PAUSE_SECONDS = 1.2;
 
@@ -22,10 +20,7 @@ interface Open {
   endFrame: number;
 }
 
-/**
- * Streaming converter from the speakers' probabilities, frame by frame, to turns. Holds the turns and one open turn per
- * speaker.
- */
+/** Streaming converter from the speakers' probabilities to turns. Holds the turns and one open turn per speaker. */
 export class TurnFinder {
   private readonly turns: Turn[] = [];
   private readonly open: (Open | undefined)[];
@@ -64,9 +59,7 @@ export class TurnFinder {
     );
   }
 
-  /**
-   * Returns all turns ordered by start. Renumbers the speakers by first turn; speakers without a turn get no number.
-   */
+  /** Returns all turns ordered by start, with the speakers renumbered by first turn. */
   end(): Turn[] {
     for (const speaker of this.open.keys()) this.close(speaker);
     const sorted = this.turns.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker);

@@ -3,10 +3,7 @@ import type { Stretch } from "./clean-speech.ts";
 import { addScaled, unit } from "./similarity.ts";
 
 const MARK = "TVO2";
-/**
- * Metadata size of a record: window u32, local u8, padding, clean frames u16, start and end frame u32. The embedding
- * follows in f32.
- */
+/** Metadata size of a record: window u32, local u8, padding, clean frames u16, start and end frame u32; then f32s. */
 const META_BYTES = 16;
 
 /** A fragment of a voice with an embedding of its own. `start` equals `end` if short fragments were joined. */

@@ -15,8 +15,7 @@ export function validateModelFile(path: string): void {
 }
 
 /**
- * Returns the languages that a model knows, sorted by code.
- * @throws {Error} with a hint for the user when the file is not a model
+ * Returns the languages that a model knows, sorted by code. @throws {Error} with a hint when the file is not a model
  */
 export function readModelLanguages(path: string): Language[] {
   return familyOf(path).readLanguages(path);

@@ -31,10 +31,7 @@ export interface RecognizerFamily {
   readonly capabilities: Capabilities;
   /** Returns whether a file begins like a model of this family. @throws {Error} when it cannot be read */
   recognizesFile(path: string): boolean;
-  /**
-   * Checks that native code can load a file: whole, with sizes that the family has. Reads no weights.
-   * @throws {ModelFileError} that says what is wrong and what to do
-   */
+  /** Checks that native code can load a file, without reading weights. @throws {ModelFileError} that says what to do */
   validateFile(path: string): void;
   /** Returns the languages that a model knows, sorted by code, from its header. */
   readLanguages(path: string): Language[];
@@ -84,10 +81,7 @@ export type EncoderComparison = Static<typeof encoderComparisonSchema>;
 
 /** Loaded weights, shared by any number of recognizers. */
 export interface RecognizerModel {
-  /**
-   * Creates a recognizer: the working memory of one transcription at a time.
-   * @param encoder replaces the model's own encoder
-   */
+  /** Creates a recognizer. @param encoder replaces the model's own encoder */
   createRecognizer(encoder?: EncoderOptions): Recognizer;
   /** Frees the weights, once the model's recognizers are disposed too. */
   dispose(): void;

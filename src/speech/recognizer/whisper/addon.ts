@@ -2,9 +2,7 @@ import type { GgmlAddon } from "../../ggml.ts";
 import type { EncoderForm } from "./encoder/encoder-graph.ts";
 
 /**
- * The part of the native addon that is whisper.cpp's. Only this folder knows it.
- *
- * Times are in whisper.cpp's units of 10 ms from the start of the samples.
+ * The part of the native addon that is whisper.cpp's; its times are in units of 10 ms from the start of the samples.
  */
 export interface WhisperAddon extends GgmlAddon {
   Model: new (path: string, options: NativeModelOptions) => NativeModel;

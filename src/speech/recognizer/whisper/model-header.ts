@@ -60,8 +60,7 @@ export function alignmentHeads(sizes: ModelSizes): { alignmentHeads: number; ali
 const known = new Map<number, Language[]>();
 
 /**
- * Returns the languages that a model accepts, sorted by code, as derived from the size of its vocabulary.
- * @throws {Error} with a hint for the user when the file is not such a model
+ * Returns a model's languages, sorted by code, by the size of its vocabulary. @throws {Error} with a hint for the user
  */
 export function readLanguages(modelPath: string): Language[] {
   const { vocabulary } = readSizes(modelPath);

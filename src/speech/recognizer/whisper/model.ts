@@ -8,11 +8,7 @@ import { alignmentHeads } from "./model-header.ts";
 import { createState } from "./state.ts";
 import type { WhisperModel } from "./types.ts";
 
-/**
- * Loads a model into ggml's runtime.
- * @param useGpu whether it uses the first available GPU; without a GPU it uses the CPU
- * @throws {Error} with a hint for the user when the file is damaged or memory is short
- */
+/** Loads a model into ggml's runtime, on the first GPU with `useGpu`. @throws {Error} with a hint for the user */
 export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): WhisperModel {
   const sizes = validateModelFile(path);
   // The addon has the classes of all families; these are ours.

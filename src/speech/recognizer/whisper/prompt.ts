@@ -1,10 +1,7 @@
 import { sentenceMark } from "../../../text/index.ts";
 import { ModelFileError, readTokens } from "./model-file/index.ts";
 
-/**
- * Maximum tokens of a prompt: half of whisper.cpp's text context (448) less the opening token; earlier tokens are cut
- * off.
- */
+/** Maximum tokens of a prompt: half of whisper.cpp's text context (448) less the opening token. */
 export const maxPromptTokens = 223;
 
 /** Pattern by which whisper.cpp splits a text before it looks up tokens, applied to the bytes of its UTF-8 form. */
@@ -12,16 +9,15 @@ const words =
   /'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^ \t\n\v\f\rA-Za-z0-9]+|[ \t\n\v\f\r]+(?![^ \t\n\v\f\r])|[ \t\n\v\f\r]+/g;
 
 /**
- * Converts a vocabulary to the text that precedes a chunk. The text ends like a sentence. Otherwise whisper continues
- * it, leaves out its own full stops (seen on a LibriSpeech clip with base), and recognizes the names less reliably.
+ * Converts a vocabulary to the text that precedes a chunk. It ends like a sentence: otherwise whisper continues it,
+ * leaves out its own full stops, and recognizes the names less reliably.
  */
 export function toPrompt(vocabulary: string): string {
   return vocabulary === "" || sentenceMark(vocabulary) !== undefined ? vocabulary : `${vocabulary}.`;
 }
 
 /**
- * Returns the number of tokens of a vocabulary as a prompt to a whisper model (ggml). Counts as whisper.cpp does: takes
- * the longest known token first.
+ * Counts the tokens of a vocabulary as a prompt, as whisper.cpp does: the longest known token first.
  * @throws {Error} with a hint for the user when the file is not such a model
  */
 export function countPromptTokens(modelPath: string, vocabulary: string): number {

@@ -61,10 +61,7 @@ function toNativeOptions(
   };
 }
 
-/**
- * whisper.cpp's defaults. A result with a token entropy or a mean log probability below its threshold is decoded again.
- * A doubtful result is dropped when the probability of no speech is above its threshold.
- */
+/** whisper.cpp's defaults. A result below the first two is decoded again, and dropped above the third. */
 const whisperThresholds = { entropyThreshold: 2.4, logProbThreshold: -1, noSpeechThreshold: 0.6 } as const;
 
 function checkThreads(threads: number): number {

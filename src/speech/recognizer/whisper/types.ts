@@ -4,10 +4,7 @@ import type { EncoderOptions } from "../recognizer.ts";
 export interface WhisperModel {
   /** Codes of the languages the model knows, as whisper writes them. */
   readonly languages: string[];
-  /**
-   * Creates the working memory of one transcription (about 200 MB for base).
-   * @param encoder replaces whisper.cpp's own encoder
-   */
+  /** Creates a state (about 200 MB for base). @param encoder replaces whisper.cpp's own encoder */
   createState(encoder?: EncoderOptions): WhisperState;
   /** Frees the weights, once the model's states are disposed too. */
   dispose(): void;

@@ -14,9 +14,9 @@ const shortestSeconds = 0.02;
 /** Maximum duration of a word: a base, plus a time for each letter. Slow read speech stays below it. */
 const longestSeconds = { base: 0.4, perLetter: 0.1 };
 /**
- * Maximum time by which a word extends into its punctuation when no pause is detected. Measured on two built dialogues
- * under pink and white noise, 3 and 5 dB below the speech. The median error of the end of a turn's last word is 0.05 to
- * 0.07 s, without this limit 0.12 to 0.18 s. 0.1 s and 0.2 s are slightly worse.
+ * Maximum time by which a word extends into its punctuation when no pause is detected. In pink and white noise, 3 and 5
+ * dB
+ * below the speech, the median error of a turn's end is 0.05 to 0.07 s; without this limit 0.12 to 0.18 s.
  */
 const punctuationSeconds = 0.15;
 /** Minimum duration of a sound that two words can share. */
@@ -25,11 +25,11 @@ const shareableSeconds = 0.12;
 const contiguousSeconds = 0.03;
 
 /**
- * Computes the time span of each word, in seconds from the start of the samples.
- *
- * Alignment gives the moment at which one token ends and the next starts, so a pause always belongs to the word before
- * it. Detected pauses are removed from the words. When a word has speech on both sides of a pause, it keeps the longest
- * part and its neighbours get the rest. The spans are in order and disjoint.
+ * Computes the span of each word, in seconds from the start of the samples; the spans are in order and disjoint.
+ * Alignment
+ * gives the moment at which one token ends and the next starts, so a pause belongs to the word before it. Detected
+ * pauses
+ * are removed: a word with speech on both sides of a pause keeps the longest part and its neighbours get the rest.
  */
 export function wordTimes(words: UntimedWord[], samples: Float32Array): Span[] {
   const durationSeconds = samples.length / SAMPLE_RATE;
@@ -123,9 +123,7 @@ function soundsWithin(span: Span, silences: Span[], first: number): Span[] {
   return sounds;
 }
 
-/**
- * Limits the duration of a word: in noise or music no pause is detected, and a long silence must not belong to a word.
- */
+/** Limits a word's duration: in noise or music no pause is detected, and a long silence must not belong to a word. */
 function notTooLong(span: Span, letterCount: number, isFirst: boolean): Span {
   const longest = longestSeconds.base + longestSeconds.perLetter * letterCount;
   if (length(span) <= longest) {

@@ -11,9 +11,7 @@ const withoutSpaces = new Set(["zh", "yue", "ja", "th", "lo", "my", "km", "bo"])
 
 /** Text without letters, digits and spoken signs. */
 const onlyPunctuation = /^[\s\p{P}\p{Sk}]*$/u;
-/**
- * Combining marks, and the Thai and Lao vowels that follow their consonant although Unicode classifies them as letters.
- */
+/** Combining marks, and the Thai and Lao vowels that follow their consonant although they count as letters. */
 const startsWithMark = /^[\p{M}\u0E30-\u0E33\u0E45\u0EB0-\u0EB3]/u;
 const endsInRun = /[\p{Script=Latin}\p{N}]$/u;
 const startsWithRun = /^[\p{Script=Latin}\p{N}]/u;

@@ -8,16 +8,12 @@ import { openModel } from "../model.ts";
 import { ModelFileError, validateModelFile } from "../model-file/index.ts";
 import { makeEncoder } from "./make-encoder.ts";
 
-/**
- * Number of windows that are encoded, once each. The fastest one counts, so that the warm-up in the first window has no
- * effect.
- */
+/** Number of windows that are encoded. The fastest one counts, so that the warm-up has no effect. */
 const windows = 2;
 const windowSeconds = 30;
 
 /**
- * Builds the ONNX form of a whisper model's encoder if it does not exist, and compares it with whisper.cpp's own
- * encoder. Returns the time per window of both and the difference between their outputs.
+ * Builds the ONNX form of an encoder unless it exists, and compares its time and output with whisper.cpp's own encoder.
  */
 export async function compareEncoders({
   runtime,

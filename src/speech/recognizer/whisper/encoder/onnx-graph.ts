@@ -19,10 +19,7 @@ export interface StoredBytes {
 
 export type Attribute = number | { readonly float: number } | readonly number[];
 
-/**
- * Builder of an ONNX model (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) from operators with one output
- * each.
- */
+/** Builder of an ONNX model (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). */
 export class OnnxGraph {
   readonly #graph = new Message();
   readonly #domains = new Set<string>();

@@ -8,10 +8,7 @@ export class ModelFileError extends Error {
   override readonly name = "ModelFileError";
 }
 
-/**
- * Reads numbers and short texts from a file, front to back, and skips the rest. Memory use stays at one block, whatever
- * the file claims.
- */
+/** Reads numbers and short texts from a file, front to back, in one block of memory, whatever the file claims. */
 export class FileReader implements Disposable {
   readonly #descriptor: number;
   readonly #size: number;

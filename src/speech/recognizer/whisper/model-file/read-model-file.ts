@@ -37,9 +37,8 @@ const SPACE = 0x20;
 
 /**
  * Reads the header, the lengths of the vocabulary's words and the tensor table of a ggml whisper file, up to its last
- * byte. Weights are skipped, so that reading takes milliseconds and some kilobytes for a file of any size.
+ * byte, but no weights. @throws {ModelFileError} when it is truncated or has values that no whisper model has
  * @param check called before the rest is read; an error that it throws ends the reading
- * @throws {ModelFileError} when the file is truncated or has values that no whisper model has
  */
 export function readModelFile(path: string, check: (start: ModelStart) => void = () => {}): ModelFile {
   using reader = new FileReader(path);
@@ -58,8 +57,7 @@ export function readModelFile(path: string, check: (start: ModelStart) => void =
 }
 
 /**
- * Reads the text tokens of a ggml whisper file, one character for each byte.
- * @throws {ModelFileError} when the file is truncated before their end
+ * Reads the text tokens of a whisper file, one character for each byte. @throws {ModelFileError} when it is truncated
  */
 export function readTokens(path: string): Set<string> {
   using reader = new FileReader(path);
@@ -143,10 +141,7 @@ export interface ModelSizes {
 const MAGIC = 0x67676d6c;
 const HEADER_BYTES = 48;
 
-/**
- * Reads the sizes from the header of a whisper model file.
- * @throws {Error} with a hint for the user when the file cannot be read or is not a ggml whisper model
- */
+/** Reads the sizes from a file's header. @throws {Error} with a hint when it is not a ggml whisper model */
 export function readSizes(path: string): ModelSizes {
   using reader = new FileReader(path);
   return readHeader(reader, path);

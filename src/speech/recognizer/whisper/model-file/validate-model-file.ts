@@ -26,9 +26,9 @@ const FILTER_BINS = 201;
 const VERSION_FACTOR = 1000;
 
 /**
- * Checks that a file is a complete whisper model in ggml form, so that native code can load it. The sizes must be those
- * of a whisper model and the vocabulary must be complete. The tensors must be exactly those that the sizes require, up
- * to the file's last byte. Reads no weights, so that it takes milliseconds and some kilobytes of memory.
+ * Checks that native code can load a whisper model in ggml form: the sizes are those of a whisper model, the vocabulary
+ * is
+ * complete, and the tensors are exactly those that the sizes require, up to the file's last byte. Reads no weights.
  * @throws {ModelFileError} that says what is wrong and what to do
  */
 export function validateModelFile(path: string): ModelSizes {

@@ -27,9 +27,7 @@ export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
   };
 }
 
-/**
- * Rates the transcripts of several parts of `samples`. Text that occurs in two parts is not counted as a repetition.
- */
+/** Rates the transcripts of several parts of `samples`. Text that occurs in two parts is no repetition. */
 export function weighParts(parts: readonly Utterance[][], samples: Float32Array): Attempt {
   const repeated = parts.map((part) => countRepeated(part.flatMap((utterance) => utterance.words)));
   return { ...weigh(parts.flat(), samples), repeatedWords: repeated.reduce((sum, words) => sum + words, 0) };
@@ -57,9 +55,9 @@ function isBetter(one: Attempt, other: Attempt): boolean {
 }
 
 /**
- * Returns the seconds in slow sentences that may hide another sentence. When a sentence is said twice with a pause
- * between, whisper writes it only once. The time of the sentence's own words is not counted. Otherwise an attempt that
- * omits a slow speaker's sentence would rate better.
+ * Returns the seconds in slow sentences that may hide another one, less the time of their own words: of a sentence that
+ * is
+ * said twice with a pause between, whisper writes only one.
  */
 function drawnOutSeconds(utterances: readonly Utterance[]): number {
   return utterances

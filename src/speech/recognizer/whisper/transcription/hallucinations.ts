@@ -3,11 +3,12 @@ import type { WhisperSegment, WhisperWord } from "../types.ts";
 import { isOneRepetition, withoutImpossibleCopies } from "./repetitions.ts";
 
 /**
- * Mean log probabilities below which words are considered hallucinated. Measured on 310 sentences of the corpus' speech
- * and of clips over a bad telephone line. Sentences of three and more words are above -0.9, except two that nobody
- * said. Whisper's text for 16 kinds of noise, music, tones and silence is below -1.05 or repeats itself. That text is
- * also drawn out, or comes with a high probability of no speech. Text without either sign may be in a language that the
- * model knows badly.
+ * Mean log probabilities below which words are considered hallucinated. Of 310 sentences, also over a bad telephone
+ * line,
+ * those of three and more words are above -0.9, except two that nobody said. Text for 16 kinds of noise, music and
+ * silence
+ * is below -1.05 or repeats itself, and is drawn out or comes with a high probability of no speech. Text without either
+ * sign may be in a language that the model knows badly.
  */
 const limits = { doubtedSpeech: -1, hardlySpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
 /** Limits of the probability of no speech. */
@@ -36,18 +37,15 @@ function limitOf({ words, noSpeechProbability }: Sentence): number {
   return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
 }
 
-/**
- * Returns whether words are believed in a span where whisper wrote none given more context; true ones are rarely less
- * sure.
- */
+/** Returns whether words are believed in a span where whisper wrote none given more context. */
 export function areBelieved(words: readonly WhisperWord[]): boolean {
   return words.length > 0 && isSpoken(words) && sureness(words) > believed;
 }
 
 /**
- * Returns whether the whole transcript is hallucinated. This includes one text repeated over and over with a high
- * probability of no speech: whisper writes that for a siren, with high word probabilities. An empty transcript is not
- * hallucinated.
+ * Returns whether the whole transcript is hallucinated, as is one text over and over with a high probability of no
+ * speech,
+ * which whisper writes for a siren. An empty transcript is not hallucinated.
  */
 export function isAllInvented(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);

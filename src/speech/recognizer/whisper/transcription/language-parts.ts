@@ -14,27 +14,29 @@ export interface LanguagePart extends Span {
 const changeCost = 3;
 const leastProbability = 1e-3;
 /**
- * Mean log probability below which a sentence may be a translation. Base was given a wrong language for nine clips that
- * it then translates. Eight of them are between -0.6 and -1.8; one, Spanish, is written as it is said. All of 95
- * sentences of 1.5 s and more in ten languages, given the right language, are above -0.49.
+ * Mean log probability below which a sentence may be a translation. Of nine clips that base translates, eight are
+ * between
+ * -0.6 and -1.8. All of 95 sentences in ten languages, given the right language, are above -0.49.
  */
 const translatedSureness = -0.5;
 const shortestGuessSeconds = 1.5;
 /**
- * Word probability below which a word may be a guess. The first words after omitted speech are guesses, placed in its
- * time. Without such words, one more of 140 chunks of the corpus has a span without words.
+ * Word probability below which a word may be a guess, placed in the time of omitted speech before it. Without such
+ * words,
+ * one more of 140 chunks of the corpus has a span without words.
  */
 const placedProbability = 0.3;
 /**
- * Probability of the chunk's language from which a doubtful span is not checked part by part: below it, the span may
- * have two languages. 0.1 s of Spanish at its end made English of 7 s fall from 0.98 to 0.79.
+ * Probability of the chunk's language from which a doubtful span has one language only. 0.1 s of Spanish at its end
+ * made
+ * English of 7 s fall from 0.98 to 0.79.
  */
 const ownProbability = 0.2;
 
 /**
- * Splits a chunk where its language changes. Whisper transcribes the language that it was given, and omits the rest or
- * translates it with low probabilities. Language detection therefore only runs on a chunk with a long span without
- * words or with doubtful words. In recordings of one language this costs next to nothing.
+ * Splits a chunk where its language changes. Whisper transcribes the language that it was given, and omits or
+ * translates
+ * the rest. Language detection only runs on a chunk with a long span without words or with doubtful words.
  * @param utterances transcript of the samples in `language`
  * @returns parts in order and without gaps; none when no other language is sure
  */

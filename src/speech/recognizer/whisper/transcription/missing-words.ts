@@ -8,23 +8,20 @@ const stepsPerSecond = 100;
 const windowSeconds = 5;
 const mostSoundSeconds = 2.4;
 /**
- * Maximum sound before the first word and after the last one of a chunk. Of 83 chunks of the corpus, also on the
- * telephone and in noise, all but one had less than 0.8 s. The other one had 1.2 s; four words were missing at its end.
+ * Maximum sound before the first and after the last word of a chunk. Of 83 chunks of the corpus, all but one had less
+ * than 0.8 s; it had 1.2 s, and four words were missing at its end.
  */
 const mostEdgeSeconds = 1;
-/**
- * Longest span without a word. A chunk has no silence over 2 s, so a longer span has speech, even if it is 50 dB
- * quieter.
- */
+/** Longest span without a word. A chunk has no silence over 2 s, so a longer span has speech, even if 50 dB quieter. */
 const mostWordlessSeconds = 3;
 /** Maximum duration of a word that counts as spoken: a base, plus a time for each letter. */
 const spokenSeconds = { base: 0.25, perLetter: 0.09 };
 
 /**
  * Returns the seconds in which whisper may have omitted something: lasting sound without words, or a long span without
- * words. Whisper sometimes omits a sentence in the middle of a chunk and spreads the adjacent words over its time.
- * Found on four of 103 chunks of the corpus; in each of them at least one sentence was missing.
- * @returns the doubtful seconds; 0 when there are none
+ * words; 0 when there are none. Whisper sometimes omits a sentence and spreads the adjacent words over its time. Found
+ * on
+ * four of 103 chunks of the corpus; in each of them at least one sentence was missing.
  */
 export function unheardSeconds(samples: Float32Array, words: readonly WhisperWord[]): number {
   const wordless = new Uint8Array(Math.floor((samples.length / SAMPLE_RATE) * stepsPerSecond)).fill(1);

@@ -10,10 +10,7 @@ export interface Repetition {
 
 /** Maximum number of words in a phrase. */
 const longestPhrase = 40;
-/**
- * Minimum number of copies, and of words in all copies, of a repetition that needs a second pass; "no, no, no" does
- * not.
- */
+/** Minimum copies, and words in all copies, of a repetition that needs a second pass; "no, no, no" does not. */
 const least = { copies: 3, words: 6 };
 /** Compression ratio above which a text repeats itself in some way; the threshold of OpenAI's transcribe.py. */
 const mostCompression = 2.4;
@@ -35,9 +32,7 @@ export function findRepetitions(words: readonly WhisperWord[]): Repetition[] {
   return found;
 }
 
-/**
- * Counts the words in repetitions. Text so uniform that it must contain some other kind of repetition counts as one.
- */
+/** Counts the words in repetitions. Text that is too uniform to have none counts as one. */
 export function countRepeated(words: readonly WhisperWord[]): number {
   const inRepetitions = findRepetitions(words).reduce((sum, { words: length, copies }) => sum + length * copies, 0);
   return Math.max(inRepetitions, isUniform(words) ? 1 : 0);

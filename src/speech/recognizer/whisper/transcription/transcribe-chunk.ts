@@ -12,7 +12,8 @@ type TranscribeChunkOptions = Pick<ChunkOptions, "language" | "threads"> & Parti
 
 /**
  * Options of the first pass. Beams of 5 without timestamp tokens make the fewest errors on the built dialogues.
- * Whisper's own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
+ * Whisper's
+ * own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
  */
 const firstWay = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
 /** Options of the second pass. Timestamp tokens lead whisper past a sentence that it omitted, and out of loops. */
@@ -22,9 +23,9 @@ const shortestPartSeconds = 2;
 
 /**
  * Transcribes a chunk of 16 kHz mono speech. A doubtful result (repeated text, sound without words or guessed words) is
- * decoded again in other ways. The result with the fewest defects is used, without the sentences that are still
- * considered hallucinated. Where the language changes, the parts before and after are transcribed separately.
- * @throws {Error} when it was aborted
+ * decoded again in other ways, and the result with the fewest defects is used, without hallucinated sentences. Where
+ * the
+ * language changes, the parts before and after are transcribed separately. @throws {Error} when it was aborted
  */
 export async function transcribeChunk(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
@@ -74,9 +75,8 @@ async function readEach(
 }
 
 /**
- * Transcribes a chunk in parts. A span without words is transcribed alone, because whisper does not recognize it next
- * to much louder speech. Without such a span, the parts before and after a pause near the middle are transcribed.
- * @returns null when there is no such part, or no believable words are found in the span
+ * Transcribes a chunk in parts: a span without words alone, because whisper does not recognize it next to much louder
+ * speech, or else the parts before and after a pause near the middle. @returns null when there is no believable part
  */
 async function readInParts(
   samples: Float32Array,
