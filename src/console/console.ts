@@ -1,21 +1,19 @@
 import { Elysia } from "elysia";
-import { contextOf, refuseOtherMethods, toApiError } from "../http/index.ts";
+import { contextOf, createRouter, toApiError } from "../http/index.ts";
 import { Sessions } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError } from "./errors.ts";
-import { withConsoleHeaders } from "./headers.ts";
 import { OverviewFeed } from "./overview-feed.ts";
 import { RecordingFacts } from "./recording-facts.ts";
+import { requireSession } from "./request-session.ts";
 import { accountRoutes } from "./routes/accounts.ts";
-import { listeningRoutes } from "./routes/listening.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { pageRoutes } from "./routes/page.ts";
+import { playbackRoutes } from "./routes/playback.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptRoutes } from "./routes/transcript.ts";
-import { requireSameOrigin } from "./same-origin.ts";
-import { Searching } from "./searching.ts";
+import { Searching } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
-import { requireSession } from "./signed-in.ts";
 
 /** URL path of the console. */
 export const consolePath = "/console";
@@ -53,27 +51,25 @@ export function createConsole(services: ConsoleServices): Console {
   };
   const catchingUp = setInterval(catchUp, catchUpMilliseconds);
   catchUp();
-  const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: services.secure } })
-    .onError({ as: "global" }, ({ error, code, request }) => refuse(services, error, code, request))
-    .onRequest((incoming) => {
-      const { request } = incoming;
-      // The exact path that the router matches. Elysia's type does not declare this property.
-      const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : dataPath;
-      if (!path.startsWith(dataPath)) return;
-      requireSameOrigin(request, contextOf(request));
-      if (!open.includes(`${request.method} ${path}`)) requireSession(request, sessions);
-    })
-    .use(pageRoutes(consolePath))
-    .group(dataPath, (data) =>
-      data
+  const app = createRouter({
+    secure: services.secure,
+    routes: [
+      pageRoutes(consolePath),
+      new Elysia({ prefix: dataPath })
         .use(sessionRoutes(services, sessions))
         .use(overviewRoutes(services, feed))
         .use(recordingRoutes(services, sessions, facts, () => searching.isBusy))
         .use(transcriptRoutes(services, facts))
-        .use(listeningRoutes(services))
+        .use(playbackRoutes(services))
         .use(accountRoutes(services)),
-    );
-  refuseOtherMethods(app);
+    ],
+    check: (request, path) => {
+      if (!path.startsWith(dataPath)) return;
+      requireSameOrigin(request, contextOf(request).origin);
+      if (!open.includes(`${request.method} ${path}`)) requireSession(request, sessions);
+    },
+    onError: (error, code, request) => refuse(services, error, code, request),
+  });
   return {
     has: (path) => path === consolePath || path.startsWith(`${consolePath}/`),
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
@@ -96,4 +92,66 @@ function refuse({ log }: ConsoleServices, error: unknown, code: string | number,
   const refusal = toApiError(error, code, log, request);
   context.refusal = refusal.code;
   return apiErrorAsResponse(refusal);
+}
+
+/**
+ * Content security policy of the console's page. The page may load files from this server and call it. It may not use
+ * inline scripts or styles, load anything from other origins, be framed, or submit forms.
+ */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "media-src 'self'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+/**
+ * Headers of every response of the console. All responses of the server already have `nosniff`, and `no-store` unless
+ * the route sets another policy.
+ */
+const consoleHeaders: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": contentPolicy,
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  // For browsers that do not support frame-ancestors.
+  "X-Frame-Options": "DENY",
+};
+
+export function withConsoleHeaders(response: Response): Response {
+  for (const [name, value] of Object.entries(consoleHeaders)) response.headers.set(name, value);
+  return response;
+}
+
+/** A header that a page of another origin can send only after a preflight request, which this server never allows. */
+const consoleHeader = "x-transcribe-console";
+
+/**
+ * Refuses requests that another site's page makes the browser send. The browser sets `Sec-Fetch-Site` (W3C Fetch
+ * Metadata). Without it, for example over plain HTTP, the `Origin` must be this server's; a request without both may
+ * only read. A request for an address that the user typed in (`none`) may only read, too.
+ * @throws {ConsoleError} 403
+ */
+export function requireSameOrigin(request: Request, ours: string): void {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  const site = request.headers.get("sec-fetch-site");
+  const origin = request.headers.get("origin");
+  const isOurs = site === null ? (origin === null ? isReading : origin === ours) : isOwn(site, isReading);
+  if (!isOurs) throw foreign("The request comes from another site.");
+  if (!isReading && request.headers.get(consoleHeader) !== "1") {
+    throw foreign(`The request does not come from the console: it lacks the header ${consoleHeader}.`);
+  }
+}
+
+function isOwn(site: string, isReading: boolean): boolean {
+  return site === "same-origin" || (site === "none" && isReading);
+}
+
+function foreign(message: string): ConsoleError {
+  return new ConsoleError("not_from_here", message);
 }

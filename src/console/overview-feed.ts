@@ -1,7 +1,7 @@
 import type { Overview } from "./contract/overview.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
 import { ConsoleError } from "./errors.ts";
-import { readOverview } from "./read-overview.ts";
+import { readOverview } from "./overview.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** Interval between reads of the overview. The progress of a recording changes every few seconds. */

@@ -3,7 +3,6 @@ import { safeFileName } from "../http/index.ts";
 import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
 import type { Listening, RecordingDetail, Speaker } from "./contract/recordings.ts";
-import { Owners } from "./owners.ts";
 import type { ConsoleServices } from "./services.ts";
 import { showRecording, troubleOf } from "./show-recording.ts";
 
@@ -47,7 +46,7 @@ export class RecordingFacts {
     const outline = isCompleted ? await this.outline(recording) : null;
     const place = recording.status === "queued" ? queue.waiting(mostPlaces).indexOf(recording.id) + 1 : 0;
     return {
-      ...showRecording(recording, new Owners(store)),
+      ...showRecording(store, recording),
       place: place === 0 ? null : place,
       trouble: troubleOf(this.#services, recording.id),
       size_bytes: recording.sizeBytes,
@@ -56,7 +55,7 @@ export class RecordingFacts {
       segments: outline?.speakers.length ?? 0,
       doubt_below: doubtBelow,
       exports: isCompleted ? exportsOf(recording) : [],
-      listening: showListening(listening.stateOf(recording.id)),
+      listening: showPlayback(listening.stateOf(recording.id)),
     };
   }
 }
@@ -68,7 +67,7 @@ function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
   }));
 }
 
-export function showListening(copy: PlaybackState): Listening {
+export function showPlayback(copy: PlaybackState): Listening {
   return {
     state: copy.state,
     percent: copy.state === "making" ? copy.percent : null,

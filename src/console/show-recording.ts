@@ -1,29 +1,24 @@
-import { timestamp } from "../http/index.ts";
+import { getAccount, getWorkspace } from "../accounts/index.ts";
+import { timestamp, toProgress } from "../http/index.ts";
 import type { Recording } from "../recordings/index.ts";
-import { machineTroubles } from "../storage/index.ts";
+import { machineTroubles, type Store } from "../storage/index.ts";
 import type { ListedRecording } from "./contract/recordings.ts";
-import type { Owners } from "./owners.ts";
+import type { Named } from "./contract/shared.ts";
 import type { ConsoleServices } from "./services.ts";
 
-export function showProgress({ status, step, percent }: Recording): ListedRecording["progress"] {
-  if (status === "completed") return { step: null, percent: 100, indeterminate: false };
-  if (status === "failed" || step === null) return { step: null, percent: null, indeterminate: false };
-  return { step, percent, indeterminate: percent === null };
-}
-
-export function showRecording(recording: Recording, owners: Owners): ListedRecording {
+/** Returns a recording as the page's lists show it. */
+export function showRecording(store: Store, recording: Recording): ListedRecording {
   const { failureReason, failureCause } = recording;
   return {
     id: recording.id,
     status: recording.status,
     source: { name: recording.sourceName, url: recording.sourceUrl },
-    account: owners.accountOf(recording),
-    workspace: owners.workspaceOf(recording),
+    ...ownersOf(store, recording),
     language: recording.language,
     duration_seconds: recording.durationSeconds,
     created_at: timestamp(recording.createdAt),
     updated_at: timestamp(recording.updatedAt),
-    progress: showProgress(recording),
+    progress: toProgress(recording),
     failure: failureReason === null ? null : { reason: failureReason, cause: failureCause },
     held: recording.heldAt !== null,
   };
@@ -33,4 +28,24 @@ export function showRecording(recording: Recording, owners: Owners): ListedRecor
 export function troubleOf({ queue }: Pick<ConsoleServices, "queue">, recordingId: string): string | null {
   const trouble = queue.troubleOf(recordingId);
   return trouble === null ? null : machineTroubles[trouble];
+}
+
+export function optionalTimestamp(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : timestamp(milliseconds);
+}
+
+/** Returns the id and the name of an account or a workspace. */
+export function named({ id, name }: Named): Named {
+  return { id, name };
+}
+
+/** Returns the account and the workspace of a recording. If one has just been deleted, its id is used as its name. */
+export function ownersOf(
+  store: Store,
+  { accountId, workspaceId }: Recording,
+): { readonly account: Named; readonly workspace: Named | null } {
+  const account = getAccount(store, accountId) ?? { id: accountId, name: accountId };
+  if (workspaceId === null) return { account: named(account), workspace: null };
+  const workspace = getWorkspace(store, workspaceId) ?? { id: workspaceId, name: workspaceId };
+  return { account: named(account), workspace: named(workspace) };
 }

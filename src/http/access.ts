@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import {
   type Account,
   activeKey,
@@ -30,10 +29,10 @@ const challenge = { "WWW-Authenticate": "Bearer" };
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
- * Enforces section 4 of the contract on all requests under the base path. Checks the key, the account's status and the
- * request rate, in this order, before routing, parsing and validation. Routes check scopes and recordings themselves.
+ * Returns the check of section 4 of the contract for all requests under the base path. It checks the key, the account's
+ * status and the request rate, in this order. Routes check scopes and recordings themselves.
  */
-export function access(options: AccessOptions) {
+export function accessCheck(options: AccessOptions): (request: Request, path: string) => void {
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
 
@@ -57,11 +56,7 @@ export function access(options: AccessOptions) {
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
-  return new Elysia({ name: "access" }).onRequest((incoming) => {
-    const { request } = incoming;
-    // Uses the same text as the router, although Elysia's type does not declare it. If this check parsed the path
-    // differently, a path might pass here and still reach a route.
-    const path = "path" in incoming && typeof incoming.path === "string" ? incoming.path : basePath;
+  return (request, path) => {
     if (path !== basePath && !path.startsWith(`${basePath}/`)) return;
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
@@ -69,9 +64,9 @@ export function access(options: AccessOptions) {
     const caller = authenticated(request.headers.get("authorization"), context);
     context.caller = caller;
     options.lastUse.record(caller.key.id, options.now());
-    checkStanding(caller.account, options.now(), context.origin);
+    requireActive(caller.account, options.now(), context.origin);
     checkRate(caller, context);
-  });
+  };
 }
 
 /**
@@ -82,7 +77,7 @@ export function requireAccess(store: Store, keyId: string, now: number, origin: 
   const key = activeKey(store, keyId, now);
   const account = key === null ? null : getAccount(store, key.accountId);
   if (account === null) throw invalidKey();
-  checkStanding(account, now, origin);
+  requireActive(account, now, origin);
 }
 
 /** Returns the 401 error for a key that is unknown or no longer active. */
@@ -94,7 +89,7 @@ function invalidKey(): ApiError {
  * Checks that an account may use the API. If it may not, its keys stay stored and work again once it may.
  * @throws 403 when it may not
  */
-export function checkStanding(account: Account, now: number, origin: string): void {
+export function requireActive(account: Account, now: number, origin: string): void {
   const docs = `${origin}/docs`;
   if (account.standing === "guest") {
     throw new ApiError("guest_account_not_supported", "A guest account can't use the API.", { docs });

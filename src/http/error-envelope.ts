@@ -1,4 +1,4 @@
-import { Elysia, ValidationError } from "elysia";
+import { ValidationError } from "elysia";
 import { ExportTooLargeError } from "../exports/index.ts";
 import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -6,19 +6,8 @@ import { ApiError, type FieldErrors, noDiskSpace, notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 
 /**
- * Converts every error thrown by router, parser, validation or handler into the error envelope. An unexpected error is
- * logged and its message is not sent, because it may contain anything.
- */
-export function errorEnvelope(log: Logger) {
-  return new Elysia({ name: "error-envelope" }).onError({ as: "global" }, ({ error, code, request }) => {
-    const refusal = toApiError(error, code, log, request);
-    contextOf(request).refusal = refusal.code;
-    return refusal.asResponse();
-  });
-}
-
-/**
- * Converts a thrown value into the error that is sent to the client. Unexpected errors are described only in the log.
+ * Converts a thrown value into the error that is sent to the client. An unexpected error is logged and its message is
+ * not sent, because it may contain anything.
  */
 export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
   if (error instanceof ApiError) return error;

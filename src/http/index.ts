@@ -1,6 +1,6 @@
-export { basePath, checkStanding } from "./access.ts";
+export { basePath, requireActive } from "./access.ts";
 export { deleteRecording } from "./api-routes.ts";
-export { createApp, refuseOtherMethods } from "./app.ts";
+export { createApp } from "./app.ts";
 export { parseTrustedProxies } from "./client.ts";
 export { safeFileName } from "./content-disposition.ts";
 export { TranscriptionCreator } from "./create-transcription.ts";
@@ -17,8 +17,10 @@ export {
   segmentPageSchema,
   type TranscriptionResource,
   timestamp,
+  toProgress,
   toSegment,
   transcriptionPageSchema,
   transcriptionSchema,
 } from "./resources.ts";
+export { createRouter } from "./router.ts";
 export { type ExtraPaths, startServer } from "./server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { entranceSchema, sessionSchema } from "../../src/console/contract/session.ts";
+import { entranceSchema, sessionSchema } from "../../src/console/contract/shared.ts";
 import { createLink, removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
 

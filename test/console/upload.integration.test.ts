@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { changeAccount, deleteAccount } from "../../src/accounts/index.ts";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
-import { uploadOptionsSchema } from "../../src/console/contract/session.ts";
+import { uploadOptionsSchema } from "../../src/console/contract/shared.ts";
 import { signOutEverywhere } from "../../src/console/index.ts";
 import { SlowUpload } from "../http/forms.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";

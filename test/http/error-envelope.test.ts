@@ -1,17 +1,15 @@
 import { expect, test } from "bun:test";
-import { Elysia } from "elysia";
 import pino from "pino";
 import { ExportTooLargeError } from "../../src/exports/index.ts";
-import { errorEnvelope } from "../../src/http/error-envelope.ts";
+import { toApiError } from "../../src/http/error-envelope.ts";
 import { errorOf } from "../support/client.ts";
 
-test("of a transcript that is too long for a PDF the client is told what it can have, and the operator why", async () => {
+test("the answer for a transcript that is too long for a PDF suggests other formats, and the log has the cause", async () => {
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => void log.push(JSON.parse(line)) });
-  const app = new Elysia().use(errorEnvelope(logger)).get("/export", () => {
-    throw new ExportTooLargeError("the export was stopped: it took too much memory");
-  });
-  const { error, message } = await errorOf(await app.handle(new Request("http://localhost/export")), 500);
+  const thrown = new ExportTooLargeError("the export was stopped: it took too much memory");
+  const answer = toApiError(thrown, "UNKNOWN", logger, new Request("http://localhost/export")).asResponse();
+  const { error, message } = await errorOf(answer, 500);
   expect(error).toBe("internal_error");
   expect(message).toContain("too long");
   expect(message).not.toContain("memory");

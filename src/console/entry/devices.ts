@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Store } from "../../storage/index.ts";
+import { newToken } from "./links.ts";
 import { passwordHash } from "./password.ts";
-import { newToken } from "./tokens.ts";
 
 /** How long the server recognizes a device after a sign-in. */
 const DEVICE_MILLISECONDS = 180 * 86_400_000;

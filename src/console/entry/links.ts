@@ -1,7 +1,7 @@
+import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
-import { hashToken, newToken } from "./tokens.ts";
 
 /** Lifetime of a link: long enough to open it on another screen, too short for somebody who finds it later. */
 const linkMilliseconds = 10 * 60_000;
@@ -41,4 +41,17 @@ export function useLink(writer: Pick<Store, "delete">, token: string, now: numbe
     .returning({ actor: consoleLinks.actor })
     .get();
   return used?.actor ?? null;
+}
+
+/** Returns a secret of 256 random bits that is safe in links and cookies. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/**
+ * Returns the hash of a token, which is stored instead of it. With 256 random bits, a plain hash is enough: it cannot
+ * be reversed by search.
+ */
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
 }

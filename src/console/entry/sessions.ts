@@ -1,8 +1,7 @@
 import { and, eq, gt, lte, or } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
 import { deferSync, type Store, tables } from "../../storage/index.ts";
-import { useLink } from "./links.ts";
-import { hashToken, newToken } from "./tokens.ts";
+import { hashToken, newToken, useLink } from "./links.ts";
 
 /** Maximum age of a session, used or not. */
 const mostMilliseconds = 7 * 86_400_000;

@@ -1,77 +1,86 @@
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
 import {
   AccountsError,
   type ApiKey,
   type Auditor,
   createKey,
+  createWindows,
   getWorkspace,
   listAccounts,
+  listKeys,
+  listWorkspaces,
+  parseAccountLimits,
   revokeKey,
+  type Account as StoredAccount,
   scopes,
 } from "../../accounts/index.ts";
-import { readQuery } from "../../http/index.ts";
+import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery, timestamp } from "../../http/index.ts";
 import type { Store } from "../../storage/index.ts";
-import { accountPageSchema, keySchema, madeKeySchema, newKeySchema } from "../contract/accounts.ts";
+import { addRoute } from "../add-route.ts";
+import {
+  type Account,
+  accountPageSchema,
+  type Key,
+  keySchema,
+  madeKeySchema,
+  newKeySchema,
+} from "../contract/accounts.ts";
+import type { Named } from "../contract/shared.ts";
 import { ConsoleError } from "../errors.ts";
-import { decodeCursor, firstPage } from "../pages.ts";
-import { accountsQuery } from "../queries.ts";
+import { requireAccount, requireWorkspace } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
-import { requireAccount, requireWorkspace } from "../require-owner.ts";
+import { consoleAuditor } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { showAccount, showKey } from "../show-account.ts";
-import { consoleAuditor } from "../signed-in.ts";
+import { named, optionalTimestamp } from "../show-recording.ts";
+
+const accountsQuery = Type.Object({
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  limit: pageSize({ maximum: 100, default: 50 }),
+});
 
 const accountId = /^[\w-]{1,64}$/;
 const dayMilliseconds = 86_400_000;
 
 /** Creates the routes that list accounts with their usage, and create and revoke keys. */
-export function accountRoutes(services: ConsoleServices) {
+export function accountRoutes(services: ConsoleServices): AnyElysia {
   const { store, now } = services;
-  return new Elysia({ name: "console-accounts" })
-    .get(
-      "/accounts",
-      ({ request }) => {
-        const { cursor, limit } = readQuery(request, accountsQuery);
-        const after = decodeCursor("a", accountId, cursor);
-        const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
-        const { page, nextCursor } = firstPage("a", rows, limit);
-        return {
-          accounts: page.map((account) => showAccount(services, account)),
-          scopes: [...scopes],
-          next_cursor: nextCursor,
-        };
-      },
-      { response: { 200: accountPageSchema } },
-    )
-    .post(
-      "/keys",
-      async ({ request, set }) => {
-        const values = await readBody(request, newKeySchema);
-        const account = requireAccount(store, values.account);
-        const name = values.name.trim();
-        if (name === "") {
-          const message = "Give the key a name, to know later what it is for.";
-          throw new ConsoleError("validation_failed", message, { field: "name" });
-        }
-        const workspace = requireWorkspace(store, account, values.workspace);
-        const by = consoleAuditor(request, now());
-        const days = values.expires_in_days ?? null;
-        const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
-        const made = createKey(store, account, { name, workspace, expiresAt, scopes: values.scopes ?? scopes }, by);
-        set.status = 201;
-        return { key: showKey(made.key, workspace, by.now), secret: made.secret };
-      },
-      { parse: "none", response: { 201: madeKeySchema } },
-    )
-    .delete(
-      "/keys/:id",
-      ({ request, params }) => {
-        const revoked = revoke(store, params.id, consoleAuditor(request, now()));
-        const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
-        return showKey(revoked, workspace, now());
-      },
-      { response: { 200: keySchema } },
-    );
+  const routes = new Elysia({ name: "console-accounts" });
+
+  addRoute(routes, "GET /accounts", { 200: accountPageSchema }, (request) => {
+    const { cursor, limit } = readQuery(request, accountsQuery);
+    const after = decodeCursor("a", accountId, cursor);
+    const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
+    const { page, last } = firstPage(rows, limit);
+    return {
+      accounts: page.map((account) => showAccount(services, account)),
+      scopes: [...scopes],
+      next_cursor: last === null ? null : encodeCursor("a", last.id),
+    };
+  });
+
+  addRoute(routes, "POST /keys", { 201: madeKeySchema }, async (request) => {
+    const values = await readBody(request, newKeySchema);
+    const account = requireAccount(store, values.account);
+    const name = values.name.trim();
+    if (name === "") {
+      throw new ConsoleError("validation_failed", "Give the key a name that says where it is used.", { field: "name" });
+    }
+    const workspace = requireWorkspace(store, account, values.workspace);
+    const by = consoleAuditor(request, now());
+    const days = values.expires_in_days ?? null;
+    const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
+    const made = createKey(store, account, { name, workspace, expiresAt, scopes: values.scopes ?? scopes }, by);
+    return { key: showKey(made.key, workspace, by.now), secret: made.secret };
+  });
+
+  addRoute(routes, "DELETE /keys/:id", { 200: keySchema }, (request, id) => {
+    const revoked = revoke(store, id, consoleAuditor(request, now()));
+    const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
+    return showKey(revoked, workspace, now());
+  });
+
+  return routes;
 }
 
 /**
@@ -85,4 +94,64 @@ function revoke(store: Store, id: string, by: Auditor): ApiKey {
     if (error instanceof AccountsError) throw new ConsoleError("not_found", "There is no such key.");
     throw error;
   }
+}
+
+/** Returns an account with the used part of its limits, its workspaces and its keys. */
+function showAccount(services: ConsoleServices, account: StoredAccount): Account {
+  const { store, now } = services;
+  const workspaces = listWorkspaces(store, account).map(named);
+  return {
+    id: account.id,
+    name: account.name,
+    standing: account.standing,
+    subscribed_until: optionalTimestamp(account.subscribedUntil),
+    priority: account.priority,
+    created_at: timestamp(account.createdAt),
+    ...usageOf(services, account),
+    workspaces,
+    keys: listKeys(store, account).map((key) => {
+      const workspace = workspaces.find(({ id }) => id === key.workspaceId);
+      return showKey(key, workspace ?? null, now());
+    }),
+  };
+}
+
+function usageOf(
+  { settings, usage, recordings, now }: ConsoleServices,
+  { id, limits }: StoredAccount,
+): Pick<Account, "usage" | "requests_per_minute"> {
+  const limit = { ...settings().limits, ...parseAccountLimits(limits) };
+  const creates = (most: number, windowMilliseconds: number) => {
+    const { remaining } = usage.creates(id, { limit: most, windowMilliseconds }, now());
+    return { used: most - remaining, limit: most };
+  };
+  return {
+    usage: {
+      audio_minutes_per_day: { used: usage.audioSeconds(id, now()) / 60, limit: limit.audio_minutes_per_day },
+      recordings_per_account: { used: recordings.open.countOf(id), limit: limit.recordings_per_account },
+      creates_per_hour: creates(limit.creates_per_hour, createWindows.hour),
+      creates_per_day: creates(limit.creates_per_day, createWindows.day),
+    },
+    requests_per_minute: limit.requests_per_minute,
+  };
+}
+
+/**
+ * Returns the public data of a key.
+ * @param workspace the only workspace that the key can access; null for all of its account's
+ */
+function showKey(key: ApiKey, workspace: Named | null, now: number): Key {
+  const { revokedAt, expiresAt } = key;
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    state: revokedAt !== null ? "revoked" : expiresAt !== null && expiresAt <= now ? "expired" : "active",
+    scopes: [...key.scopes],
+    workspace: workspace === null ? null : named(workspace),
+    created_at: timestamp(key.createdAt),
+    expires_at: optionalTimestamp(expiresAt),
+    revoked_at: optionalTimestamp(revokedAt),
+    last_used_at: optionalTimestamp(key.lastUsedAt),
+  };
 }

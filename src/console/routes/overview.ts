@@ -1,19 +1,20 @@
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
+import { addRoute } from "../add-route.ts";
 import { overviewSchema } from "../contract/overview.ts";
-import { type UploadOptions, uploadOptionsSchema } from "../contract/session.ts";
+import { type UploadOptions, uploadOptionsSchema } from "../contract/shared.ts";
+import { readOverview } from "../overview.ts";
 import type { OverviewFeed } from "../overview-feed.ts";
-import { named } from "../owners.ts";
-import { readOverview } from "../read-overview.ts";
+import { sessionOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { sessionOf } from "../signed-in.ts";
+import { named } from "../show-recording.ts";
 
 /** Creates the routes for the overview, once or as a stream of events, and for the choices in the upload form. */
-export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed) {
-  return new Elysia({ name: "console-overview" })
-    .get("/overview", () => readOverview(services), { response: { 200: overviewSchema } })
-    .get("/events", ({ request }) => feed.open(sessionOf(request)))
-    .get("/upload-options", () => uploadOptions(services), { response: { 200: uploadOptionsSchema } });
+export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed): AnyElysia {
+  const routes = new Elysia({ name: "console-overview" });
+  addRoute(routes, "GET /overview", { 200: overviewSchema }, () => readOverview(services));
+  addRoute(routes, "GET /upload-options", { 200: uploadOptionsSchema }, () => uploadOptions(services));
+  return routes.get("/events", ({ request }) => feed.open(sessionOf(request)));
 }
 
 function uploadOptions({ store, settings, modelInUse, now }: ConsoleServices): UploadOptions {

@@ -1,18 +1,48 @@
-import { Elysia } from "elysia";
+import { type Static, Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
 import { audit } from "../../accounts/index.ts";
-import { checkStanding, contextOf, readQuery } from "../../http/index.ts";
-import type { Recording } from "../../recordings/index.ts";
-import { syncDirectory } from "../../storage/index.ts";
-import { recordingPageSchema, recordingSchema } from "../contract/recordings.ts";
+import {
+  contextOf,
+  decodeCursor,
+  deleteRecording,
+  encodeCursor,
+  firstPage,
+  pageSize,
+  parseStatuses,
+  readQuery,
+  requireActive,
+  statusList,
+} from "../../http/index.ts";
+import { type Recording, readSegments, SearchQuery, searchRecordings, snippetOf } from "../../recordings/index.ts";
+import { addRoute } from "../add-route.ts";
+import {
+  type FoundRecording,
+  type Hit,
+  type RecordingPage,
+  recordingPageSchema,
+  recordingSchema,
+} from "../contract/recordings.ts";
 import type { Sessions } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
-import { findRecordings, listRecordings } from "../list-recordings.ts";
-import { recordingsQuery, uploadQuery } from "../queries.ts";
+import { requireAccount, requireRecording, requireWorkspace } from "../lookups.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { requireAccount, requireWorkspace } from "../require-owner.ts";
-import { requireRecording } from "../require-recording.ts";
+import { consoleAuditor, requireSession } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { consoleAuditor, requireSession } from "../signed-in.ts";
+import { showRecording } from "../show-recording.ts";
+
+const ownerId = Type.String({ maxLength: 64 });
+/** Searched words of a query. */
+export const searchText = Type.String({ minLength: 1, maxLength: 200, description: "1 to 200 characters" });
+
+const recordingsQuery = Type.Object({
+  status: Type.Optional(statusList),
+  account: Type.Optional(ownerId),
+  workspace: Type.Optional(ownerId),
+  q: Type.Optional(searchText),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  limit: pageSize({ maximum: 100, default: 50 }),
+});
+const uploadQuery = Type.Object({ account: ownerId, workspace: Type.Optional(ownerId) });
 
 /**
  * Creates the routes that list, search, show, create and delete recordings.
@@ -23,47 +53,33 @@ export function recordingRoutes(
   sessions: Sessions,
   facts: RecordingFacts,
   isPartial: () => boolean,
-) {
-  const { recordings, dataDirectory, exports, now } = services;
-  return new Elysia({ name: "console-recordings", prefix: "/recordings" })
-    .get(
-      "",
-      ({ request }) => {
-        const { q, ...query } = readQuery(request, recordingsQuery);
-        return q === undefined
-          ? listRecordings(services, query)
-          : findRecordings(services, { ...query, q }, isPartial());
-      },
-      { response: { 200: recordingPageSchema } },
-    )
-    .post(
-      "",
-      async ({ request, set }) => {
-        const recording = await upload(services, sessions, request);
-        set.status = 201;
-        return facts.show(recording);
-      },
-      // The body is a recording of any size: it is streamed to disk, never parsed into memory.
-      { parse: "none", response: { 201: recordingSchema } },
-    )
-    .get("/:id", ({ params }) => facts.show(requireRecording(recordings, params.id)), {
-      response: { 200: recordingSchema },
-    })
-    .delete("/:id", async ({ request, params }) => {
-      const { id, status, heldAt } = requireRecording(recordings, params.id);
-      const by = consoleAuditor(request, now());
-      const deleted = recordings.delete(id, (writer) => audit(writer, by, "recordings.delete", id, {}));
-      if (!deleted) {
-        throw heldAt === null
-          ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has ended.`)
-          : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
-      }
-      exports.removeDeleted();
-      await dataDirectory.filesOf(id).removeAll();
-      await recordings.rows.removeDeleted(id);
-      await syncDirectory(dataDirectory.uploads);
-      return new Response(null, { status: 204 });
-    });
+): AnyElysia {
+  const { recordings, now } = services;
+  const routes = new Elysia({ name: "console-recordings" });
+
+  addRoute(routes, "GET /recordings", { 200: recordingPageSchema }, (request) => {
+    const { q, ...query } = readQuery(request, recordingsQuery);
+    return q === undefined ? listRecordings(services, query) : findRecordings(services, query, q, isPartial());
+  });
+
+  addRoute(routes, "POST /recordings", { 201: recordingSchema }, async (request) =>
+    facts.show(await upload(services, sessions, request)),
+  );
+
+  addRoute(routes, "GET /recordings/:id", { 200: recordingSchema }, (_, id) =>
+    facts.show(requireRecording(recordings, id)),
+  );
+
+  return routes.delete("/recordings/:id", async ({ request, params }) => {
+    const { id, status, heldAt } = requireRecording(recordings, params.id);
+    const by = consoleAuditor(request, now());
+    if (!(await deleteRecording(services, id, (writer) => audit(writer, by, "recordings.delete", id, {})))) {
+      throw heldAt === null
+        ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has completed or failed.`)
+        : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
+    }
+    return new Response(null, { status: 204 });
+  });
 }
 
 /** Creates a recording for an account, with the same limits as a request of the account to the API. */
@@ -73,7 +89,7 @@ async function upload(services: ConsoleServices, sessions: Sessions, request: Re
   const choose = () => {
     const account = requireAccount(store, query.account);
     const workspace = requireWorkspace(store, account, query.workspace);
-    checkStanding(account, now(), contextOf(request).origin);
+    requireActive(account, now(), contextOf(request).origin);
     return { account, workspaceId: workspace?.id ?? null };
   };
   const requireAccess = () => {
@@ -83,4 +99,57 @@ async function upload(services: ConsoleServices, sessions: Sessions, request: Re
   const answer = await creator.createFor({ ...choose(), requireAccess }, request);
   const { id } = (await answer.json()) as { id: string };
   return requireRecording(recordings, id);
+}
+
+type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
+
+const recordingId = /^[0-9a-f-]{36}$/;
+const searchPosition = /^-?\d{1,15}$/;
+
+/** Returns a page of all recordings, newest first. */
+function listRecordings({ store, recordings }: ConsoleServices, query: RecordingsQuery): RecordingPage {
+  const { limit, status, account: accountId, workspace: workspaceId } = query;
+  const beforeId = decodeCursor("r", recordingId, query.cursor) ?? undefined;
+  const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
+  const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
+  return {
+    recordings: page.map((recording) => showRecording(store, recording)),
+    next_cursor: last === null ? null : encodeCursor("r", last.id),
+    is_partial: null,
+  };
+}
+
+/** Returns a page of the recordings whose transcript or name contains the searched words. */
+function findRecordings(
+  { store }: ConsoleServices,
+  query: RecordingsQuery,
+  words: string,
+  isPartial: boolean,
+): RecordingPage {
+  const { limit, status, account: accountId, workspace: workspaceId } = query;
+  const position = decodeCursor("s", searchPosition, query.cursor);
+  const search = new SearchQuery(words);
+  if (search.isEmpty) return { recordings: [], next_cursor: null, is_partial: isPartial };
+  const filter = { accountId, workspaceId, statuses: parseStatuses(status) };
+  const { found, next } = searchRecordings(store, search, filter, position === null ? null : Number(position), limit);
+  return {
+    recordings: found.map(
+      ({ recording, segments, hasMoreSegments }): FoundRecording => ({
+        ...showRecording(store, recording),
+        name_marks: search.marksIn(recording.sourceName ?? ""),
+        hits: segments.flatMap((index) => hitOf(store, search, recording.id, index)),
+        has_more_hits: hasMoreSegments,
+      }),
+    ),
+    next_cursor: next === null ? null : encodeCursor("s", String(next)),
+    is_partial: isPartial,
+  };
+}
+
+function hitOf(store: ConsoleServices["store"], search: SearchQuery, recordingId: string, index: number): Hit[] {
+  return readSegments(store, recordingId, index, 1).map(({ text, startMilliseconds }) => ({
+    segment: index,
+    start: startMilliseconds / 1000,
+    ...snippetOf(text, search.marksIn(text)),
+  }));
 }

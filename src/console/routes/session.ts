@@ -2,8 +2,7 @@ import { Elysia } from "elysia";
 import { contextOf, timestamp } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
-import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract/session.ts";
-import { deviceCookie, deviceCookieOf, noCookie, sessionCookie } from "../cookie.ts";
+import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract/shared.ts";
 import {
   type ConsoleSession,
   deviceOf,
@@ -15,8 +14,8 @@ import {
 } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { readBody } from "../read-body.ts";
+import { deviceCookie, deviceCookieOf, noCookie, sessionCookie, sessionOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { sessionOf } from "../signed-in.ts";
 
 /** Creates the routes to sign in, with a link or the password, and to sign out. */
 export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Sessions) {

@@ -1,81 +1,146 @@
-import { Elysia } from "elysia";
+import { setImmediate as nextTick } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
-import { readQuery } from "../../http/index.ts";
+import { pageSize, readQuery } from "../../http/index.ts";
 import {
+  findAll,
+  readSegments,
   readSegmentsWithWords,
   readSpeakerNames,
   renameSpeakers,
+  type SegmentWithWords,
   speakerIndex,
+  speakerLabel,
   speakersOf,
 } from "../../recordings/index.ts";
+import type { Store } from "../../storage/index.ts";
+import { addRoute } from "../add-route.ts";
 import { recordingSchema } from "../contract/recordings.ts";
-import { findSchema, outlineSchema, renameSchema, segmentPageSchema } from "../contract/transcript.ts";
+import {
+  type Find,
+  findSchema,
+  outlineSchema,
+  renameSchema,
+  type Segment,
+  segmentPageSchema,
+  type Word,
+} from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
-import { findInTranscript } from "../find-in-transcript.ts";
-import { findQuery, segmentsQuery } from "../queries.ts";
+import { requireCompleted } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { requireCompleted } from "../require-recording.ts";
 import type { ConsoleServices } from "../services.ts";
-import { showSegment } from "../show-segment.ts";
+import { searchText } from "./recordings.ts";
+
+const segmentsQuery = Type.Object({
+  after: Type.String({
+    pattern: "^(-1|0|[1-9]\\d{0,8})$",
+    default: "-1",
+    description: "the index of a segment, or -1",
+  }),
+  limit: pageSize({ maximum: 500, default: 200 }),
+});
+
+const findQuery = Type.Object({
+  q: searchText,
+  after: Type.Integer({ minimum: 0, default: 0 }),
+  limit: pageSize({ maximum: 1000, default: 200 }),
+});
 
 /** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
-export function transcriptRoutes({ store, recordings, exports }: ConsoleServices, facts: RecordingFacts) {
-  return new Elysia({ name: "console-transcript", prefix: "/recordings/:id" })
-    .get(
-      "/segments",
-      ({ request, params }) => {
-        const { after, limit } = readQuery(request, segmentsQuery);
-        const { id } = requireCompleted(recordings, params.id);
-        return { segments: readSegmentsWithWords(store, id, Number(after) + 1, limit).map(showSegment) };
-      },
-      { response: { 200: segmentPageSchema } },
-    )
-    .get(
-      "/outline",
-      async ({ params }) => {
-        const outline = await facts.outline(requireCompleted(recordings, params.id));
-        return {
-          start_milliseconds: outline.startMilliseconds,
-          end_milliseconds: outline.endMilliseconds,
-          speaker: outline.speakers,
-          characters: outline.characters,
-        };
-      },
-      { response: { 200: outlineSchema } },
-    )
-    .get(
-      "/find",
-      ({ request, params }) => {
-        const { q, after, limit } = readQuery(request, findQuery);
-        return findInTranscript(store, requireCompleted(recordings, params.id).id, { q, after, limit });
-      },
-      { response: { 200: findSchema } },
-    )
-    .put(
-      "/speakers",
-      async ({ request, params }) => {
-        const { names } = await readBody(request, renameSchema);
-        const recording = requireCompleted(recordings, params.id);
-        const there = new Set(speakersOf(store, recording.id));
-        const renamed = new Map(Object.entries(names).map(([label, name]) => [speakerIndex(label), name.trim()]));
-        if ([...renamed.keys()].some((speaker) => !there.has(speaker))) {
-          throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
-        }
-        renameSpeakers(store, recording.id, renamed);
-        return facts.show(requireCompleted(recordings, params.id));
-      },
-      { parse: "none", response: { 200: recordingSchema } },
-    )
-    .get("/exports/:format", ({ request, params }) => {
-      const recording = requireCompleted(recordings, params.id);
-      const { format } = params;
-      if (!isFormat(format)) throw new ConsoleError("not_found", "There is no export of that kind.");
-      const speakerNames = readSpeakerNames(store, recording.id);
-      return exports.answer({ request, owner: "console", recording, format, speakerNames });
-    });
+export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts): AnyElysia {
+  const { store, recordings, exports } = services;
+  const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
+
+  addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
+    const { after, limit } = readQuery(request, segmentsQuery);
+    requireCompleted(recordings, id);
+    return { segments: readSegmentsWithWords(store, id, Number(after) + 1, limit).map(showSegment) };
+  });
+
+  addRoute(routes, "GET /outline", { 200: outlineSchema }, async (_, id) => {
+    const outline = await facts.outline(requireCompleted(recordings, id));
+    return {
+      start_milliseconds: outline.startMilliseconds,
+      end_milliseconds: outline.endMilliseconds,
+      speaker: outline.speakers,
+      characters: outline.characters,
+    };
+  });
+
+  addRoute(routes, "GET /find", { 200: findSchema }, (request, id) => {
+    const query = readQuery(request, findQuery);
+    return findInTranscript(store, requireCompleted(recordings, id).id, query);
+  });
+
+  addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
+    const { names } = await readBody(request, renameSchema);
+    requireCompleted(recordings, id);
+    const existing = new Set(speakersOf(store, id));
+    const renamed = new Map(Object.entries(names).map(([label, name]) => [speakerIndex(label), name.trim()]));
+    if ([...renamed.keys()].some((speaker) => !existing.has(speaker))) {
+      throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
+    }
+    renameSpeakers(store, id, renamed);
+    return facts.show(requireCompleted(recordings, id));
+  });
+
+  return routes.get("/exports/:format", ({ request, params: { id, format } }) => {
+    const recording = requireCompleted(recordings, id);
+    if (!isFormat(format)) throw new ConsoleError("not_found", "There is no such export format.");
+    const speakerNames = readSpeakerNames(store, recording.id);
+    return exports.answer({ request, owner: "console", recording, format, speakerNames });
+  });
 }
 
 function isFormat(text: string): text is ExportFormat {
   return Object.hasOwn(exportFormats, text);
+}
+
+const BATCH_ROWS = 1000;
+
+/**
+ * Finds a text in a transcript, from segment `after` on, and counts all occurrences in the whole transcript. Searching
+ * days of speech takes a few tenths of a second, so the loop yields to other requests between batches.
+ */
+async function findInTranscript(
+  store: Store,
+  recordingId: string,
+  { q, after, limit }: { readonly q: string; readonly after: number; readonly limit: number },
+): Promise<Find> {
+  const matches: Find["matches"] = [];
+  let total = 0;
+  let next: number | null = null;
+  for (let from = 0; ; from += BATCH_ROWS) {
+    const rows = readSegments(store, recordingId, from, BATCH_ROWS);
+    for (const { index, text, startMilliseconds } of rows) {
+      const marks = findAll(text, q);
+      total += marks.length;
+      if (marks.length === 0 || index < after) continue;
+      if (matches.length === limit) next ??= index;
+      else matches.push({ segment: index, start: startMilliseconds / 1000, marks });
+    }
+    if (rows.length < BATCH_ROWS) return { matches, total, next_after: next };
+    await nextTick();
+  }
+}
+
+/** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
+function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
+  let reached = 0;
+  return {
+    index: segment.index,
+    start: segment.startMilliseconds / 1000,
+    end: segment.endMilliseconds / 1000,
+    speaker: speakerLabel(segment.speaker),
+    text,
+    words: words.flatMap(([written, start, end, probability]): Word[] => {
+      const word = written.trim();
+      const from = word === "" ? -1 : text.indexOf(word, reached);
+      if (from < 0) return [];
+      reached = from + word.length;
+      return [[from, reached, start / 1000, end / 1000, probability]];
+    }),
+  };
 }

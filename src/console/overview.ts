@@ -1,12 +1,11 @@
 import { freemem, totalmem } from "node:os";
-import { timestamp } from "../http/index.ts";
+import { timestamp, toProgress } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
-import { readDailyWork } from "../recordings/index.ts";
+import { type Recording, readDailyWork } from "../recordings/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
-import type { Day, Overview, Speed } from "./contract/overview.ts";
-import { openRecordings } from "./open-recordings.ts";
-import { optionalTimestamp } from "./optional-timestamp.ts";
+import type { Day, OpenRecording, Overview, Speed } from "./contract/overview.ts";
 import type { ConsoleServices } from "./services.ts";
+import { optionalTimestamp, ownersOf, troubleOf } from "./show-recording.ts";
 
 const startedAt = Math.round(Date.now() - process.uptime() * 1000);
 
@@ -83,4 +82,38 @@ async function diskOf({ disk, settings }: ConsoleServices): Promise<Overview["di
     database_bytes: figures.databaseBytes,
     folders: figures.folders,
   };
+}
+
+const shownRecordings = 100;
+
+/**
+ * Returns the recordings in progress, then the queued recordings. The order of the queued recordings comes from the
+ * queue, since it depends on more than their age.
+ */
+export function openRecordings(services: ConsoleServices): OpenRecording[] {
+  const { recordings, queue, store } = services;
+  const { processing, queued } = recordings.open.list();
+  const places = new Map(queue.waiting(shownRecordings).map((id, place) => [id, place + 1]));
+  const placed = [...processing, ...queued].map((recording) => ({
+    recording,
+    place: places.get(recording.id) ?? null,
+  }));
+  // A recording is still `queued` while its link is fetched. Queued recordings beyond the first `shownRecordings`
+  // places come last.
+  const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
+    place ?? (recording.status === "processing" || recording.step !== null ? 0 : shownRecordings + 1);
+  return placed
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, shownRecordings)
+    .map(({ recording, place }) => ({
+      id: recording.id,
+      name: recording.sourceName ?? recording.sourceUrl,
+      ...ownersOf(store, recording),
+      status: recording.status,
+      progress: toProgress(recording),
+      place,
+      trouble: troubleOf(services, recording.id),
+      duration_seconds: recording.durationSeconds,
+      created_at: timestamp(recording.createdAt),
+    }));
 }
