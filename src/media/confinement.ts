@@ -15,32 +15,21 @@ export interface ResourceLimits {
 /** The files that one confined process may open, other than the system's libraries. */
 export interface OpenFiles {
   readonly inputPath: string;
-  /**
-   * The confining program creates missing output files before the process starts, because the process can create none.
-   */
+  /** The confining program creates missing output files, because the process can create none. */
   readonly outputPaths: readonly string[];
 }
 
 const confinementSchema = Type.Object({
-  /**
-   * Version of the kernel's Landlock, which restricts opening to the files of OpenFiles. 0 if the kernel has no
-   * Landlock.
-   */
+  /** Version of the kernel's Landlock, which restricts opening to the files of OpenFiles; 0 if there is none. */
   landlock: Type.Integer({ minimum: 0 }),
-  /**
-   * Whether seccomp is active: it permits only the system calls of a program that reads, computes in threads and
-   * writes. Sockets and child processes are refused.
-   */
+  /** Whether seccomp is active: it permits reading, threads and writing, but no sockets and no child processes. */
   seccomp: Type.Boolean(),
   networkNamespace: Type.Boolean(),
   /** Whether the number of threads is limited. The limit is available only in a separate user namespace. */
   threadLimit: Type.Boolean(),
 });
 
-/**
- * The parts of the confinement that are active on this machine. The limits of memory, CPU time, output size and open
- * files always apply.
- */
+/** The parts of the confinement that are active on this machine. The resource limits always apply. */
 export type Confinement = Static<typeof confinementSchema>;
 
 /** Returns the path of the program that starts ffmpeg confined (native/confine), which lies next to ffmpeg. */
@@ -57,6 +46,8 @@ export function confinedCommand(
   limits: ResourceLimits,
   files: OpenFiles,
 ): [string, ...string[]] {
+  // A large amount as a plain integer, not in exponential notation.
+  const wholeNumber = (amount: number) => BigInt(Math.ceil(amount)).toString();
   return [
     confiningProgram(command[0]),
     ...["--memory", wholeNumber(limits.memoryBytes)],
@@ -67,10 +58,6 @@ export function confinedCommand(
     "--",
     ...command,
   ];
-}
-
-function wholeNumber(amount: number): string {
-  return BigInt(Math.ceil(amount)).toString();
 }
 
 /** Parses the report that the confining program prints about itself. Returns null if the text is no such report. */

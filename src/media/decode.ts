@@ -17,19 +17,13 @@ export interface DecodeRequest {
   readonly inputPath: string;
   /** Path of the PCM file: raw, mono, 16 kHz, s16le. Its folder must exist; an existing file is replaced. */
   readonly outputPath: string;
-  /**
-   * Path of the second party's PCM if the recording is a call with a separate channel for each party. The first party
-   * is written to `outputPath`. Without this path, channels are always mixed.
-   */
+  /** Path of the second party's PCM of a call with a channel for each party. Without it, channels are mixed. */
   readonly secondOutputPath?: string;
   /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
   /** Called with the completed fraction, 0 to 1, which never decreases. Not called if the duration is unknown. */
   readonly onProgress?: (fraction: number) => void;
-  /**
-   * Called before decoding starts with the container's duration; null if it gives none or ffmpeg only estimates it. An
-   * error that this function throws ends the decode.
-   */
+  /** Called before decoding starts with the declared duration; an error that it throws ends the decode. */
   readonly onProbed?: ((declaredSeconds: number | null) => void) | undefined;
   readonly space?: DecodeSpace;
   readonly signal?: AbortSignal;
@@ -47,17 +41,11 @@ export interface DecodedRecording {
 }
 
 /**
- * Decodes a recording's audio track to a PCM file, without holding it in memory.
- *
- * Decodes as much of a damaged file as possible. Sample 0 is the moment at which a player starts to play the file, and
- * gaps between the container's time stamps become silence. Times in the transcript therefore match the times that a
- * player shows; see time-line.ts.
- * Two channels are compared over the whole recording, see chooseChannels. Until the comparison is done, the files take
- * three times the disk space of the PCM.
- * The output appears complete, synced to disk and under its name, or not at all.
- *
+ * Decodes a recording's audio track to a PCM file, without holding it in memory, and as much of a damaged file as
+ * possible. Sample 0 is the moment at which a player starts to play the file, and gaps between the container's time
+ * stamps become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
+ * whole recording; see chooseChannels. The output appears complete and synced to disk, or not at all.
  * @throws {MediaError} `not_a_recording`, `recording_too_long`, `disk_full`, `input_unreadable`, or a fault of ffmpeg
- * itself
  * @throws the signal's reason after an abort
  */
 export async function decodeRecording(request: DecodeRequest): Promise<DecodedRecording> {
@@ -94,10 +82,13 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     writtenBytes += more;
     return more;
   };
-  const onShare = shareReporter(probed.durationSeconds, request.onProgress);
+  let reportedShare = 0;
   const onTime = (seconds: number) => {
     space?.written(writtenSince());
-    onShare(seconds);
+    if (!probed.durationSeconds) return;
+    const share = Math.min(1, seconds / probed.durationSeconds);
+    if (share > reportedShare) request.onProgress?.(share);
+    reportedShare = Math.max(reportedShare, share);
   };
   try {
     const { sampleCount, sizes, exitCode } = await decodeWithRetries(plan, outputPath, removePartial, onTime);
@@ -167,18 +158,6 @@ async function decodeWithRetries(
  */
 function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
   return declaredSeconds !== null && declaredSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
-}
-
-/** Returns a function that reports the completed fraction if the duration is known. */
-function shareReporter(durationSeconds: number | null, onProgress?: (fraction: number) => void) {
-  let reported = 0;
-  return (seconds: number) => {
-    if (durationSeconds === null || durationSeconds <= 0) return;
-    const share = Math.min(1, seconds / durationSeconds);
-    if (share <= reported) return;
-    reported = share;
-    onProgress?.(share);
-  };
 }
 
 function sizeNow(path: string): number {

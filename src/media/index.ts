@@ -7,7 +7,6 @@ export { checkRecordingUrl } from "./fetch/recording-url.ts";
 export { MINIMUM_PACE } from "./fetch/time-limits.ts";
 export { MediaError } from "./media-error.ts";
 export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ, pcmDigest } from "./pcm.ts";
-export { encodeCopy, estimateCopyBytes } from "./playback/encode-copy.ts";
 export { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "./playback/playback-copies.ts";
 export { readWaveform } from "./playback/waveform.ts";
 export { probeRecording } from "./probe.ts";

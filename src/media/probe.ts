@@ -22,13 +22,13 @@ export interface ProbedRecording {
 }
 
 /** A file that is no recording. The reason is a sentence for the client and quotes nothing from the file. */
-export interface RefusedRecording {
+interface RefusedRecording {
   readonly ok: false;
   readonly reason: string;
 }
 
 /** Limits of one probe. */
-export interface ProbeEffort {
+interface ProbeEffort {
   /** Limit of CPU time. A file that exceeds it is refused. */
   readonly cpuSeconds: number;
   /** Wall-clock limit. A run that exceeds it is a fault of the machine, which gave the process too little CPU time. */
@@ -78,15 +78,8 @@ export async function probeRecording(
     return { ok: true, durationSeconds, durationIsEstimate, audioTracks, trackIndex, channels, channelLayout };
   }
   if (await isWaveWithoutSamples(filePath)) {
-    return {
-      ok: true,
-      durationSeconds: 0,
-      durationIsEstimate: false,
-      audioTracks: 1,
-      trackIndex: 0,
-      channels: null,
-      channelLayout: "",
-    };
+    const header = { durationSeconds: 0, durationIsEstimate: false, audioTracks: 1, trackIndex: 0 };
+    return { ok: true, ...header, channels: null, channelLayout: "" };
   }
   if (await looksLikePlaylist(filePath)) return refused("playlist");
   if (end.exitCode === EXIT_OUT_OF_MEMORY) return refused("large");

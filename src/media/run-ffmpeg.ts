@@ -49,10 +49,8 @@ const BACKGROUND_NICENESS = 19;
 const PIPE_GRACE_MILLISECONDS = 5000;
 
 /**
- * Runs ffmpeg confined (native/confine) and waits for its end.
- *
- * An abort, a timeout or a flood of output immediately kills ffmpeg and all its child processes with SIGKILL. The
- * caller interprets any other end.
+ * Runs ffmpeg confined (native/confine) and waits for its end. An abort, a timeout or a flood of output immediately
+ * kills ffmpeg and all its child processes with SIGKILL. The caller interprets any other end.
  * @throws {MediaError} `ffmpeg_timed_out` or `ffmpeg_unusable`
  * @throws the signal's reason after an abort
  */
@@ -62,22 +60,19 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   await requireProgram(confiningProgram(run.ffmpegPath), "the program that confines ffmpeg");
   run.signal?.throwIfAborted();
 
-  const child = Bun.spawn(
-    confinedCommand([run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments], run.limits, run),
-    {
-      // The confined process starts when it receives a line.
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "pipe",
-      // ffmpeg gets none of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena
-      // keeps the address space, which the memory limit counts, close to the memory in use.
-      env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
-      cwd: "/",
-      // In a separate process group, all child processes are killed with ffmpeg, and a Ctrl-C for the server does not
-      // reach them.
-      detached: true,
-    },
-  );
+  const command = [run.ffmpegPath, "-nostdin", "-hide_banner", ...run.arguments] as const;
+  const child = Bun.spawn(confinedCommand(command, run.limits, run), {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+    cwd: "/",
+    // ffmpeg gets none of the server's environment: no secrets, no FFREPORT, no presets in $HOME. One malloc arena
+    // keeps the address space, which the memory limit counts, close to the memory in use.
+    env: { LC_ALL: "C", MALLOC_ARENA_MAX: "1" },
+    // In a separate process group, all child processes are killed with ffmpeg, and a Ctrl-C for the server does not
+    // reach them.
+    detached: true,
+  });
   using _ = guardGroup(child.pid);
   yieldProcessor(child.pid, run.isBackground === true ? BACKGROUND_NICENESS : undefined);
   void start(child.stdin);
@@ -93,10 +88,6 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     kill();
   }, run.timeoutSeconds * 1000);
   run.signal?.addEventListener("abort", kill, { once: true });
-  const flood = () => {
-    flooded = true;
-    kill();
-  };
 
   let output = "";
   const keepOutput = textReader((text) => {
@@ -105,7 +96,10 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   let messages = "";
   const keepMessages = textReader((text) => {
     if (messages.length < MAX_PRINTED_CHARACTERS) messages += text;
-    else if (run.ignoresFlood !== true) flood();
+    else if (run.ignoresFlood !== true) {
+      flooded = true;
+      kill();
+    }
   });
   const reading = Promise.all([
     drain(child.stdout, enough.signal, run.onOutput ?? keepOutput),
@@ -131,19 +125,15 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
 }
 
 async function requireProgram(path: string, name: string): Promise<void> {
-  try {
-    await access(path, constants.X_OK);
-  } catch (cause) {
+  await access(path, constants.X_OK).catch((cause: unknown) => {
     throw new MediaError("ffmpeg_unusable", `${name} is missing or not executable`, { cause });
-  }
+  });
 }
 
 /**
- * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed.
- *
- * A shell waits until its pipe from this process closes. A parent-death signal would not reach the processes that the
- * group's leader has started. It would also be lost if the parent ended before it was set, and some systems do not have
- * it.
+ * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed. A shell
+ * waits until its pipe from this process closes. A parent-death signal would not reach the processes that the group's
+ * leader has started, would be lost if the parent ended before it was set, and does not exist on some systems.
  */
 function guardGroup(leader: number): Disposable {
   try {
@@ -203,10 +193,7 @@ async function drain(
   }
 }
 
-/**
- * Sends the line that starts the confined process. A write error is ignored: the process was killed before, and its end
- * reports that.
- */
+/** Sends the line that starts the confined process. A write error means that the process was killed before. */
 async function start(stdin: FileSink): Promise<void> {
   try {
     stdin.write("\n");

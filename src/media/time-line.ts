@@ -84,10 +84,8 @@ const RESTART_SECONDS = 1;
 const FIRST_FRAME_SECONDS = 0.1;
 
 /**
- * Returns ffmpeg's audio filters that place samples according to the container's time stamps and fill gaps with
- * silence. Gaps occur before a track that begins after the picture, and where a recorder omitted silence or packets
- * were lost. The filters take the container's own time stamps (`-copyts`), and output 16-bit samples of `layout` at
- * `sampleRateHz` without gaps.
+ * Returns ffmpeg's audio filters that place samples according to the container's own time stamps (`-copyts`) and fill
+ * gaps with silence. Gaps occur before a track that begins after the picture, and where a recorder omitted silence.
  *
  * No sample is ever dropped. Overlapping samples are placed one after the other. After time stamps that fall back or
  * jump too far ahead, the output continues from the current position. No silence is inserted beyond `maxSeconds`.
@@ -101,13 +99,8 @@ export function timeLineFilters(
   // When a track's format changes (rate, channels), ffmpeg recreates the filters with empty registers while the clock
   // continues. Therefore only a gap at the track's start may be measured against 0.
   const isFirst = start === null ? "0" : `lt(T,${start.trackSeconds + FIRST_FRAME_SECONDS})`;
-  // Registers, initially 0. Times are in units of TB:
-  // 0: end of the samples so far
-  // 1: offset of the clock
-  // 2: whether there were samples before
-  // 3: gap before the current samples
-  // 4: whether the gap is filled
-  // 5: start of the current samples
+  // Registers, initially 0, times in units of TB. 0: end of the samples so far. 1: offset of the clock. 2: whether there
+  // were samples before. 3: gap before the current samples. 4: whether the gap is filled. 5: start of these samples.
   const moved = [
     `if(ld(2),0,st(1,-(${start?.fileSeconds ?? 0})/TB))`,
     "st(3,PTS+ld(1)-ld(0))",

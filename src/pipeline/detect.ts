@@ -1,9 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, chunkSchema, hasBlock, type WorkArea } from "../timeline/index.ts";
-import { forEachMissingPart } from "./step.ts";
-import type { Track, TrackContext } from "./tracks.ts";
+import { type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
+import { forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
-const blockSchema = Type.Object({});
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
 
 export interface Detected {
@@ -15,13 +13,7 @@ export interface Detected {
 /** Runs the step `detect`: finds speech. The same model gives the speaker activity for diarization. */
 export async function detect(context: TrackContext, track: Track): Promise<Detected> {
   const { area, engine, signal, checkpoints } = context;
-  // Earlier versions of the program stored other blocks under another checkpoint name, so the two are never confused.
-  const detectPart = async (block: number) => {
-    await engine.run("detectBlock", { area, block }, signal);
-    checkpoints.write("activity", block, blockSchema, {});
-  };
-  const isIntact = (block: number) => hasBlock(area, "activity", block);
-  await forEachMissingPart(context, "activity", blockCount(area.pcm.sampleCount), detectPart, isIntact);
+  await forEachMissingBlock(context, "activity", "activity", "detectBlock");
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { area, joinsTurns: track.isParty }, signal);

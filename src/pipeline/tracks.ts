@@ -1,5 +1,6 @@
-import type { Chunk, PcmFile, WorkArea } from "../timeline/index.ts";
-import type { StepContext } from "./step.ts";
+import { Type } from "@sinclair/typebox";
+import { blockCount, type Chunk, hasBlock, type PcmFile, type WorkArea } from "../timeline/index.ts";
+import { forEachMissingPart, type StepContext } from "./step.ts";
 
 /**
  * A track that is transcribed separately: a whole recording, or one party of a call with a separate channel for each.
@@ -50,4 +51,25 @@ export async function eachTrack<T extends Track, R extends object>(
     before += share;
   }
   return done;
+}
+
+const blockSchema = Type.Object({});
+
+/**
+ * Runs an operation for the missing blocks of a track.
+ * @param step the checkpoints' name, which differs from the names that earlier versions used for other blocks
+ */
+export async function forEachMissingBlock(
+  context: TrackContext,
+  step: string,
+  kind: "activity" | "embeddings",
+  operation: "detectBlock" | "embedBlock",
+): Promise<void> {
+  const { area, engine, signal, checkpoints } = context;
+  const runBlock = async (block: number) => {
+    await engine.run(operation, { area, block }, signal);
+    checkpoints.write(step, block, blockSchema, {});
+  };
+  const isIntact = (block: number) => hasBlock(area, kind, block);
+  await forEachMissingPart(context, step, blockCount(area.pcm.sampleCount), runBlock, isIntact);
 }

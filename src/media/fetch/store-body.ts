@@ -6,7 +6,7 @@ import { messageOf } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
 import { FIRST_BYTES, refuseText, tooLarge } from "./check-content.ts";
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly host: string;
   readonly outputPath: string;
   readonly maxBytes: number;

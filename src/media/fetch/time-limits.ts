@@ -1,16 +1,14 @@
 import { MediaError, type MediaFault } from "../media-error.ts";
 
-/** Stage of a request. */
-export type FetchStage = "resolve" | "connect" | "secure" | "answer" | "body";
-
-/** Fault that is reported when a stage takes too long. */
-const STALLED: Record<FetchStage, MediaFault> = {
-  resolve: "fetch_dns_failed",
-  connect: "fetch_connect_failed",
-  secure: "fetch_tls_failed",
-  answer: "fetch_too_slow",
-  body: "fetch_too_slow",
-};
+/** Faults of each stage of a request: when it takes too long, and when the connection fails. */
+export const FAULTS = {
+  resolve: { stalled: "fetch_dns_failed", failed: "fetch_dns_failed" },
+  connect: { stalled: "fetch_connect_failed", failed: "fetch_connect_failed" },
+  secure: { stalled: "fetch_tls_failed", failed: "fetch_tls_failed" },
+  answer: { stalled: "fetch_too_slow", failed: "fetch_interrupted" },
+  body: { stalled: "fetch_too_slow", failed: "fetch_interrupted" },
+} as const;
+export type FetchStage = keyof typeof FAULTS;
 
 /**
  * Minimum average speed of uploads and of fetched links, set by the API contract: 16 KiB/s after the first minute, which
@@ -114,7 +112,7 @@ export class TimeLimits implements Disposable {
     // A look-up that is no longer awaited may still complete.
     if (this.#over) return;
     this.#stall = setTimeout(() => {
-      this.#abort(STALLED[this.#stage], `stalled for ${this.#stallSeconds} s (${this.#stage})`);
+      this.#abort(FAULTS[this.#stage].stalled, `stalled for ${this.#stallSeconds} s (${this.#stage})`);
     }, this.#stallSeconds * 1_000);
   }
 

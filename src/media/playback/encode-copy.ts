@@ -22,7 +22,6 @@ interface CopyRequest {
   readonly inputPath: string;
   /** Path of the audio, WebM. Its folder must exist; an existing file is replaced. */
   readonly audioPath: string;
-  /** Path of the waveform. */
   readonly waveformPath: string;
   /** Decoded duration of the recording. */
   readonly durationSeconds: number;
@@ -38,15 +37,12 @@ interface CopyRequest {
  * mode of libopus takes a third of the time of its speech mode. Frames of 60 ms take half the time of frames of 20 ms.
  * An hour of MP3 takes 10 s on one core, of which reading the MP3 takes 3.5 s.
  */
-const OPUS = [
-  ...["-c:a", "libopus", "-b:a", "24k", "-compression_level", "5", "-application", "audio"],
-  ...["-frame_duration", "60"],
-];
+const OPUS = "-c:a libopus -b:a 24k -compression_level 5 -application audio -frame_duration 60".split(" ");
 /**
  * One cue every ten seconds, all at the file's beginning. A browser receives the cues with its first request, to which
  * an hour of audio adds 6 KB. A seek reads 30 KB of audio that is not played.
  */
-const WEBM = ["-cluster_time_limit", "10000", "-cues_to_front", "1", "-f", "webm"];
+const WEBM = "-cluster_time_limit 10000 -cues_to_front 1 -f webm".split(" ");
 /** Estimated size: 24 kbit/s, the encoder's average, plus a tenth for difficult frames and the container. */
 const BYTES_PER_SECOND = 3300;
 /** Bytes reserved for the header, the cues and the peaks. */
@@ -61,12 +57,9 @@ export function estimateCopyBytes(durationSeconds: number): number {
 }
 
 /**
- * Makes the playback copy of a recording: Opus in WebM, mono, in which a browser can seek at once with range requests.
- * It uses the same filters as decodeRecording, so its times match those of the transcript; see time-line.ts. The
- * waveform is made in the same pass; see readWaveform.
- *
- * Runs at a lower priority than all other work on the machine and syncs its files to disk. After an error or an abort,
- * the caller removes the written files.
+ * Makes the playback copy of a recording, and its waveform: Opus in WebM, mono, in which a browser can seek at once with
+ * range requests. It uses the same filters as decodeRecording, so its times match those of the transcript. Runs at the
+ * lowest priority and syncs its files to disk. After an error or an abort, the caller removes the written files.
  * @throws {MediaError} as decodeRecording does
  * @throws the signal's reason after an abort
  */
@@ -80,7 +73,10 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
     meter = await encode(request, probed, start, [channelFilter(meter.louderChannel)]);
   }
   await Bun.write(waveformPath, meter.peaks());
-  for (const path of [audioPath, waveformPath]) await sync(path);
+  for (const path of [audioPath, waveformPath]) {
+    await using file = await open(path, "r+");
+    await file.sync();
+  }
 }
 
 async function encode(
@@ -129,17 +125,10 @@ async function encode(
   if (meter.sampleCount === 0) throw new MediaError("not_a_recording", "the recording has no decodable audio");
   const isShort = durationSeconds - meter.sampleCount / PCM_SAMPLE_RATE_HZ > TOLERANCE_SECONDS;
   if (isShort || !existsSync(audioPath) || !(await isWholeWebm(audioPath))) {
-    throw new MediaError(
-      "ffmpeg_crashed",
-      `ffmpeg stopped after ${meter.sampleCount} samples, exit code ${end.exitCode}`,
-    );
+    const message = `ffmpeg stopped after ${meter.sampleCount} samples, exit code ${end.exitCode}`;
+    throw new MediaError("ffmpeg_crashed", message);
   }
   return meter;
-}
-
-async function sync(path: string): Promise<void> {
-  await using file = await open(path, "r+");
-  await file.sync();
 }
 
 const EBML_ID = 0x1a45dfa3;

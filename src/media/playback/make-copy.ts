@@ -21,7 +21,6 @@ export function isStored({ recordings, dataDirectory }: CopyResources, id: strin
 /**
  * Makes a recording's playback copy. The copy appears complete, or not at all if the recording or its upload is removed
  * in the meantime.
- * @param durationSeconds decoded duration
  * @param onShare receives the completed fraction, 0 to 1
  * @throws {MediaError} when the recording cannot be encoded
  * @throws {MachineError} when the disk lacks space in addition to the space that is kept free for incoming recordings

@@ -14,9 +14,7 @@ const byteOf = (sample: number) => Math.min(255, Math.round(255 * Math.sqrt(samp
 /** Computes the peaks of PCM (16-bit, interleaved, in chunks of any length) without storing the PCM. */
 export class PeakMeter {
   readonly #channels: 1 | 2;
-  /** Initial capacity: one hour. */
-  #peaks = new Uint8Array(3600 * PEAKS_PER_SECOND);
-  #count = 0;
+  readonly #peaks: number[] = [];
   #rest = new Uint8Array(0);
   #frames = 0;
   #loudest = 0;
@@ -60,19 +58,8 @@ export class PeakMeter {
 
   /** Returns one byte for each tenth of a second, the last one for the remainder; see byteOf. */
   peaks(): Uint8Array {
-    if (this.#frames % SAMPLES_PER_PEAK === 0) return this.#peaks.slice(0, this.#count);
-    const peaks = this.#peaks.slice(0, this.#count + 1);
-    peaks[this.#count] = byteOf(this.#loudest);
-    return peaks;
-  }
-
-  /** Appends a peak. One free element always remains after the last peak. */
-  #append(loudest: number): void {
-    this.#peaks[this.#count++] = byteOf(loudest);
-    if (this.#count < this.#peaks.length) return;
-    const larger = new Uint8Array(2 * this.#peaks.length);
-    larger.set(this.#peaks);
-    this.#peaks = larger;
+    const hasRemainder = this.#frames % SAMPLES_PER_PEAK !== 0;
+    return Uint8Array.from(hasRemainder ? [...this.#peaks, byteOf(this.#loudest)] : this.#peaks);
   }
 
   #measure(samples: Int16Array): void {
@@ -89,7 +76,7 @@ export class PeakMeter {
       this.#loudest = loudest;
       this.#frames += (end - at) / this.#channels;
       if (this.#frames % SAMPLES_PER_PEAK === 0) {
-        this.#append(loudest);
+        this.#peaks.push(byteOf(loudest));
         this.#loudest = 0;
       }
       at = end;
@@ -109,15 +96,6 @@ export class PeakMeter {
   }
 }
 
-/** Part of a recording's waveform, or all of it. */
-interface Waveform {
-  readonly peaksPerSecond: number;
-  /** Start time of the first peak. */
-  readonly startSeconds: number;
-  /** The largest sample of each interval; see byteOf. */
-  readonly peaks: Uint8Array;
-}
-
 interface WaveformRange {
   /** Default: 0. */
   readonly fromSeconds?: number;
@@ -128,10 +106,10 @@ interface WaveformRange {
 }
 
 /**
- * Reads a waveform that encodeCopy wrote. Peaks of the same width always start at the same times, independent of
- * the requested range.
+ * Reads a waveform that encodeCopy wrote. Peaks of the same width always start at the same times, independent of the
+ * requested range.
  */
-export async function readWaveform(path: string, range: WaveformRange): Promise<Waveform> {
+export async function readWaveform(path: string, range: WaveformRange) {
   const finest = await Bun.file(path).bytes();
   const from = Math.max(0, Math.floor((range.fromSeconds ?? 0) * PEAKS_PER_SECOND));
   const to = Math.min(finest.length, Math.ceil((range.toSeconds ?? Number.POSITIVE_INFINITY) * PEAKS_PER_SECOND));

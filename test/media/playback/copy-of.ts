@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { decodeRecording, encodeCopy, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
+import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
+import { encodeCopy } from "../../../src/media/playback/encode-copy.ts";
 import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
 
 /** A recording as the models hear it, and the copy that people listen to. */
