@@ -1,12 +1,16 @@
+import { removeWorkOfEnded } from "../pipeline/index.ts";
+import { applyRetention, type Recordings } from "../recordings/index.ts";
+import { type DataDirectory, pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
+import type { RunningSettings } from "./running-settings.ts";
 
 /** The periodic tasks of a server. A failure is logged, and the task runs again at its next time. */
 export class Chores {
   readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
   /** Names of the tasks in progress. */
-  readonly #begun = new Set<string>();
+  readonly #inProgress = new Set<string>();
   #isStopped = false;
 
   constructor(log: Logger) {
@@ -23,7 +27,7 @@ export class Chores {
 
   /** Runs a task now, unless it is still in progress. */
   run(name: string, chore: () => void | Promise<void>): void {
-    if (this.#begun.has(name)) return;
+    if (this.#inProgress.has(name)) return;
     const failed = (error: unknown) => {
       const trouble = messageOf(error);
       this.#log.error({ event: "server.chore_failed", chore: name, trouble });
@@ -31,9 +35,11 @@ export class Chores {
     try {
       const rest = chore();
       if (rest === undefined) return;
-      this.#begun.add(name);
+      this.#inProgress.add(name);
       // A task that is still in progress when the server stops finds the database closed.
-      void rest.catch((error: unknown) => this.#isStopped || failed(error)).finally(() => this.#begun.delete(name));
+      void rest
+        .catch((error: unknown) => this.#isStopped || failed(error))
+        .finally(() => this.#inProgress.delete(name));
     } catch (error) {
       failed(error);
     }
@@ -43,4 +49,27 @@ export class Chores {
     this.#isStopped = true;
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
   }
+}
+
+/** Returns the hourly tasks that remove data whose retention period is over, by their names in the log. */
+export function hourlyChores(
+  recordings: Recordings,
+  dataDirectory: DataDirectory,
+  settings: RunningSettings,
+  now: () => number,
+): Readonly<Record<string, () => Promise<void> | void>> {
+  return {
+    retention() {
+      const { audio_days: audioDays, completed_days: completedDays } = settings.values.retention;
+      return applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
+    },
+    "upgrade backups"() {
+      const { upgrade_backup_days: days } = settings.values.retention;
+      pruneUpgradeBackups(dataDirectory.databasePath, now(), days);
+    },
+    async "rows of ended recordings"() {
+      await recordings.rows.removeAllDeleted();
+      await removeWorkOfEnded(recordings);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
-export { programFilesFor, runtimeDirectoryOf } from "./program-files-for.ts";
-export { openProgramParts } from "./program-parts.ts";
+export { openProgramParts, programFilesFor, runtimeDirectoryOf } from "./program-parts.ts";
+export { settingFaults } from "./running-settings.ts";
 export {
   baseUrlOf,
   findRunningServer,
@@ -9,9 +9,7 @@ export {
   type RunningServer,
   type ServerTrust,
   trustOf,
-} from "./running-server.ts";
-export { settingFaults } from "./setting-faults.ts";
-export { currentSpeechModel, speechModelsFor } from "./speech-models-for.ts";
-export { withSpeechSample } from "./speech-sample.ts";
+} from "./server-state-file.ts";
+export { currentSpeechModel, speechModelsFor, withSpeechSample } from "./speech-models.ts";
 export { StartError } from "./start-error.ts";
 export { type ServerStatus, startTranscribeServer, type TranscribeServer } from "./transcribe-server.ts";

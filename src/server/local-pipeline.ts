@@ -1,4 +1,5 @@
-import { availableParallelism, tmpdir } from "node:os";
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
@@ -11,13 +12,10 @@ import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
-import { speechModelsFor } from "./speech-models-for.ts";
-import { withSpeechSample } from "./speech-sample.ts";
+import { speechModelsFor, startSpeechEngine } from "./speech-models.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeHere } from "./transcribe-here.ts";
-import { userCache } from "./user-cache.ts";
-import { WorkerModels } from "./worker-models.ts";
 
 /** The pipeline and its worker without a server; disposing removes its temporary data. */
 export interface LocalPipeline extends AsyncDisposable {
@@ -55,28 +53,38 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     return readModelLanguages(model.path);
   });
   const metrics = createMetrics({
-    ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now },
-    engine: () => models.engine,
+    recordings,
+    disk: new DiskUsage(dataDirectory, () => performance.now()),
+    now,
+    engine: () => engine,
     modelInUse: () => model.id,
-    ...{ certificateEndsAt: () => null, stalled: () => [] },
+    certificateEndsAt: () => null,
+    stalled: () => [],
   });
-  const models = new WorkerModels({
-    ...{ files, speech, recordings, log },
+  const { speechEngine, models } = startSpeechEngine(settings, {
+    files,
+    speech,
+    recordings,
+    log,
     lackOfSpace: (bytes) => new DiskSpace(cache, () => 0).shortage(bytes, "work"),
-    threads: settings.engine.threads || availableParallelism(),
-    device: settings.engine.device,
-    cudaLibrary: settings.engine.cuda_library,
-    withSample: (use) => withSpeechSample(files, use),
     verdictsPath: join(cache, "devices.json"),
   });
-  const { engine } = models;
-  stack.defer(() => models.close());
-  const usage = new Usage(store);
-  const services = pipelineServices({
-    ...{ store, recordings, dataDirectory, engine, models, usage, metrics, log, now, running, files },
+  const { engine } = speechEngine;
+  stack.defer(() => speechEngine.close());
+  const services = pipelineServices(running, files, {
+    store,
+    recordings,
     events: new RecordingEvents(log),
+    dataDirectory,
+    engine,
+    models,
+    usage: new Usage(store),
+    metrics,
+    log,
+    now,
+    diskSpace: new DiskSpace(dataDirectory.root, () => 0),
     // A user who waits at a terminal gets an error at once instead of a retry.
-    ...{ diskSpace: new DiskSpace(dataDirectory.root, () => 0), waitsForMachine: false },
+    waitsForMachine: false,
   });
   const account = createAccount(store, "run", { actor: "run", now: now() });
   const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };
@@ -96,6 +104,21 @@ function requireOwnModel({ id, path }: SpeechModel): void {
   const theirs = pathSteps(path).find((passage) => untrustedWriter(passage, isAdministrator) !== null);
   if (theirs === undefined) return;
   throw new StartError(
-    `${id} is installed in a data directory that root does not rule alone (${theirs.path}), and root loads no model from there: be another user, or name a file of root's with --model`,
+    `${id} is installed in a data directory that users other than root may change (${theirs.path}), so root does not load it: run this as another user, or name a file that belongs to root with --model`,
   );
+}
+
+/**
+ * Returns the user's cache directory (XDG base directories), and creates it if needed.
+ * @returns null for a user without a writable home
+ */
+function userCache({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | null {
+  const path = join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "transcribe");
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return path;
+  } catch {
+    return null;
+  }
 }

@@ -1,22 +1,20 @@
-import { getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
+import { getAccount, parseAccountLimits } from "../accounts/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
 import { type DiskSpace, WorkReservations } from "../storage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
-type Parts = Pick<
+type Parts = Omit<
   PipelineServices,
-  "store" | "recordings" | "events" | "dataDirectory" | "models" | "engine" | "metrics" | "log" | "now"
-> & {
-  readonly running: RunningSettings;
-  readonly files: ProgramFiles;
-  readonly usage: Usage;
-  readonly diskSpace: DiskSpace;
-  readonly waitsForMachine: boolean;
-};
+  "fetchOptions" | "decodeOptions" | "workReservations" | "audioAllowanceSeconds" | "dropsAudio"
+> & { readonly diskSpace: DiskSpace };
 
 /** Returns the services that process recordings; settings are read when they are used. */
-export function pipelineServices({ running, files, diskSpace, ...parts }: Parts): PipelineServices {
+export function pipelineServices(
+  running: RunningSettings,
+  files: ProgramFiles,
+  { diskSpace, ...parts }: Parts,
+): PipelineServices {
   const limits = () => running.values.limits;
   return {
     ...parts,
@@ -34,10 +32,7 @@ export function pipelineServices({ running, files, diskSpace, ...parts }: Parts)
         return diskSpace.reserve(0, "intake");
       },
     }),
-    decodeOptions: () => ({
-      ffmpegPath: files.ffmpeg,
-      maxSeconds: limits().recording_seconds,
-    }),
+    decodeOptions: () => ({ ffmpegPath: files.ffmpeg, maxSeconds: limits().recording_seconds }),
     workReservations: new WorkReservations(diskSpace),
     audioAllowanceSeconds: (accountId) => {
       const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");

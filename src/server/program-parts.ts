@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { type ProgramFiles, presentProgramFiles, programFiles } from "../program/index.ts";
-import { runtimeDirectoryOf } from "./program-files-for.ts";
+
+interface Places {
+  readonly storage: Pick<Settings["storage"], "data_dir" | "runtime_dir">;
+}
 
 /** The program files, available until they are closed. */
 export interface ProgramParts {
@@ -36,4 +39,20 @@ export async function openProgramParts(settings: Settings): Promise<ProgramParts
     const reason = error instanceof Error ? error : new Error(String(error));
     return { files: reason, arePresent: false, close };
   }
+}
+
+/**
+ * Returns the program files that are not TypeScript, ready for use. A single-file program unpacks them into the
+ * directory that the settings name.
+ */
+export function programFilesFor(settings: Places): Promise<ProgramFiles> {
+  return programFiles(runtimeDirectoryOf(settings));
+}
+
+/**
+ * Returns the directory into which a single-file program unpacks its files. It is absolute, because ffmpeg is started
+ * in another directory.
+ */
+export function runtimeDirectoryOf({ storage }: Places): string {
+  return resolve(storage.runtime_dir || join(storage.data_dir, "runtime"));
 }

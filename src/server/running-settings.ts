@@ -1,10 +1,17 @@
-import { type ReloadedSettings, reloadSettings, type Settings, SettingsError } from "../config/index.ts";
+import {
+  type ReloadedSettings,
+  reloadSettings,
+  type SettingFault,
+  type Settings,
+  SettingsError,
+  withoutPassword,
+} from "../config/index.ts";
 import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
-import { settingFaults } from "./setting-faults.ts";
+import { messageOf } from "../text/index.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
-interface Understood {
+interface ParsedSettings {
   readonly allow: AllowList;
   readonly proxies: ReturnType<typeof parseTrustedProxies>;
   readonly hosts: ReadonlySet<string>;
@@ -16,12 +23,12 @@ interface Understood {
  */
 export class RunningSettings {
   #values: Settings;
-  #understood: Understood;
+  #parsed: ParsedSettings;
 
   /** @throws {SettingsError} for a text that cannot be parsed, such as an invalid network */
   constructor(values: Settings) {
     this.#values = values;
-    this.#understood = understand(values);
+    this.#parsed = parseSettings(values);
   }
 
   get values(): Settings {
@@ -30,17 +37,17 @@ export class RunningSettings {
 
   /** Non-public addresses that links may point to. */
   get allow(): AllowList {
-    return this.#understood.allow;
+    return this.#parsed.allow;
   }
 
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
   get proxies(): ReturnType<typeof parseTrustedProxies> {
-    return this.#understood.proxies;
+    return this.#parsed.proxies;
   }
 
   /** Host names that requests may be sent to. */
   get hosts(): ReadonlySet<string> {
-    return this.#understood.hosts;
+    return this.#parsed.hosts;
   }
 
   /**
@@ -49,13 +56,13 @@ export class RunningSettings {
    */
   reload(next: Settings): ReloadedSettings {
     const reloaded = reloadSettings(this.#values, next);
-    this.#understood = understand(reloaded.settings);
+    this.#parsed = parseSettings(reloaded.settings);
     this.#values = reloaded.settings;
     return reloaded;
   }
 }
 
-function understand(settings: Settings): Understood {
+function parseSettings(settings: Settings): ParsedSettings {
   const faults = settingFaults(settings);
   if (faults.length > 0) throw new SettingsError(faults);
   return {
@@ -63,4 +70,33 @@ function understand(settings: Settings): Understood {
     proxies: parseTrustedProxies(settings.server.trusted_proxies),
     hosts: parseHostNames(settings.server.hosts).add(settings.server.host.toLowerCase()),
   };
+}
+
+const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
+
+/**
+ * Returns the faults in settings that their types allow: texts that cannot be parsed, and a setting that needs another
+ * one.
+ */
+export function settingFaults({ fetch, server }: Settings): SettingFault[] {
+  const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
+  return [
+    ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
+    ...faultOf("server.trusted_proxies", () => parseTrustedProxies(server.trusted_proxies)),
+    ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
+    ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", unpairedTls)] : []),
+  ];
+}
+
+function faultOf(setting: string, read: () => unknown): SettingFault[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [fault(setting, messageOf(error))];
+  }
+}
+
+function fault(setting: string, message: string): SettingFault {
+  return { origin: null, setting, message: withoutPassword(message) };
 }

@@ -2,18 +2,21 @@ import type { KeyUsage, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createApp, type ExportAnswers, type ExtraPaths, startServer, TranscriptionCreator } from "../http/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
+import type { ProgramFiles } from "../program/index.ts";
 import type { RecordingQueue, Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import type { DiskSpace } from "../storage/index.ts";
+import type { DataDirectory, DiskSpace, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
 import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
-import type { TakenData } from "./take-data.ts";
 
 /** The components that accept recordings. */
-interface CreatingParts extends TakenData {
+interface CreatingParts {
+  readonly store: Store;
+  readonly dataDirectory: DataDirectory;
+  readonly files: ProgramFiles;
   readonly running: RunningSettings;
   readonly recordings: Recordings;
   readonly queue: RecordingQueue;

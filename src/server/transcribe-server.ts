@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { getAccount, KeyUsage, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
@@ -8,23 +7,19 @@ import { PlaybackCopies } from "../media/index.ts";
 import { fetchLink, processRecording, recoverWork } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
-import { DiskSpace, DiskUsage } from "../storage/index.ts";
+import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { Chores } from "./chores.ts";
+import { Chores, hourlyChores } from "./chores.ts";
 import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
-import { hourlyChores } from "./hourly-chores.ts";
 import { pipelineServices } from "./pipeline-services.ts";
-import { originOf, removeServerState } from "./running-server.ts";
+import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { serverCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
-import { ServerStateFile } from "./server-state-file.ts";
-import { speechModelsFor, usableSpeechModel } from "./speech-models-for.ts";
-import { withSpeechSample } from "./speech-sample.ts";
-import { takeData } from "./take-data.ts";
-import { WorkerModels } from "./worker-models.ts";
+import { originOf, ServerStateFile } from "./server-state-file.ts";
+import { speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
 
 /** The status of a running server. */
 export interface ServerStatus {
@@ -34,7 +29,7 @@ export interface ServerStatus {
   readonly processing: number;
 }
 
-/** A running server with all its components. */
+/** A running server. */
 export interface TranscribeServer {
   /** e.g. `http://127.0.0.1:8787` */
   readonly origin: string;
@@ -53,9 +48,10 @@ export interface TranscribeServer {
   stop(): Promise<void>;
 }
 
-const minute = 60_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 /** Interval after which a failed write of the server state file is retried. */
-const sayAgainMilliseconds = 10_000;
+const STATE_FILE_RETRY_MILLISECONDS = 10_000;
 
 /**
  * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
@@ -70,49 +66,68 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const running = new RunningSettings(settings);
   const certificate = serverCertificate(settings.server, log, now);
   // Resources are released in reverse order, both when the server stops and when it fails to start.
-  await using taken = new AsyncDisposableStack();
-  const data = await takeData(settings, taken, log);
-  const { dataDirectory, files, store } = data;
-  taken.defer(() => removeServerState(dataDirectory));
+  await using stack = new AsyncDisposableStack();
+  const dataDirectory = new DataDirectory(settings.storage.data_dir);
+  stack.defer(dataDirectory.lock());
+  // After the lock, because the files are unpacked into the data directory; errors of the directory are thus reported
+  // as such.
+  const files = await programFilesFor(settings);
+  const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
+    log.info({ event: "storage.upgraded", ...upgrade }),
+  );
+  stack.defer(() => store.$client.close());
+  const stateFile = new ServerStateFile(dataDirectory, log);
+  stack.defer(() => stateFile.remove());
   const chores = new Chores(log);
-  const lastUse = new KeyUsage(store);
-  const flushLastUse = () => lastUse.flush();
-  taken.defer(() => chores.run("last use of keys", flushLastUse));
+  const keyUsage = new KeyUsage(store);
+  const flushKeyUsage = () => keyUsage.flush();
+  stack.defer(() => chores.run("last use of keys", flushKeyUsage));
   const recordings = new Recordings(store, now);
   const speech = speechModelsFor(settings, { files, dataDirectory, store });
   const modelInUse = usableSpeechModel(settings, speech);
   dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
 
   const disk = new DiskUsage(dataDirectory, () => performance.now());
+  const diskSpace = new DiskSpace(dataDirectory.root, () => running.values.storage.reserve_bytes);
   const metrics = createMetrics({
-    ...{ recordings, disk, now },
-    engine: () => models.engine,
+    recordings,
+    disk,
+    now,
+    engine: () => engine,
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
   });
-  const diskSpace = new DiskSpace(dataDirectory.root, () => running.values.storage.reserve_bytes);
-  const models = new WorkerModels({
-    onWork: (work) => metrics.engine.stepDone(work),
-    onWorkerDeath: ({ signal }) => metrics.engine.unexpectedExit(signal),
-    idleMilliseconds: () => running.values.engine.idle_minutes * minute,
-    ...{ files, speech, recordings, log },
+  const { speechEngine, models } = startSpeechEngine(settings, {
+    files,
+    speech,
+    recordings,
+    log,
+    onCompletion: (completed) => metrics.engine.stepDone(completed),
+    onUnexpectedExit: ({ signal }) => metrics.engine.unexpectedExit(signal),
+    idleMilliseconds: () => running.values.engine.idle_minutes * MINUTE,
     lackOfSpace: (bytes) => diskSpace.shortage(bytes, "work"),
-    threads: settings.engine.threads || availableParallelism(),
-    device: settings.engine.device,
-    cudaLibrary: settings.engine.cuda_library,
-    withSample: (use) => withSpeechSample(files, use),
     verdictsPath: dataDirectory.verdicts,
   });
-  const { engine } = models;
-  taken.defer(() => models.close());
+  const { engine } = speechEngine;
+  stack.defer(() => speechEngine.close());
   const usage = new Usage(store);
   const events = new RecordingEvents(log);
   events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
-  events.onEnded("models", () => models.freeUnneeded());
-  const services = pipelineServices({
-    ...{ store, recordings, events, dataDirectory, engine, models, usage, metrics, log, now, running, files },
-    ...{ diskSpace, waitsForMachine: true },
+  events.onEnded("models", () => speechEngine.freeUnneeded());
+  const services = pipelineServices(running, files, {
+    store,
+    recordings,
+    events,
+    dataDirectory,
+    engine,
+    models,
+    usage,
+    metrics,
+    log,
+    now,
+    diskSpace,
+    waitsForMachine: true,
   });
   const queue = new RecordingQueue({
     recordings,
@@ -127,65 +142,78 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     now,
     onFault: (recordingId, error) => log.error({ event: "recording.fault", recordingId, err: error }),
   });
-  taken.defer(() => queue.stop());
+  stack.defer(() => queue.stop());
   await recoverWork(services);
   const recovered = queue.recover();
 
-  const trial = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
-  const readiness = new ServerReadiness({ diskSpace, queue, health: trial });
-  const creating = { ...data, running, recordings, queue, usage, diskSpace, readiness, modelInUse, metrics, now };
-  const creator = transcriptionCreator(creating);
+  const health = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
+  const readiness = new ServerReadiness({ diskSpace, queue, health });
+  const parts = {
+    store,
+    files,
+    dataDirectory,
+    running,
+    recordings,
+    queue,
+    usage,
+    diskSpace,
+    readiness,
+    modelInUse,
+    metrics,
+    log,
+    now,
+  };
+  const creator = transcriptionCreator(parts);
   const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
-  taken.defer(() => exports.close());
-  const console = new ConsoleSwitch(
-    () => running.values.console.enabled,
-    () =>
-      createConsole({
-        ...{
-          store,
-          recordings,
-          events,
-          dataDirectory,
-          creator,
-          exports,
-          queue,
-          usage,
-          modelInUse,
-          metrics,
-          disk,
-          log,
-          now,
-        },
-        settings: () => running.values,
-        worker: () => workerStanding(engine),
-        trouble: () => readiness.known(),
-        secure: certificate !== null,
-        listening: new PlaybackCopies({
-          ...{ recordings, dataDirectory, diskSpace, log, now, ffmpegPath: files.ffmpeg },
-          maxSeconds: () => running.values.limits.recording_seconds,
-          isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
-        }),
+  stack.defer(() => exports.close());
+  const openConsole = () =>
+    createConsole({
+      store,
+      recordings,
+      events,
+      dataDirectory,
+      creator,
+      exports,
+      queue,
+      usage,
+      modelInUse,
+      metrics,
+      disk,
+      log,
+      now,
+      settings: () => running.values,
+      worker: () => workerStanding(engine),
+      trouble: () => readiness.known(),
+      secure: certificate !== null,
+      listening: new PlaybackCopies({
+        recordings,
+        dataDirectory,
+        diskSpace,
+        log,
+        now,
+        ffmpegPath: files.ffmpeg,
+        maxSeconds: () => running.values.limits.recording_seconds,
+        isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
       }),
-  );
+    });
+  const console = new ConsoleSwitch(() => running.values.console.enabled, openConsole);
   console.follow();
   const server = serveApi({
-    ...creating,
+    ...parts,
     address: settings.server,
     certificate,
     creator,
     exports,
     extraPaths: console.paths,
-    lastUse,
-    log,
+    lastUse: keyUsage,
   });
-  taken.defer(() => endServer(server));
+  stack.defer(() => endServer(server));
   // Closed before the server, because some of the console's responses never end and would delay the server's stop.
-  taken.defer(() => console.close());
+  stack.defer(() => console.close());
 
   const origin = originOf({ ...settings.server, port: server.port });
-  const announcement = new ServerStateFile(dataDirectory, log);
-  const announce = () =>
-    announcement.write({
+  const writeState = () =>
+    stateFile.write({
       pid: process.pid,
       version: programVersion,
       origin,
@@ -195,23 +223,23 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const renewCertificate = () => {
     if (readiness.isStopping || certificate?.reload() !== true) return;
     server.useCredentials(certificate.current);
-    announce();
+    writeState();
   };
   // Not a chore, because chores catch errors: if the port is lost here, the process must exit.
-  const renewing = setInterval(renewCertificate, minute);
-  taken.defer(() => clearInterval(renewing));
-  taken.defer(() => chores.stop());
-  chores.every(minute, "last use of keys", flushLastUse);
-  chores.every(sayAgainMilliseconds, "announcement", () => announcement.retry());
-  for (const [name, chore] of Object.entries(hourlyChores({ recordings, dataDirectory, running, now }))) {
-    chores.every(60 * minute, name, chore);
+  const certificateTimer = setInterval(renewCertificate, MINUTE);
+  stack.defer(() => clearInterval(certificateTimer));
+  stack.defer(() => chores.stop());
+  chores.every(MINUTE, "last use of keys", flushKeyUsage);
+  chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
+  for (const [name, chore] of Object.entries(hourlyChores(recordings, dataDirectory, running, now))) {
+    chores.every(HOUR, name, chore);
     chores.run(name, chore);
   }
 
-  announce();
+  writeState();
   log.info({ event: "server.listening", origin, recovered });
 
-  const held = taken.move();
+  const resources = stack.move();
   return {
     origin,
     status: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
@@ -230,7 +258,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       readiness.stop();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
       await queue.stop();
-      await held.disposeAsync();
+      await resources.disposeAsync();
       log.info({ event: "server.stopped" });
     },
   };

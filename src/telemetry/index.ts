@@ -1,9 +1,4 @@
+export type { Counted } from "./declare.ts";
 export { createLogger, type Logger } from "./log.ts";
-export {
-  type Counted,
-  type MetricDescription,
-  type MetricSources,
-  Metrics,
-  metricsMediaType,
-  residentBytes,
-} from "./metrics/index.ts";
+export { type MetricDescription, type MetricSources, Metrics, metricsMediaType } from "./metrics.ts";
+export { residentBytes } from "./process-metrics.ts";

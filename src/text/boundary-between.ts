@@ -1,5 +1,3 @@
-import { sentenceMark } from "./sentence-mark.ts";
-
 /** Punctuation at the end of a clause. */
 const clauseMark = /[,;:،؛、，；：·–—-]["'”’»›)\]」』）】]*$/u;
 const opening = /^["'“‘„«‹([「『（【¿¡-]+/u;
@@ -57,4 +55,15 @@ function afterFullStop(text: string, following: string, goesOn: boolean): Bounda
   // "the 3. of May", as many languages write ordinals
   if (/^\p{N}{1,2}$/u.test(stem)) return goesOn ? "bound" : "perhaps";
   return goesOn ? "clause" : "sentence";
+}
+
+/** Sentence-ending marks of the scripts that the recognizer writes, followed by optional closing quotes and brackets. */
+const atEnd = /(?<mark>[.?!…。？！｡।॥؟۔։።፧។៕။།]+)["'”’»›)\]」』）】]*$/u;
+
+/**
+ * Returns the sentence-ending marks at the end of a text, e.g. "." or "?!"; undefined if there are none. The full stop
+ * of an abbreviation counts as well.
+ */
+export function sentenceMark(text: string): string | undefined {
+  return atEnd.exec(text)?.groups?.mark;
 }

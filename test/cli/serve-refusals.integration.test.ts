@@ -18,7 +18,7 @@ describe("a server that can't start", () => {
       "a certificate without its key",
       { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/a.pem" },
       2,
-      "TRANSCRIBE_SERVER_TLS_CERTIFICATE: server.tls_certificate and",
+      "TRANSCRIBE_SERVER_TLS_CERTIFICATE: set both server.tls_certificate and",
     ],
     [
       "a certificate that is not there",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Boundary, boundaryBetween } from "../../src/text/index.ts";
+import { type Boundary, boundaryBetween, sentenceMark } from "../../src/text/index.ts";
 
 test.each<[string, string, Boundary]>([
   ["end.", "Next", "sentence"],
@@ -14,7 +14,7 @@ test.each<[string, string, Boundary]>([
   ["me.", "I", "sentence"],
   ["No!", "Really", "sentence"],
   ["1990.", "Then", "sentence"],
-  // A small letter goes on with the sentence.
+  // A small letter continues the sentence.
   ["wait...", "what", "clause"],
   ["”What?”", "he", "clause"],
   ["comma,", "Next", "clause"],
@@ -30,13 +30,33 @@ test.each<[string, string, Boundary]>([
   ["No.", "5", "bound"],
   ["10", "000", "bound"],
   ["3,", "5", "bound"],
-  // What may end a sentence as well: the pause decides.
+  // These may also end a sentence; the pause decides.
   ["3.", "Mai", "perhaps"],
   ["U.S.", "Army", "perhaps"],
   ["p.m.", "Then", "perhaps"],
   ["No.", "That", "perhaps"],
   ["I.", "Okay", "perhaps"],
   ["etc.", "Then", "perhaps"],
-])("between %p and %p there is: %p", (word, next, boundary) => {
+])("the boundary between %p and %p is %p", (word, next, boundary) => {
   expect(boundaryBetween(` ${word}`, ` ${next}`)).toBe(boundary);
+});
+
+test.each([
+  [" home.", "."],
+  [" Really?!", "?!"],
+  [" “Go home.”", "."],
+  [" (It was.)", "."],
+  ["です。」", "。"],
+  ["吗？", "？"],
+  [" है।", "।"],
+  [" ہے۔", "۔"],
+  [" كذلك؟", "؟"],
+  ["សួស្តី។", "។"],
+  ["བདེ་ལེགས།", "།"],
+])("the sentence mark of %p is %p", (text, mark) => {
+  expect(sentenceMark(text)).toBe(mark);
+});
+
+test.each(["བདེ་", " home", " home,", " 3.5", " “home”", ""])("%p has no sentence mark", (text) => {
+  expect(sentenceMark(text)).toBeUndefined();
 });

@@ -75,7 +75,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     withSample: (use) => withSpeechSample(files, use),
     lackOfSpace: (bytes) => new DiskSpace(directory, () => 0).shortage(bytes, "work"),
     log: createLogger("silent"),
-    onWork: (work) => {
+    onCompletion: (work) => {
       if (work.step === "transcribe") device = work.device;
     },
   });

@@ -7,8 +7,8 @@ import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.t
 
 export interface SpeechEngineOptions extends PrepareWorkerOptions {
   readonly lackOfSpace: EncodersOptions["lackOfSpace"];
-  readonly onWork?: EngineOptions["onCompletion"];
-  readonly onWorkerDeath?: EngineOptions["onUnexpectedExit"];
+  readonly onCompletion?: EngineOptions["onCompletion"];
+  readonly onUnexpectedExit?: EngineOptions["onUnexpectedExit"];
   readonly idleMilliseconds?: EngineOptions["idleMilliseconds"];
 }
 
@@ -30,7 +30,7 @@ export class SpeechEngine {
     this.#options = options;
     this.#encoders = new Encoders(options);
     const prepare = workerPreparation(options);
-    const { log, onWork, onWorkerDeath, idleMilliseconds } = options;
+    const { log, onCompletion, onUnexpectedExit, idleMilliseconds } = options;
     this.engine = new Engine({
       command: ownCommand("__worker"),
       prepare: async (death, signal) => {
@@ -42,8 +42,8 @@ export class SpeechEngine {
         return starts;
       },
       log,
-      ...(onWork === undefined ? {} : { onCompletion: onWork }),
-      ...(onWorkerDeath === undefined ? {} : { onUnexpectedExit: onWorkerDeath }),
+      ...(onCompletion === undefined ? {} : { onCompletion }),
+      ...(onUnexpectedExit === undefined ? {} : { onUnexpectedExit }),
       ...(idleMilliseconds === undefined ? {} : { idleMilliseconds }),
     });
   }

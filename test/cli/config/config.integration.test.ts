@@ -121,7 +121,11 @@ describe("transcribe config check", () => {
         { setting: "fetch.allow", origin: { line: 2 }, message: expect.stringContaining("https://…@host: ") },
         { setting: "server.trusted_proxies", origin: { name: "TRANSCRIBE_SERVER_TRUSTED_PROXIES" } },
         { setting: "server.hosts", message: expect.stringContaining("https://b.example is not a host name") },
-        { setting: "server.tls_key", origin: { line: 4 }, message: expect.stringContaining("go together") },
+        {
+          setting: "server.tls_key",
+          origin: { line: 4 },
+          message: expect.stringContaining("set both server.tls_certificate and"),
+        },
       ],
       warnings: [],
     });

@@ -1,6 +1,6 @@
-import { Counter, type Registry } from "prom-client";
-import { askedGauge, type Counted, closedCounter, countsOf, labelledGauge } from "./declare.ts";
-import { residentBytes } from "./resident-bytes.ts";
+import type { Counter, Registry } from "prom-client";
+import { type Counted, counter, countsOf, gauge, labelledGauge } from "./declare.ts";
+import { residentBytes } from "./process-metrics.ts";
 
 /** A worker process and its device. */
 interface MeasuredWorker {
@@ -46,52 +46,46 @@ const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", 
 export class EngineMetrics {
   readonly #stepSeconds: Counter<"step" | "device" | "gpu">;
   readonly #stepAudioSeconds: Counter<"step" | "device" | "gpu">;
-  readonly #unexpectedExits: Counter<"signal">;
+  readonly #exits: Counter<"signal">;
 
   constructor(registry: Registry, source: EngineSource) {
-    const registers = [registry];
-    const labelNames = ["step", "device", "gpu"] as const;
-    this.#stepSeconds = new Counter({
-      name: "transcribe_step_seconds_total",
-      help: "Time spent on each step of the work, without waiting for a turn, by device and GPU; divided by the audio's it is the RTF",
-      labelNames,
-      registers,
-    });
-    this.#stepAudioSeconds = new Counter({
-      name: "transcribe_step_audio_seconds_total",
-      help: "Audio that each step worked through, by device and GPU; transcribe is handed speech alone",
-      labelNames,
-      registers,
-    });
-    this.#unexpectedExits = closedCounter(
+    const labels = ["step", "device", "gpu"] as const;
+    this.#stepSeconds = counter(
       registry,
-      {
-        name: "transcribe_engine_worker_deaths_total",
-        help: "Times the inference worker ended unasked, by signal; none is an exit of its own",
-        labelNames: ["signal"],
-      },
+      "transcribe_step_seconds_total",
+      "Time spent on each step, waiting excluded, by device and GPU; divided by the step's audio it is the RTF",
+      labels,
+    );
+    this.#stepAudioSeconds = counter(
+      registry,
+      "transcribe_step_audio_seconds_total",
+      "Duration of the audio that each step processed, by device and GPU; transcribe receives only speech",
+      labels,
+    );
+    this.#exits = counter(
+      registry,
+      "transcribe_engine_worker_deaths_total",
+      "Unexpected exits of the inference worker, by signal; none is an exit without a signal",
+      ["signal"],
       [...signals, "none", "other"].map((signal) => ({ signal })),
     );
-    askedGauge(
+    gauge(
       registry,
-      { name: "transcribe_engine_ready", help: "1 while the inference worker takes work, or sleeps and would" },
+      "transcribe_engine_ready",
+      "1 while the inference worker accepts work, or is asleep and would start for it",
       () => (source.engine().ready ? 1 : 0),
     );
-    askedGauge(
+    gauge(
       registry,
-      {
-        name: "transcribe_engine_asleep",
-        help: "1 while there is no inference worker because nothing was to do for engine.idle_minutes",
-      },
+      "transcribe_engine_asleep",
+      "1 while the inference worker is ended because there was no work for engine.idle_minutes",
       () => (source.engine().asleep ? 1 : 0),
     );
     labelledGauge(
       registry,
-      {
-        name: "transcribe_engine_worker_resident_memory_bytes",
-        help: "Resident memory of each inference worker, models included, by the GPU that it computes on (Linux)",
-        labelNames: ["gpu"],
-      },
+      "transcribe_engine_worker_resident_memory_bytes",
+      "Resident memory of each inference worker, models included, by the GPU that it uses (Linux)",
+      ["gpu"],
       () =>
         source.engine().workers.flatMap(({ pid, gpu }) => {
           const value = residentBytes(pid);
@@ -105,25 +99,23 @@ export class EngineMetrics {
       });
     labelledGauge(
       registry,
-      {
-        name: "transcribe_gpu_memory_free_bytes",
-        help: "Free memory of each GPU that speech is computed on, as its driver tells the worker",
-        labelNames: ["gpu", "name"],
-      },
+      "transcribe_gpu_memory_free_bytes",
+      "Free memory of each GPU that runs the speech model, as its driver reports it",
+      ["gpu", "name"],
       () => memoryOf("freeBytes"),
     );
     labelledGauge(
       registry,
-      { name: "transcribe_gpu_memory_total_bytes", help: "Memory of each such GPU", labelNames: ["gpu", "name"] },
+      "transcribe_gpu_memory_total_bytes",
+      "Memory of each GPU that runs the speech model",
+      ["gpu", "name"],
       () => memoryOf("totalBytes"),
     );
     labelledGauge(
       registry,
-      {
-        name: "transcribe_model_info",
-        help: "1 for the speech model that new recordings get",
-        labelNames: ["model"],
-      },
+      "transcribe_model_info",
+      "1 for the speech model that new recordings get",
+      ["model"],
       () => [{ labels: { model: source.modelInUse() }, value: 1 }],
     );
   }
@@ -146,7 +138,7 @@ export class EngineMetrics {
    * signal.
    */
   async deaths(): Promise<Counted[]> {
-    return countsOf(await this.#unexpectedExits.get(), "signal");
+    return countsOf(this.#exits, "signal");
   }
 
   stepDone({ step, device, gpu = "", seconds, audioSeconds }: StepWork): void {
@@ -156,6 +148,6 @@ export class EngineMetrics {
 
   /** Counts an unexpected exit of the worker. @param signal null if the worker exited by itself */
   unexpectedExit(signal: string | null): void {
-    this.#unexpectedExits.inc({ signal: signal === null ? "none" : signals.includes(signal) ? signal : "other" });
+    this.#exits.inc({ signal: signal === null ? "none" : signals.includes(signal) ? signal : "other" });
   }
 }

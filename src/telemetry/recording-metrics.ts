@@ -1,5 +1,5 @@
-import { Counter, type Registry } from "prom-client";
-import { askedGauge, closedCounter, labelledGauge } from "./declare.ts";
+import type { Counter, Registry } from "prom-client";
+import { counter, gauge, labelledGauge } from "./declare.ts";
 
 /** Number of recordings with one status and one account priority. */
 export interface OpenRecordings {
@@ -43,66 +43,57 @@ export class RecordingMetrics {
 
   /** @param failures all kinds of failure that exist */
   constructor(registry: Registry, queue: QueueSource, failures: readonly FailureKind[]) {
-    const registers = [registry];
     labelledGauge(
       registry,
-      {
-        name: "transcribe_recordings_open",
-        help: "Recordings in hand, by status and by the priority of their accounts",
-        labelNames: ["status", "priority"],
-      },
+      "transcribe_recordings_open",
+      "Queued and processing recordings, by status and by the priority of their accounts",
+      ["status", "priority"],
       () => openSamples(queue.openRecordings()),
     );
     labelledGauge(
       registry,
-      {
-        name: "transcribe_recordings_stalled",
-        help: "Recordings in hand that wait and are tried again because the machine can't work on them, by what is the matter with it",
-        labelNames: ["trouble"],
-      },
+      "transcribe_recordings_stalled",
+      "Recordings that wait and are retried because of trouble with the machine, by the kind of trouble",
+      ["trouble"],
       () => queue.stalledRecordings().map(({ trouble, count }) => ({ labels: { trouble }, value: count })),
     );
-    askedGauge(
+    gauge(
       registry,
-      {
-        name: "transcribe_queue_oldest_waiting_seconds",
-        help: "Time that the recording which waits longest has been queued; 0 when none is",
-      },
+      "transcribe_queue_oldest_waiting_seconds",
+      "Longest time that a waiting recording has been queued; 0 if none waits",
       () => queue.oldestWaitingSeconds(),
     );
-    this.#ended = closedCounter(
+    this.#ended = counter(
       registry,
-      {
-        name: "transcribe_recordings_ended_total",
-        help: "Recordings that reached their end, by status, failure reason and the cause behind internal",
-        labelNames: ["status", "reason", "cause"],
-      },
+      "transcribe_recordings_ended_total",
+      "Completed and failed recordings, by status, failure reason and, for the reason internal, its cause",
+      ["status", "reason", "cause"],
       [
         { status: "completed", reason: "", cause: "" },
-        ...failures.map((failure) => ({ status: "failed", reason: failure.reason, cause: failure.cause })),
+        ...failures.map(({ reason, cause }) => ({ status: "failed", reason, cause })),
       ],
     );
-    this.#languages = new Counter({
-      name: "transcribe_recordings_completed_total",
-      help: "Recordings that completed, by language (ISO code)",
-      labelNames: ["language"],
-      registers,
-    });
-    this.#audioReceived = new Counter({
-      name: "transcribe_audio_received_seconds_total",
-      help: "Length of the recordings that were decoded: work that came in",
-      registers,
-    });
-    this.#audioCompleted = new Counter({
-      name: "transcribe_audio_completed_seconds_total",
-      help: "Length of the recordings that completed: work that is done",
-      registers,
-    });
-    this.#processingSeconds = new Counter({
-      name: "transcribe_processing_seconds_total",
-      help: "Time that recordings held a slot until they completed or were suspended; five at once count five times",
-      registers,
-    });
+    this.#languages = counter(
+      registry,
+      "transcribe_recordings_completed_total",
+      "Completed recordings, by language (ISO code)",
+      ["language"],
+    );
+    this.#audioReceived = counter(
+      registry,
+      "transcribe_audio_received_seconds_total",
+      "Duration of the decoded recordings",
+    );
+    this.#audioCompleted = counter(
+      registry,
+      "transcribe_audio_completed_seconds_total",
+      "Duration of the completed recordings",
+    );
+    this.#processingSeconds = counter(
+      registry,
+      "transcribe_processing_seconds_total",
+      "Time that recordings held a slot until they completed or were suspended; five at the same time count five times",
+    );
   }
 
   /**
@@ -113,7 +104,8 @@ export class RecordingMetrics {
     return values
       .filter(({ labels, value }) => labels.status === "failed" && value > 0)
       .map(({ labels: { reason = "", cause = "" }, value }) => ({
-        ...{ reason: String(reason), cause: String(cause) },
+        reason: String(reason),
+        cause: String(cause),
         count: value,
       }));
   }

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { askedGauge, labelledGauge } from "./declare.ts";
+import { gauge, labelledGauge } from "./declare.ts";
 
 export interface StorageSource {
   /** Returns sizes in bytes. Called several times for each reading of the metrics. */
@@ -18,39 +18,35 @@ export interface StorageSource {
 export function registerStorageMetrics(registry: Registry, source: StorageSource): void {
   // If the disk can't be read, only its own metrics are left out: all others matter even more then.
   const disk = () => source.disk().catch(() => null);
-  askedGauge(
+  gauge(
     registry,
-    {
-      name: "transcribe_disk_free_bytes",
-      help: "Space that the server may still use on the disk of its data directory",
-    },
+    "transcribe_disk_free_bytes",
+    "Free space on the disk of the data directory that the server may use",
     async () => (await disk())?.freeBytes ?? null,
   );
-  askedGauge(
+  gauge(
     registry,
-    { name: "transcribe_disk_size_bytes", help: "Size of that disk" },
+    "transcribe_disk_size_bytes",
+    "Size of the disk of the data directory",
     async () => (await disk())?.sizeBytes ?? null,
   );
-  askedGauge(
+  gauge(
     registry,
-    { name: "transcribe_database_bytes", help: "Size of the database, with its log of writes" },
+    "transcribe_database_bytes",
+    "Size of the database and its write-ahead log",
     async () => (await disk())?.databaseBytes ?? null,
   );
   labelledGauge(
     registry,
-    {
-      name: "transcribe_stored_bytes",
-      help: "Size of the files in the folders of the data directory; looked up once a minute, less often where that takes seconds",
-      labelNames: ["folder"],
-    },
+    "transcribe_stored_bytes",
+    "Size of the files in each folder of the data directory, measured once a minute, less often if that takes seconds",
+    ["folder"],
     async () => Object.entries((await disk())?.folders ?? {}).map(([folder, value]) => ({ labels: { folder }, value })),
   );
-  askedGauge(
+  gauge(
     registry,
-    {
-      name: "transcribe_tls_certificate_end_timestamp_seconds",
-      help: "When the server's certificate ends; absent without TLS",
-    },
+    "transcribe_tls_certificate_end_timestamp_seconds",
+    "Time at which the server's certificate expires, in seconds since the epoch; absent without TLS",
     () => source.certificateEndsAt(),
   );
 }

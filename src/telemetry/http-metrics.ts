@@ -1,5 +1,5 @@
-import { Counter, Histogram, type Registry } from "prom-client";
-import { type Counted, closedCounter, countsOf } from "./declare.ts";
+import { type Counter, Histogram, type Registry } from "prom-client";
+import { type Counted, counter, countsOf } from "./declare.ts";
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"]);
 
@@ -12,34 +12,29 @@ export class HttpMetrics {
 
   /** @param refusalCodes all codes of error envelopes */
   constructor(registry: Registry, refusalCodes: readonly string[]) {
-    const registers = [registry];
-    this.#requests = new Counter({
-      name: "transcribe_http_requests_total",
-      help: "HTTP requests by method and status",
-      labelNames: ["method", "status"],
-      registers,
-    });
+    this.#requests = counter(registry, "transcribe_http_requests_total", "HTTP requests by method and status", [
+      "method",
+      "status",
+    ]);
     this.#requestSeconds = new Histogram({
       name: "transcribe_http_request_seconds",
-      help: "Time from a request's head to its answer's head; an upload's body lies between the two",
+      help: "Time from the head of a request to the head of its response, the upload of the body included",
       labelNames: ["method"],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-      registers,
+      registers: [registry],
     });
-    this.#refusals = closedCounter(
+    this.#refusals = counter(
       registry,
-      {
-        name: "transcribe_http_refusals_total",
-        help: "Requests that were answered with an error, by its code; a replay of one is not counted",
-        labelNames: ["code"],
-      },
+      "transcribe_http_refusals_total",
+      "Requests that were answered with an error, by its code; replayed errors are not counted",
+      ["code"],
       refusalCodes.map((code) => ({ code })),
     );
-    this.#uploadBytes = new Counter({
-      name: "transcribe_upload_bytes_total",
-      help: "Bytes of uploads that came in, whatever became of them; links are not among them",
-      registers,
-    });
+    this.#uploadBytes = counter(
+      registry,
+      "transcribe_upload_bytes_total",
+      "Bytes of received uploads, accepted or not; downloads of links are not counted",
+    );
   }
 
   request(method: string, status: number, seconds: number): void {
@@ -53,8 +48,8 @@ export class HttpMetrics {
   }
 
   /** Returns the number of requests answered with an error since the server was started, by error code. */
-  async refusals(): Promise<Counted[]> {
-    return countsOf(await this.#refusals.get(), "code");
+  refusals(): Promise<Counted[]> {
+    return countsOf(this.#refusals, "code");
   }
 
   received(bytes: number): void {

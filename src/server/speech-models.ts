@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Settings } from "../config/index.ts";
+import { decodeRecording } from "../media/index.ts";
+import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts";
+import type { RecordingModels } from "../pipeline/index.ts";
+import type { ProgramFiles } from "../program/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import {
+  type Language,
+  readModelLanguages,
+  SpeechEngine,
+  type SpeechEngineOptions,
+  validateModelFile,
+} from "../speech/index.ts";
+import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
+import { orStartError } from "./start-error.ts";
+
+/** The places of speech models: the built-in one, and the data directory's. */
+interface ModelPlaces {
+  readonly files: ProgramFiles;
+  readonly dataDirectory: Pick<DataPaths, "models">;
+}
+
+type EngineSettings = Pick<Settings, "engine">;
+
+/** Returns the speech models of a data directory, according to the settings. */
+export function speechModelsFor(
+  settings: EngineSettings,
+  { files, dataDirectory, store }: ModelPlaces & { readonly store: Store },
+): SpeechModels {
+  return new SpeechModels({
+    store,
+    library: new ModelLibrary(dataDirectory.models),
+    builtInPath: files.speechModel,
+    setting: settings.engine.whisper_model,
+  });
+}
+
+/**
+ * Returns a function that gives the current speech model for new recordings and its languages.
+ * @throws {StartError} if there is no readable model now
+ */
+export function usableSpeechModel(
+  { engine }: EngineSettings,
+  speech: SpeechModels,
+): () => { readonly id: string; readonly languages: readonly Language[] } {
+  const inUse = () => {
+    const { id, path } = speech.current();
+    return { id, languages: readModelLanguages(path) };
+  };
+  const from = engine.whisper_model === "" ? "the chosen model (transcribe models use)" : "engine.whisper_model";
+  orStartError(from, () => {
+    speech.requireCurrent();
+    // Checked here once; the worker's self-tests would report it for each variant of the CPU backend.
+    validateModelFile(speech.current().path);
+  });
+  return inUse;
+}
+
+/**
+ * Returns the speech model that new recordings get, without changing anything. A database that cannot name the chosen
+ * model, because it is damaged or of an earlier version, is treated as a new one.
+ * @param database a database open for reading; null if there is none
+ */
+export function currentSpeechModel(
+  settings: EngineSettings,
+  { database, ...places }: ModelPlaces & { readonly database: Store | null },
+): SpeechModel {
+  try {
+    if (database !== null) return speechModelsFor(settings, { ...places, store: database }).current();
+  } catch {
+    // The database's own checks report the fault.
+  }
+  return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") }).current();
+}
+
+/** Maximum duration in seconds; the bundled recording has eleven seconds. */
+const maxSeconds = 60;
+
+/** Decodes the bundled recording to 16 kHz mono signed 16-bit samples, for the duration of `use`. */
+export async function withSpeechSample<T>(
+  files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">,
+  use: (pcmPath: string) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), "transcribe-sample-"));
+  try {
+    const outputPath = join(directory, "sample.pcm");
+    await decodeRecording({ ffmpegPath: files.ffmpeg, inputPath: files.benchRecording, outputPath, maxSeconds });
+    return await use(outputPath);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export interface SpeechOptions
+  extends Omit<SpeechEngineOptions, "speechModels" | "threads" | "device" | "cudaLibrary" | "withSample"> {
+  readonly speech: SpeechModels;
+  readonly recordings: Recordings;
+}
+
+/**
+ * Starts the engine with the speech models that it needs: the current one for new recordings, and those that open
+ * recordings were created for.
+ */
+export function startSpeechEngine(
+  { engine: settings }: EngineSettings,
+  { speech, recordings, ...options }: SpeechOptions,
+): { readonly speechEngine: SpeechEngine; readonly models: RecordingModels } {
+  const speechEngine = new SpeechEngine({
+    ...options,
+    threads: settings.threads || availableParallelism(),
+    device: settings.device,
+    cudaLibrary: settings.cuda_library,
+    withSample: (use) => withSpeechSample(options.files, use),
+    speechModels() {
+      const current = speech.current().path;
+      const others = recordings.open.models().flatMap((id) => speech.find(id)?.path ?? []);
+      return [current, ...new Set(others.filter((path) => path !== current))];
+    },
+  });
+  const models: RecordingModels = {
+    current: () => speech.current(),
+    find: (id) => speech.find(id),
+    sha256Of: (model) => speech.sha256Of(model),
+    admit: ({ path }, signal) => speechEngine.admit(path, signal),
+    encoderOf: ({ path }, spokenSeconds, signal) => speechEngine.encoderOf(path, spokenSeconds, signal),
+  };
+  return { speechEngine, models };
+}
