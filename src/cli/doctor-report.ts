@@ -44,9 +44,9 @@ export function doctorReport(results: readonly Result[], { paint, width }: { pai
 }
 
 function repairs(results: readonly Result[], paint: Paint): string[] {
-  const mended = results.flatMap(({ check, mended }) => (mended === null ? [] : [{ check, ...mended }]));
-  if (mended.length === 0) return [];
-  const lines = mended.map(({ check, what, failure }) =>
+  const repaired = results.flatMap(({ check, repaired }) => (repaired === null ? [] : [{ check, ...repaired }]));
+  if (repaired.length === 0) return [];
+  const lines = repaired.map(({ check, what, failure }) =>
     failure === null
       ? `  ${paint("ok", "done")}    ${printable(what)} (${check.id})`
       : `  ${paint("problem", "FAILED")}  ${printable(what)} (${check.id}): ${printable(failure)}`,

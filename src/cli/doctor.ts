@@ -71,7 +71,16 @@ function readableSettings(command: Command): { settings: Settings; settingsError
   }
 }
 
-function asJson({ check, finding, mended }: Result) {
-  const { status, summary, detail = [], advice = null, mending } = finding;
-  return { id: check.id, title: check.title, status, summary, detail, advice, fixable: mending !== undefined, mended };
+function asJson({ check, finding, repaired }: Result) {
+  const { status, summary, detail = [], advice = null, repair } = finding;
+  return {
+    id: check.id,
+    title: check.title,
+    status,
+    summary,
+    detail,
+    advice,
+    fixable: repair !== undefined,
+    mended: repaired,
+  };
 }

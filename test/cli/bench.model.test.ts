@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { predict } from "../../src/diagnostics/benchmark/predict.ts";
+import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { root } from "../support/checkout.ts";
 import { runCli } from "../support/server.ts";

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { coloured, doctorReport, paintFor, plain } from "../../src/cli/doctor-report.ts";
 import type { Finding, Result } from "../../src/diagnostics/index.ts";
 
-const result = (id: string, finding: Finding, mended: Result["mended"] = null): Result => ({
+const result = (id: string, finding: Finding, repaired: Result["repaired"] = null): Result => ({
   check: { id, title: `Title of ${id}`, explanation: "", run: () => finding },
   finding,
-  mended,
+  repaired,
 });
 const advice = "Free some space.";
 const results = [
@@ -19,7 +19,7 @@ const escapeCode = "\u001b";
 describe("the doctor's report", () => {
   const report = doctorReport(results, { paint: plain, width: 80 });
 
-  test("has a line for each check, then what to do, problems first, then the totals", () => {
+  test("has a line for each check, then the advice, problems first, then the totals", () => {
     const lines = report.split("\n");
     expect(lines.slice(0, 4).map((line) => line.split(/\s{2,}/)[0])).toEqual(["ok", "warning", "PROBLEM", "-"]);
     const order = ["PROBLEM Title of c.broken: it is broken [c.broken]", "    the reason", `  → ${advice}`];
@@ -28,7 +28,7 @@ describe("the doctor's report", () => {
     expect(report).not.toContain("a detail of what is well");
   });
 
-  test("is no wider than it may be, save for a word that is", () => {
+  test("is not wider than the given width, except for longer words", () => {
     const long = result("e.long", {
       status: "problem",
       summary: "word ".repeat(60).trim(),
@@ -42,20 +42,20 @@ describe("the doctor's report", () => {
     expect(narrow).toContain("word");
   });
 
-  test("says what was mended, and what could not be", () => {
-    const mended = [
-      result("f.done", { status: "ok", summary: "as new" }, { what: "Mend it", failure: null }),
+  test("lists the repairs that were made and those that failed", () => {
+    const repaired = [
+      result("f.done", { status: "ok", summary: "as new" }, { what: "Repair it", failure: null }),
       result("g.failed", results[2]?.finding ?? { status: "ok", summary: "" }, {
-        what: "Mend that",
+        what: "Repair that",
         failure: "disk full",
       }),
     ];
-    const text = doctorReport(mended, { paint: plain, width: 80 });
-    expect(text).toContain("done    Mend it (f.done)");
-    expect(text).toContain("FAILED  Mend that (g.failed): disk full");
+    const text = doctorReport(repaired, { paint: plain, width: 80 });
+    expect(text).toContain("done    Repair it (f.done)");
+    expect(text).toContain("FAILED  Repair that (g.failed): disk full");
   });
 
-  test("lets nothing that was found command a terminal", () => {
+  test("contains no control sequences from findings", () => {
     const hostile = result("h.hostile", {
       status: "problem",
       summary: `${escapeCode}[2J gone`,
@@ -65,7 +65,7 @@ describe("the doctor's report", () => {
     expect(doctorReport([hostile], { paint: plain, width: 80 })).not.toContain(escapeCode);
   });
 
-  test("has colours on a terminal that wants them, and nowhere else", () => {
+  test("has colours only on a terminal that supports them", () => {
     const terminal = { isTTY: true };
     expect([
       paintFor(terminal, {}),

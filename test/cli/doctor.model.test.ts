@@ -46,7 +46,7 @@ function reportOf(stdout: string): Static<typeof reportShape>["checks"] {
 const canRun = canTranscribe("the doctor");
 
 describe.skipIf(!canRun)("transcribe doctor", () => {
-  test("finds no problem where nothing is there yet, and makes nothing", async () => {
+  test("finds no problem before the first start, and creates nothing", async () => {
     using directory = temporaryDirectory();
     const data = join(directory.path, "data");
     const { exitCode, stdout, stderr } = await runCli(["doctor", "--data-dir", data, "--port", "0", "--json"]);
@@ -60,7 +60,7 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(readdirSync(directory.path)).toEqual([]);
   }, 180_000);
 
-  test("goes on without settings that can be read, says which line is wrong, and mends what can be mended", async () => {
+  test("continues with invalid settings, reports the wrong line, and makes repairs", async () => {
     using directory = temporaryDirectory();
     const [data, config] = [join(directory.path, "data"), join(directory.path, "wrong.toml")];
     writeFileSync(config, "[engine]\nthread = 4\n");
@@ -74,11 +74,11 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(stdout).not.toContain("\u001b");
   }, 180_000);
 
-  test("refuses what it does not know", async () => {
+  test("refuses unknown options", async () => {
     expect((await runCli(["doctor", "--mend"])).exitCode).toBe(2);
   });
 
-  test("ends its own processes when it is interrupted", async () => {
+  test("ends its child processes when it is interrupted", async () => {
     using directory = temporaryDirectory();
     const child = Bun.spawn(
       [
@@ -104,20 +104,22 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
   }, 180_000);
 });
 
-describe.skipIf(!canRun)("with a server that runs, transcribe doctor", () => {
+describe.skipIf(!canRun)("with a running server, transcribe doctor", () => {
   const server = new TestServer();
   beforeAll(() => server.start(), startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test("finds it ready on its port, and looks into its database beside it", async () => {
+  test("reports it as ready on its port, and checks its database meanwhile", async () => {
     const port = new URL(server.origin).port;
     await server.untilReady();
     const { stdout } = await server.cli("doctor", "--port", port, "--json");
     const found = new Map(reportOf(stdout).map(({ id, status, summary }) => [id, `${status}: ${summary}`]));
-    expect(found.get("server.running")).toBe(`ok: ${server.origin} is ready to take work (process ${server.pid})`);
-    expect(found.get("server.port")).toBe(`ok: 127.0.0.1, port ${port}: held by this server`);
-    expect(found.get("database.integrity")).toMatch(/^ok: .+ sound$/);
-    expect(found.get("cpu.verdicts")).toBe("ok: kept for the next start");
+    expect(found.get("server.running")).toBe(
+      `ok: ${server.origin} is ready to accept recordings (process ${server.pid})`,
+    );
+    expect(found.get("server.port")).toBe(`ok: 127.0.0.1, port ${port}: used by this server`);
+    expect(found.get("database.integrity")).toMatch(/^ok: .+ intact$/);
+    expect(found.get("cpu.verdicts")).toBe("ok: cached for the next start");
     expect(found.get("data.leftovers")).toMatch(/^skipped: /);
   }, 180_000);
 });

@@ -83,7 +83,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   try {
     options.onStep("loading models");
     await ready(engine, signal);
-    options.onStep("trying an encoder");
+    options.onStep("testing an encoder");
     const path = await speechEngine.encoderOf(model, Number.POSITIVE_INFINITY, signal);
     const encoder = path === null ? {} : { encoder: path };
     const blocks = Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
@@ -94,23 +94,23 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
 
     options.onStep("warming up");
     await detect(0);
-    options.onStep("finding speech");
+    options.onStep("speech detection");
     const detectSeconds = await timed(() => Promise.all(blocks.map(detect)));
     const { chunks } = await engine.run("planChunks", { area }, signal);
     const [first] = chunks;
-    if (first === undefined) throw new Error("the models find no speech in a recording that is full of it");
-    options.onStep("telling speakers apart");
+    if (first === undefined) throw new Error("the models detect no speech in a recording of continuous speech");
+    options.onStep("speaker diarization");
     const diarizeSeconds = await timed(async () => {
       await Promise.all(blocks.map(embed));
       await engine.run("clusterSpeakers", { area }, signal);
     });
-    options.onStep("finding the language");
+    options.onStep("language detection");
     // The first call allocates the recognizer's memory and warms it up.
-    const findLanguage = () => engine.run("detectLanguage", { area, chunk: first, model, ...encoder }, signal);
-    await findLanguage();
-    const languageSeconds = await timed(findLanguage);
+    const detectLanguage = () => engine.run("detectLanguage", { area, chunk: first, model, ...encoder }, signal);
+    await detectLanguage();
+    const languageSeconds = await timed(detectLanguage);
 
-    options.onStep("transcribing");
+    options.onStep("transcription");
     const recordings = engine.status().workers.length * Math.max(recordingsAtOnce, engine.partsAtOnce);
     let transcribedSeconds = 0;
     let next = 0;

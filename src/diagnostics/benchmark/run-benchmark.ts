@@ -1,12 +1,15 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
+import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
 import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
 import { DataPaths, readDatabase } from "../../storage/index.ts";
-import { makeBenchRecording } from "./bench-recording.ts";
+import { count } from "../../text/index.ts";
+import type { PcmFile } from "../../timeline/index.ts";
 import { type Measurement, measure } from "./measure.ts";
-import { type Prediction, predict } from "./predict.ts";
 
 export interface BenchmarkOptions {
   readonly settings: Settings;
@@ -16,23 +19,24 @@ export interface BenchmarkOptions {
   readonly onStep: (step: string) => void;
 }
 
-export interface BenchmarkRow extends Measurement, Prediction {}
-
 export interface Benchmark {
   /** Id of the speech model in use. */
   readonly model: string;
-  /**
-   * Results for the device that a server would use first, with the number of threads in the settings; then for the
-   * alternative.
-   */
+  /** Results for the device that a server would use first, with the threads in the settings; then for the alternative. */
   readonly rows: readonly BenchmarkRow[];
-  /** Reasons why the figures are lower than they could be, in plain words. */
+  /** Reasons why the figures are lower than they could be. */
   readonly notes: readonly string[];
 }
 
-/**
- * Time for one row to load models and run the steps other than transcription; measured on two cores with Whisper base.
- */
+/** A measurement, and the throughput of a machine that does nothing else, derived from it. */
+export interface BenchmarkRow extends Measurement {
+  /** Hours of continuous speech processed in one hour. Pauses in a recording add to this. */
+  readonly audioHoursPerHour: number;
+  /** Minutes until five recordings of one hour each, sent at the same time, have all completed. */
+  readonly fiveHoursMinutes: number;
+}
+
+/** Time for one row to load models and run the other steps than transcription; measured on two cores, Whisper base. */
 const overheadSeconds = 6;
 
 /**
@@ -42,6 +46,7 @@ const overheadSeconds = 6;
  */
 export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark> {
   const { settings, signal, onStep } = options;
+  const { engine } = settings;
   const paths = new DataPaths(settings.storage.data_dir);
   const notes = await notesOn(paths);
   const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
@@ -53,31 +58,26 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     // The server's cached self-test results save running the self-tests again. New results stay in the temporary
     // directory.
     const verdictsPath = join(directory, "devices.json");
-    if (existsSync(paths.verdicts)) copyIfAllowed(paths.verdicts, verdictsPath);
+    // The file may belong to another user: then the self-tests run again.
+    if (existsSync(paths.verdicts)) attempt(() => copyFileSync(paths.verdicts, verdictsPath));
     onStep("preparing");
-    const recording = await makeBenchRecording(
-      { ffmpegPath: files.ffmpeg, clip: files.benchRecording },
-      directory,
-      signal,
-    );
-    const threads = settings.engine.threads || availableParallelism();
-    const half = Math.floor(threads / 2);
-    const common = { files, speechModel: model.path, recording, directory, verdictsPath, signal };
-    const row = async (threads: number, gpu: boolean, seconds: number): Promise<BenchmarkRow> => {
+    const recording = await makeRecording(files, directory, signal);
+    const row = async (threads: number, usesGpu: boolean, seconds: number): Promise<BenchmarkRow> => {
+      const name = `${count(threads, "thread")}${usesGpu ? "" : ", CPU only"}`;
       const measurement = await measure({
-        ...common,
-        threads,
-        speechDevice: gpu ? settings.engine.device : "cpu",
-        cudaLibrary: settings.engine.cuda_library,
-        seconds,
-        onStep: (step) => onStep(`${name(threads, gpu)}: ${step}`),
+        ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
+        speechModel: model.path,
+        speechDevice: usesGpu ? engine.device : "cpu",
+        cudaLibrary: engine.cuda_library,
+        onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };
     };
-    const first = await row(threads, true, Math.max(1, options.seconds * 0.6 - overheadSeconds));
+    const threads = engine.threads || availableParallelism();
+    const half = Math.floor(threads / 2);
+    const rows = [await row(threads, true, Math.max(1, options.seconds * 0.6 - overheadSeconds))];
     const rest = Math.max(1, options.seconds * 0.4 - overheadSeconds);
-    const rows = [first];
-    if (first.device !== "cpu") rows.push(await row(threads, false, rest));
+    if (rows[0]?.device !== "cpu") rows.push(await row(threads, false, rest));
     else if (half >= 1) rows.push(await row(half, false, rest));
     return { model: model.id, rows, notes };
   } finally {
@@ -86,11 +86,22 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
   }
 }
 
-const name = (threads: number, gpu: boolean) =>
-  `${threads} ${threads === 1 ? "thread" : "threads"}${gpu ? "" : ", CPU alone"}`;
+async function notesOn(paths: DataPaths): Promise<string[]> {
+  const processors = availableParallelism();
+  const [load = 0] = loadavg();
+  const server = await findRunningServer(paths);
+  const notes: string[] = [];
+  if (server !== null) notes.push(`a server is running (process ${server.pid}): its work makes the figures lower`);
+  if (load > processors / 2) {
+    notes.push(
+      `other programs use the machine (load ${load.toFixed(1)} on ${processors} processors): the figures are too low`,
+    );
+  }
+  return notes;
+}
 
-function modelOf(settings: Settings, paths: DataPaths, files: Parameters<typeof currentSpeechModel>[1]["files"]) {
-  const database = existsSync(paths.databasePath) ? openOrNull(paths.databasePath) : null;
+function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
+  const database = existsSync(paths.databasePath) ? attempt(() => readDatabase(paths.databasePath)) : null;
   try {
     return currentSpeechModel(settings, { files, dataDirectory: paths, database });
   } finally {
@@ -98,34 +109,41 @@ function modelOf(settings: Settings, paths: DataPaths, files: Parameters<typeof 
   }
 }
 
-function openOrNull(path: string) {
+function attempt<T>(work: () => T): T | null {
   try {
-    return readDatabase(path);
+    return work();
   } catch {
     return null;
   }
 }
 
-function copyIfAllowed(from: string, to: string): void {
-  try {
-    copyFileSync(from, to);
-  } catch {
-    // The file belongs to another user: the self-tests run again.
+/** Length of the recording: longer than one detection block (122 s), like real recordings. */
+const recordingSeconds = 130;
+
+/** Creates a recording of continuous speech, which repeats the clip of eleven seconds that the program contains. */
+async function makeRecording(files: ProgramFiles, directory: string, signal: AbortSignal): Promise<PcmFile> {
+  const decoded = join(directory, "clip.pcm");
+  const { ffmpeg: ffmpegPath, benchRecording: inputPath } = files;
+  await decodeRecording({ ffmpegPath, inputPath, outputPath: decoded, maxSeconds: 60, signal });
+  const clip = await Bun.file(decoded).bytes();
+  const bytes = recordingSeconds * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE;
+  const path = join(directory, "recording.pcm");
+  await using file = await open(path, "w");
+  for (let written = 0; written < bytes; written += clip.length) {
+    await file.write(clip, 0, Math.min(clip.length, bytes - written));
   }
+  return { path, sampleCount: bytes / PCM_BYTES_PER_SAMPLE };
 }
 
-async function notesOn(paths: DataPaths): Promise<string[]> {
-  const processors = availableParallelism();
-  const [load = 0] = loadavg();
-  const server = await findRunningServer(paths);
-  return [
-    ...(server === null
-      ? []
-      : [`a server runs here (process ${server.pid}): what it works on meanwhile makes the figures lower`]),
-    ...(load > processors / 2
-      ? [
-          `other programs kept the machine busy (load ${load.toFixed(1)} on ${processors} processors): the figures are too low`,
-        ]
-      : []),
-  ];
+/** Maximum number of chunks of a recording that language detection uses. */
+const languageVotes = 5;
+const hour = 3600;
+
+/**
+ * Predicts the throughput from a measurement. All steps share the same processor, so their costs add up, however many
+ * recordings there are. The measured costs already include the gain from parallel work.
+ */
+export function predict({ costs, languageSeconds }: Measurement) {
+  const secondsPerHour = hour * (costs.detect + costs.transcribe + costs.diarize) + languageVotes * languageSeconds;
+  return { audioHoursPerHour: hour / secondsPerHour, fiveHoursMinutes: (5 * secondsPerHour) / 60 };
 }

@@ -11,13 +11,6 @@ import type { Machine } from "./machine.ts";
  */
 export type Status = "ok" | "warning" | "problem" | "skipped";
 
-/** A repair that `--fix` can make. */
-export interface Mending {
-  /** Description as an imperative: "Remove 3 files that a crash left behind". */
-  readonly what: string;
-  apply(): Promise<void> | void;
-}
-
 export interface Finding {
   readonly status: Status;
   /** Meaning for the user, in one line without a full stop. */
@@ -26,32 +19,14 @@ export interface Finding {
   readonly detail?: readonly string[];
   /** Advice for the user, in full sentences. */
   readonly advice?: string;
-  readonly mending?: Mending;
+  readonly repair?: Repair;
 }
 
-/** Data that a check may use. */
-export interface CheckContext {
-  readonly settings: Settings;
-  /** Reason why the settings cannot be read; the defaults are then used. */
-  readonly settingsError: string | null;
-  readonly configFile: string | null;
-  readonly paths: DataPaths;
-  /** Whether the data directory exists and this user may read it. */
-  readonly data: "there" | "missing" | "closed";
-  /** The parts of the program that are not TypeScript, or the reason why they are not available. */
-  readonly files: ProgramFiles | Error;
-  /** Whether the parts are where a server finds them, and not only unpacked temporarily for the checks. */
-  readonly filesArePresent: boolean;
-  /** The model for new recordings; null if the parts of the program are not available. */
-  readonly speechModel: SpeechModel | null;
-  /** The database, read-only; the reason why it cannot be read; null if there is none. */
-  readonly database: Store | Error | null;
-  /** The running server of this data directory; null if none responds. */
-  readonly server: RunningServer | null;
-  readonly machine: Machine;
-  /** Whether to check more: every variant of the CPU backend and every installed model. */
-  readonly all: boolean;
-  readonly signal: AbortSignal;
+/** A repair that `--fix` can make. */
+export interface Repair {
+  /** Description as an imperative: "Remove 3 files that a crash left behind". */
+  readonly what: string;
+  apply(): Promise<void> | void;
 }
 
 /** A single check. It changes nothing by itself. */
@@ -66,20 +41,41 @@ export interface Check {
   run(context: CheckContext): Promise<Finding> | Finding;
 }
 
-type More = Omit<Finding, "status" | "summary">;
-
-export function ok(summary: string, ...detail: readonly string[]): Finding {
-  return { status: "ok", summary, detail };
+export interface DoctorOptions {
+  readonly settings: Settings;
+  /** Reason why the settings cannot be read; the defaults are then used. */
+  readonly settingsError: string | null;
+  readonly configFile: string | null;
+  /** Whether to check more: every variant of the CPU backend and every installed model. */
+  readonly all: boolean;
+  readonly signal: AbortSignal;
 }
 
-export function skipped(summary: string): Finding {
-  return { status: "skipped", summary };
+/** Data that a check may use. */
+export interface CheckContext extends DoctorOptions {
+  readonly paths: DataPaths;
+  /** Whether the data directory exists and this user may read it. */
+  readonly data: "present" | "missing" | "unreadable";
+  /** The parts of the program that are not TypeScript, or the reason why they are not available. */
+  readonly files: ProgramFiles | Error;
+  /** Whether the parts are where a server finds them, and not only unpacked temporarily for the checks. */
+  readonly filesArePresent: boolean;
+  /** The model for new recordings; null if the parts of the program are not available. */
+  readonly speechModel: SpeechModel | null;
+  /** The database, read-only; the reason why it cannot be read; null if there is none. */
+  readonly database: Store | Error | null;
+  /** The running server of this data directory; null if none responds. */
+  readonly server: RunningServer | null;
+  readonly machine: Machine;
 }
 
-export function warning(summary: string, more: More & { readonly advice: string }): Finding {
-  return { status: "warning", summary, ...more };
-}
+type Fault = Omit<Finding, "status" | "summary"> & { readonly advice: string };
 
-export function problem(summary: string, more: More & { readonly advice: string }): Finding {
-  return { status: "problem", summary, ...more };
-}
+export const ok = (summary: string, ...detail: readonly string[]): Finding => ({ status: "ok", summary, detail });
+export const skipped = (summary: string): Finding => ({ status: "skipped", summary });
+export const warning = (summary: string, fault: Fault): Finding => ({ status: "warning", summary, ...fault });
+export const problem = (summary: string, fault: Fault): Finding => ({ status: "problem", summary, ...fault });
+
+/** Advice for a missing or damaged part of the program. */
+export const unpackAgain =
+  "Unpack the program again with `transcribe doctor --fix`, or run scripts/setup in a checkout.";

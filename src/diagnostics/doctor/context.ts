@@ -1,62 +1,83 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import type { Settings } from "../../config/index.ts";
+import type { ProgramFiles } from "../../program/index.ts";
 import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
+import { type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
 import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import type { CheckContext } from "./check.ts";
+import type { CheckContext, DoctorOptions } from "./check.ts";
 import { thisMachine } from "./machine.ts";
-
-export interface DoctorOptions {
-  readonly settings: Settings;
-  /** Reason why the settings cannot be read; the defaults are then used. */
-  readonly settingsError: string | null;
-  readonly configFile: string | null;
-  readonly all: boolean;
-  readonly signal: AbortSignal;
-}
 
 /** Collects the data for the checks. The caller closes the context when all checks have finished. */
 export async function openContext(options: DoctorOptions): Promise<CheckContext & { close(): void }> {
   const { settings } = options;
   const paths = new DataPaths(settings.storage.data_dir);
-  const data = standOf(paths.root);
-  const parts = await openProgramParts(settings);
-  const database = data === "there" && existsSync(paths.databasePath) ? open(paths.databasePath) : null;
-  const server = data === "there" ? await findRunningServer(paths) : null;
+  const data = accessTo(paths.root);
+  const { files, arePresent: filesArePresent, close: closeParts } = await openProgramParts(settings);
+  const database = data === "present" && existsSync(paths.databasePath) ? openDatabase(paths.databasePath) : null;
+  const store = database instanceof Error ? null : database;
   return {
     ...options,
-    ...{ paths, data, database, server },
-    ...{ files: parts.files, filesArePresent: parts.arePresent },
+    ...{ paths, data, files, filesArePresent, database },
+    server: data === "present" ? await findRunningServer(paths) : null,
     speechModel:
-      parts.files instanceof Error
-        ? null
-        : currentSpeechModel(settings, {
-            files: parts.files,
-            dataDirectory: paths,
-            database: database instanceof Error ? null : database,
-          }),
+      files instanceof Error ? null : currentSpeechModel(settings, { files, dataDirectory: paths, database: store }),
     machine: thisMachine(options.signal),
     close() {
-      if (database !== null && !(database instanceof Error)) database.$client.close();
-      parts.close();
+      store?.$client.close();
+      closeParts();
     },
   };
 }
 
-function standOf(root: string): CheckContext["data"] {
+function accessTo(root: string): CheckContext["data"] {
   if (!existsSync(root)) return "missing";
   try {
     accessSync(root, constants.R_OK | constants.X_OK);
-    return "there";
+    return "present";
   } catch {
-    return "closed";
+    return "unreadable";
   }
 }
 
-function open(path: string): Store | Error {
+function openDatabase(path: string): Store | Error {
   try {
     return readDatabase(path);
   } catch (error) {
     return new Error(messageOf(error));
   }
+}
+
+/** Returns the parts of the program. @throws the reason why they are not available, which `program.files` reports */
+export function filesOf({ files }: CheckContext): ProgramFiles {
+  if (files instanceof Error) throw files;
+  return files;
+}
+
+/** Returns the path of the speech model for new recordings; if its file is missing, that of the built-in model. */
+export function speechModelOf(context: CheckContext): string {
+  const path = context.speechModel?.path;
+  return path !== undefined && existsSync(path) ? path : filesOf(context).speechModel;
+}
+
+/** Returns the GPU backends of the program and the one in the settings. @throws as filesOf */
+export function gpuBackendsOf(context: CheckContext): GpuBackend[] {
+  return gpuBackends(filesOf(context).nativeDirectory, context.settings.engine.cuda_library);
+}
+
+type Survey = ReturnType<typeof surveyCpuLibraries>;
+const surveys = new WeakMap<CheckContext, Survey>();
+
+/** Tests the variants of the CPU backend on this machine, once for all checks of a run. */
+export function cpuSurvey(context: CheckContext): Survey {
+  const known = surveys.get(context);
+  if (known !== undefined) return known;
+  const survey = surveyCpuLibraries({
+    nativeDirectory: filesOf(context).nativeDirectory,
+    speechModel: speechModelOf(context),
+    verdictsPath: context.paths.verdicts,
+    all: context.all,
+    signal: context.signal,
+  });
+  surveys.set(context, survey);
+  return survey;
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, type StatsFs, statfsSync } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -8,60 +8,47 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** The machine as the checks see it; tests pass their own implementation. */
-export interface Machine {
-  /** Returns the text of a small file; null if it cannot be read. */
-  read(path: string): string | null;
-  /** Returns the names in a directory, sorted; empty if it cannot be read. */
-  list(path: string): string[];
-  /** Returns whether this user may read and write a path, such as a device. */
-  mayUse(path: string): boolean;
-  /** Returns the size and the free space of a path's file system; null if they are unknown. */
-  room(path: string): StatsFs | null;
-  /** Runs a program of the system; null if it does not exist, cannot be started, or takes too long. */
-  run(command: readonly [string, ...string[]]): Promise<CommandResult | null>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Returns the current time in milliseconds since the epoch. */
-  now(): number;
-  readonly userId: number;
-  /** Number of processors that this process may use, as the system reports it. */
-  readonly processors: number;
-}
-
 const timeoutMilliseconds = 10_000;
+const programPath = "/usr/bin:/bin:/usr/sbin:/sbin";
+
+/** The machine as the checks see it; tests pass their own implementation. */
+export type Machine = Readonly<ReturnType<typeof thisMachine>>;
 
 /**
  * Returns the real machine.
  * @param root base directory of the absolute paths, for tests
  */
-export function thisMachine(signal: AbortSignal, root = "/"): Machine {
+export function thisMachine(signal: AbortSignal, root = "/") {
   return {
-    read: (path) => attempt(() => readFileSync(join(root, path), "utf8"), null),
-    list: (path) => attempt(() => readdirSync(join(root, path)).sort(), []),
-    mayUse: (path) =>
-      attempt(() => {
-        accessSync(join(root, path), constants.R_OK | constants.W_OK);
-        return true;
-      }, false),
-    room: (path) => attempt(() => statfsSync(join(root, path)), null),
-    run: (command) => runProgram(command, signal),
-    environment: process.env,
-    now: Date.now,
+    /** Returns the text of a small file; null if it cannot be read. */
+    read: (path: string) => attempt(() => readFileSync(join(root, path), "utf8")),
+    /** Returns the names in a directory, sorted; empty if it cannot be read. */
+    list: (path: string) => attempt(() => readdirSync(join(root, path)).sort()) ?? [],
+    /** Returns whether this user may read and write a path, such as a device. */
+    mayUse: (path: string) => attempt(() => accessSync(join(root, path), constants.R_OK | constants.W_OK)) !== null,
+    /** Returns the size and the free space of a path's file system; null if they are unknown. */
+    statfs: (path: string) => attempt(() => statfsSync(join(root, path))),
+    /** Runs a program of the system; null if it does not exist, cannot be started, or takes too long. */
+    run: (command: readonly [string, ...string[]]) => runProgram(command, signal),
+    environment: process.env as Readonly<Record<string, string | undefined>>,
+    /** Returns the current time in milliseconds since the epoch. */
+    now: () => Date.now(),
     userId: process.getuid?.() ?? -1,
+    /** Number of processors that this process may use, as the system reports it. */
     processors: availableParallelism(),
   };
 }
 
 async function runProgram(command: readonly [string, ...string[]], signal: AbortSignal): Promise<CommandResult | null> {
   const [name, ...rest] = command;
-  const path = name.includes("/") ? name : Bun.which(name, { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" });
+  const path = name.includes("/") ? name : Bun.which(name, { PATH: programPath });
   if (path === null || signal.aborted) return null;
   try {
     const child = Bun.spawn([path, ...rest], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      env: { LC_ALL: "C", PATH: "/usr/bin:/bin:/usr/sbin:/sbin" },
+      env: { LC_ALL: "C", PATH: programPath },
       timeout: timeoutMilliseconds,
       killSignal: "SIGKILL",
       signal,
@@ -74,10 +61,10 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
   }
 }
 
-function attempt<T>(look: () => T, otherwise: T): T {
+function attempt<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
-    return otherwise;
+    return null;
   }
 }

@@ -6,67 +6,60 @@ export interface Result {
   readonly check: Check;
   readonly finding: Finding;
   /** The repair by `--fix` and, if it failed, the reason; null if none was attempted. */
-  readonly mended: { readonly what: string; readonly failure: string | null } | null;
-}
-
-export interface RunOptions {
-  /** Whether to make the available repairs. */
-  readonly fix: boolean;
-  /** Called at the start of every check. */
-  readonly onStart: (check: Check) => void;
+  readonly repaired: { readonly what: string; readonly failure: string | null } | null;
 }
 
 /**
  * Runs checks and returns their results in the same order. Heavy checks run one after another, in parallel with the
- * others. After all checks have finished, available repairs are made and those checks run again.
+ * others. After all checks have finished, available repairs are made if `fix` is set, and those checks run again.
+ * @param onStart called at the start of every check
  * @throws the signal's reason after an abort
  */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,
-  { fix, onStart }: RunOptions,
+  { fix, onStart }: { readonly fix: boolean; readonly onStart: (check: Check) => void },
 ): Promise<Result[]> {
-  const findings = new Map<Check, Finding>();
-  const look = async (check: Check) => {
+  let heavyChecks: Promise<unknown> = Promise.resolve();
+  const start = (check: Check) => {
     context.signal.throwIfAborted();
     onStart(check);
-    findings.set(check, await lookAt(check, context));
+    return run(check, context);
   };
-  const oneAfterAnother = async () => {
-    for (const check of checks) if (check.heavy) await look(check);
-  };
-  await Promise.all([oneAfterAnother(), ...checks.filter((check) => !check.heavy).map(look)]);
+  const results = await Promise.all(
+    checks.map(async (check): Promise<Result> => {
+      const finding = check.heavy ? heavyChecks.then(() => start(check)) : start(check);
+      if (check.heavy) heavyChecks = finding;
+      return { check, finding: await finding, repaired: null };
+    }),
+  );
   context.signal.throwIfAborted();
-  const results: Result[] = [];
-  for (const check of checks) {
-    const finding = findings.get(check) ?? noFinding;
-    results.push(fix ? await mend(check, finding, context) : { check, finding, mended: null });
-  }
-  return results;
+  if (!fix) return results;
+  const after: Result[] = [];
+  for (const result of results) after.push(await repair(result, context));
+  return after;
 }
 
-const noFinding = problem("it was not looked at", { advice: "This is a fault of the program; please report it." });
-
 /** Runs a check. An exception in a check becomes a finding and does not stop the other checks. */
-async function lookAt(check: Check, context: CheckContext): Promise<Finding> {
+async function run(check: Check, context: CheckContext): Promise<Finding> {
   try {
     return await check.run(context);
   } catch (error) {
     context.signal.throwIfAborted();
     return problem(`this check itself failed: ${messageOf(error)}`, {
-      advice: "What it looks at may be fine. The other checks say more; please report this one's message.",
+      advice: "Its subject may be fine. See the other checks, and please report this message.",
     });
   }
 }
 
-async function mend(check: Check, finding: Finding, context: CheckContext): Promise<Result> {
-  const { mending } = finding;
-  if (mending === undefined) return { check, finding, mended: null };
+async function repair(result: Result, context: CheckContext): Promise<Result> {
+  const { check, finding } = result;
+  if (finding.repair === undefined) return result;
   let failure: string | null = null;
   try {
-    await mending.apply();
+    await finding.repair.apply();
   } catch (error) {
     failure = messageOf(error);
   }
-  return { check, finding: await lookAt(check, context), mended: { what: mending.what, failure } };
+  return { check, finding: await run(check, context), repaired: { what: finding.repair.what, failure } };
 }

@@ -17,7 +17,7 @@ import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../s
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, look } from "./support.ts";
 
-/** A data directory as a server leaves it, and a context that sees it on this machine. */
+/** Creates a data directory as a server leaves it, and a context for it on this machine. */
 function dataIn(path: string): {
   root: string;
   paths: DataPaths;
@@ -30,19 +30,19 @@ function dataIn(path: string): {
   return {
     root,
     paths,
-    context: (more) => contextOf({}, { paths, data: "there", machine: thisMachine(signal), ...more }),
+    context: (more) => contextOf({}, { paths, data: "present", machine: thisMachine(signal), ...more }),
   };
 }
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-/** Names and times of all there is, to see that nothing was touched. */
+/** Returns the names and times of all files, which show whether anything was changed. */
 const traces = (root: string) =>
   readdirSync(root, { recursive: true })
     .sort()
     .map((name) => `${name} ${statSync(join(root, String(name))).mtimeMs}`);
 
-describe("of a data directory", () => {
-  test("nothing is said where all is well, and nothing is touched by looking", async () => {
+describe("the checks of a data directory", () => {
+  test("find no fault in a good one, and change nothing", async () => {
     using directory = temporaryDirectory();
     const { root, paths, context } = dataIn(directory.path);
     const before = traces(root);
@@ -54,7 +54,7 @@ describe("of a data directory", () => {
     expect(traces(root)).toEqual(before);
   });
 
-  test("rights of others are found and taken, not through links", async () => {
+  test("find permissions of others and remove them, but not through links", async () => {
     using directory = temporaryDirectory();
     const { root, context } = dataIn(directory.path);
     const outside = join(directory.path, "outside");
@@ -71,7 +71,7 @@ describe("of a data directory", () => {
     }
     const found = await look("data.rights", context());
     expect([found.status, found.summary]).toEqual(["warning", expect.stringContaining("others may read")]);
-    await found.mending?.apply();
+    await found.repair?.apply();
     expect((await look("data.rights", context())).status).toBe("ok");
     expect([modeOf(root), modeOf(outside), modeOf(join(directory.path, "elsewhere", "file"))]).toEqual([
       "700",
@@ -80,18 +80,18 @@ describe("of a data directory", () => {
     ]);
   });
 
-  test("a key that others may read is found even in a closed directory", async () => {
+  test("find a key with permissions of others even in a closed directory", async () => {
     using directory = temporaryDirectory();
     const { root, context } = dataIn(directory.path);
     writeFileSync(join(root, "first-key"), "trs_…");
     chmodSync(join(root, "first-key"), 0o640);
     const found = await look("data.rights", context());
     expect([found.status, found.detail]).toEqual(["warning", [expect.stringContaining("first-key")]]);
-    await found.mending?.apply();
+    await found.repair?.apply();
     expect(modeOf(join(root, "first-key"))).toBe("600");
   });
 
-  test("what interrupted uploads left is removed, but not what a link leads to, nor under a server", async () => {
+  test("remove files of interrupted uploads, but no targets of links, and nothing while a server runs", async () => {
     using directory = temporaryDirectory();
     const { paths, context } = dataIn(directory.path);
     const outside = join(directory.path, "outside");
@@ -104,16 +104,16 @@ describe("of a data directory", () => {
     expect([found.status, found.summary]).toEqual(["warning", "1 file of interrupted uploads, 3 bytes"]);
 
     const unlock = new DataDirectory(paths.root).lock();
-    expect(() => found.mending?.apply()).toThrow("a server has the data directory");
+    expect(() => found.repair?.apply()).toThrow("a server uses the data directory");
     unlock();
     expect(existsSync(join(paths.incoming, "left"))).toBe(true);
 
-    await found.mending?.apply();
+    await found.repair?.apply();
     expect([existsSync(join(paths.incoming, "left")), readFileSync(outside, "utf8")]).toEqual([false, "mine"]);
     expect((await look("data.leftovers", context())).status).toBe("ok");
   });
 
-  test("damaged verdicts and the note of a dead server are found and removed", async () => {
+  test("find and remove damaged self-test results and the state file of a server that exited", async () => {
     using directory = temporaryDirectory();
     const { paths, context } = dataIn(directory.path);
     writeFileSync(paths.verdicts, "{");
@@ -121,13 +121,13 @@ describe("of a data directory", () => {
     for (const id of ["cpu.verdicts", "server.running"]) {
       const found = await look(id, context());
       expect([id, found.status]).toEqual([id, "warning"]);
-      await found.mending?.apply();
+      await found.repair?.apply();
       expect([id, (await look(id, context())).status]).toEqual([id, "skipped"]);
     }
     expect(readdirSync(paths.state)).toEqual([]);
   });
 
-  test("a damaged database is a problem, and its version then nothing that can be told", async () => {
+  test("report a damaged database, whose version is then unknown", async () => {
     using directory = temporaryDirectory();
     const { paths, context } = dataIn(directory.path);
     const bytes = readFileSync(paths.databasePath);
@@ -143,7 +143,7 @@ describe("of a data directory", () => {
     other.$client.close();
   });
 
-  test("a database of a later version is a problem that says how to go back", async () => {
+  test("report a database of a later version, with advice to go back", async () => {
     using directory = temporaryDirectory();
     const { paths, context } = dataIn(directory.path);
     const later = new Database(paths.databasePath);
@@ -155,7 +155,7 @@ describe("of a data directory", () => {
     database.$client.close();
   });
 
-  test("a clock that stands before the newest recording is a problem", async () => {
+  test("report a clock before the newest recording", async () => {
     using directory = temporaryDirectory();
     const { paths, context } = dataIn(directory.path);
     const client = new Database(paths.databasePath);

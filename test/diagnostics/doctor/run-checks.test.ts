@@ -14,7 +14,7 @@ const quiet = { fix: false, onStart: () => {} };
 const advice = "Do it.";
 
 describe("the list of checks", () => {
-  test("has names that never collide, and an explanation for the manual in each", () => {
+  test("has unique ids, and an explanation of each check for the manual", () => {
     const ids = checks.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { id, title, explanation } of checks) {
@@ -26,7 +26,7 @@ describe("the list of checks", () => {
 });
 
 describe("running checks", () => {
-  test("gives the results in the order of the checks, whichever ends first", async () => {
+  test("returns the results in the order of the checks, whichever finishes first", async () => {
     const slow = check("slow", async () => {
       await Bun.sleep(20);
       return ok("late");
@@ -35,7 +35,7 @@ describe("running checks", () => {
     expect(results.map(({ finding }) => finding.summary)).toEqual(["late", "early"]);
   });
 
-  test("reports a check that throws as a problem of that check, and goes on", async () => {
+  test("reports a check that throws as a problem, and continues", async () => {
     const broken = check("broken", () => {
       throw new Error("no such thing");
     });
@@ -44,7 +44,7 @@ describe("running checks", () => {
     expect(second?.finding.status).toBe("ok");
   });
 
-  test("has one check compute at a time", async () => {
+  test("runs one heavy check at a time", async () => {
     let running = 0;
     let most = 0;
     const heavy = async () => {
@@ -62,27 +62,29 @@ describe("running checks", () => {
     expect(most).toBe(1);
   });
 
-  test("mends nothing unless it is told to", async () => {
-    let mended = 0;
+  test("repairs nothing without --fix", async () => {
+    let repairs = 0;
     const worn = check("worn", () =>
-      mended > 0 ? ok("as new") : warning("worn", { advice, mending: { what: "Mend it", apply: () => void mended++ } }),
+      repairs > 0
+        ? ok("as new")
+        : warning("worn", { advice, repair: { what: "Repair it", apply: () => void repairs++ } }),
     );
     const [before] = await runChecks([worn], contextOf({}), quiet);
-    expect([mended, before?.mended, before?.finding.status]).toEqual([0, null, "warning"]);
+    expect([repairs, before?.repaired, before?.finding.status]).toEqual([0, null, "warning"]);
     const [after] = await runChecks([worn], contextOf({}), { ...quiet, fix: true });
-    expect(after).toMatchObject({ mended: { what: "Mend it", failure: null }, finding: { summary: "as new" } });
+    expect(after).toMatchObject({ repaired: { what: "Repair it", failure: null }, finding: { summary: "as new" } });
   });
 
-  test("says why something could not be mended, and still finds it wrong", async () => {
+  test("reports why a repair failed, and keeps the finding", async () => {
     const apply = () => {
       throw new Error("read-only file system");
     };
-    const worn = check("worn", () => problem("worn", { advice, mending: { what: "Mend it", apply } }));
+    const worn = check("worn", () => problem("worn", { advice, repair: { what: "Repair it", apply } }));
     const [result] = await runChecks([worn], contextOf({}), { ...quiet, fix: true });
-    expect(result).toMatchObject({ mended: { failure: "read-only file system" }, finding: { status: "problem" } });
+    expect(result).toMatchObject({ repaired: { failure: "read-only file system" }, finding: { status: "problem" } });
   });
 
-  test("ends with the signal's reason, not with findings", async () => {
+  test("throws the signal's reason instead of returning findings", async () => {
     const controller = new AbortController();
     const interrupted = check("long", async () => {
       controller.abort(new Error("interrupted"));

@@ -4,8 +4,8 @@ import { contextOf, look } from "./support.ts";
 const on = (port: number | undefined, host = "127.0.0.1") =>
   contextOf({}, { flags: { "server.host": host, "server.port": String(port) } });
 
-describe("of the port", () => {
-  test("that nobody has, it says so, and leaves it free", async () => {
+describe("the check of the port", () => {
+  test("reports a free port and leaves it free", async () => {
     const taken = Bun.serve({ port: 0, fetch: () => new Response() });
     const port = taken.port;
     await taken.stop(true);
@@ -18,11 +18,11 @@ describe("of the port", () => {
   });
 
   for (const [whose, answer, says] of [
-    ["another transcribe server has", () => Response.json({ status: "alive" }), "another transcribe server"],
-    ["another program has", () => new Response("hello"), "another program"],
-    ["something has that fails", () => new Response("", { status: 500 }), "another program"],
+    ["another transcribe server", () => Response.json({ status: "alive" }), "another transcribe server"],
+    ["another program", () => new Response("hello"), "another program"],
+    ["a failing program", () => new Response("", { status: 500 }), "another program"],
   ] as const) {
-    test(`that ${whose}, it says so, and how to find it`, async () => {
+    test(`reports that ${whose} uses it, and how to find that program`, async () => {
       await using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
       const found = await look("server.port", on(taken.port));
       expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining(`is taken by ${says}`)]);
@@ -30,14 +30,14 @@ describe("of the port", () => {
     });
   }
 
-  test("of an address that is not this machine's, it says so", async () => {
+  test("reports an address of another machine", async () => {
     const found = await look("server.port", on(8787, "192.0.2.1"));
-    expect([found.status, found.summary]).toEqual(["problem", "192.0.2.1 is no address of this machine"]);
+    expect([found.status, found.summary]).toEqual(["problem", "192.0.2.1 is not an address of this machine"]);
   });
 });
 
-describe("of a server that answers", () => {
-  test("and is not ready, it says why", async () => {
+describe("the check of the server", () => {
+  test("reports why a server is not ready", async () => {
     await using fake = Bun.serve({ port: 0, fetch: () => new Response("Not ready: no model", { status: 503 }) });
     const server = {
       pid: 1,
@@ -46,7 +46,7 @@ describe("of a server that answers", () => {
       modelSetting: "",
       certificate: null,
     };
-    const found = await look("server.running", contextOf({}, { server, data: "there" }));
+    const found = await look("server.running", contextOf({}, { server, data: "present" }));
     expect([found.status, found.detail]).toEqual(["problem", ["Not ready: no model"]]);
   });
 });

@@ -13,16 +13,16 @@ export interface FakeMachine {
   readonly files?: Readonly<Record<string, string>>;
   /** Devices that this user may not use. */
   readonly closed?: readonly string[];
-  /** What its programs print, by the program's name. */
+  /** Results of its programs, by the program's name. */
   readonly programs?: Readonly<Record<string, CommandResult>>;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly room?: Partial<StatsFs>;
+  readonly fileSystem?: Partial<StatsFs>;
   readonly now?: string;
   readonly userId?: number;
   readonly processors?: number;
 }
 
-/** A machine made of a few files and programs; whatever isn't said is not there. */
+/** Creates a machine that has only the given files and programs. */
 export function fakeMachine(parts: FakeMachine): Machine {
   const files = parts.files ?? {};
   const children = (path: string) =>
@@ -33,7 +33,7 @@ export function fakeMachine(parts: FakeMachine): Machine {
     read: (path) => files[path] ?? null,
     list: (path) => [...new Set(children(path))].sort(),
     mayUse: (path) => path in files && !(parts.closed ?? []).includes(path),
-    room: () => (parts.room === undefined ? null : { ...noRoom, ...parts.room }),
+    statfs: () => (parts.fileSystem === undefined ? null : { ...fullFileSystem, ...parts.fileSystem }),
     run: async ([name]) => parts.programs?.[name] ?? null,
     environment: parts.environment ?? {},
     now: () => Date.parse(parts.now ?? "2026-11-21T12:00:00Z"),
@@ -42,9 +42,18 @@ export function fakeMachine(parts: FakeMachine): Machine {
   };
 }
 
-const noRoom: StatsFs = { type: 0, bsize: 4096, frsize: 4096, blocks: 1e9, bfree: 0, bavail: 0, files: 0, ffree: 0 };
+const fullFileSystem: StatsFs = {
+  type: 0,
+  bsize: 4096,
+  frsize: 4096,
+  blocks: 1e9,
+  bfree: 0,
+  bavail: 0,
+  files: 0,
+  ffree: 0,
+};
 
-/** What a check sees: a fake machine, the checkout's own parts, and a data directory that is not there unless said. */
+/** Creates a context with a fake machine, the checkout's own parts and, by default, a missing data directory. */
 export function contextOf(
   machine: FakeMachine,
   more: Partial<CheckContext> & { flags?: Record<string, string> } = {},
@@ -77,7 +86,7 @@ export function contextOf(
   };
 }
 
-/** Runs the check of that id. */
+/** Runs the check with this id. */
 export async function look(id: string, context: CheckContext): Promise<Finding> {
   const check = checks.find((candidate) => candidate.id === id);
   if (check === undefined) throw new Error(`there is no check ${id}`);

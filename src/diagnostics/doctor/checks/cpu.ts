@@ -1,0 +1,151 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { areVerdicts } from "../../../speech/index.ts";
+import { count, messageOf } from "../../../text/index.ts";
+import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
+import { cpuSurvey } from "../context.ts";
+import { cgroupLimits } from "../machine-facts.ts";
+
+/** CPU features for which the CPU backend has variants, by the flags in /proc/cpuinfo, fastest first. */
+const featurePatterns: readonly (readonly [string, RegExp])[] = [
+  ["AMX", /\bamx_(tile|int8|bf16)\b/],
+  ["AVX-512", /\bavx512f\b/],
+  ["AVX-VNNI", /\bavx_vnni\b/],
+  ["AVX2", /\bavx2\b/],
+  ["SVE", /\bsve\b/],
+  ["I8MM", /\bi8mm\b/],
+  ["dot product", /\basimddp\b/],
+  ["NEON", /\basimd\b/],
+];
+
+const features: Check = {
+  id: "cpu.features",
+  title: "CPU",
+  explanation:
+    "The instruction sets of the processor. On an x86 CPU, AVX2 is what makes transcription acceptably fast; AVX-512 and AMX make it faster still. A virtual machine may hide them although the processor has them.",
+  run({ machine }) {
+    const text = machine.read("/proc/cpuinfo");
+    if (text === null) return skipped("this system has no /proc/cpuinfo");
+    const model = /^model name\s*:\s*(.*)$/m.exec(text)?.[1] ?? "an unnamed CPU";
+    const flags = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(text)?.[1];
+    if (flags === undefined) return skipped(`${model}: its features are unknown`);
+    const found = featurePatterns.filter(([, pattern]) => pattern.test(flags)).map(([name]) => name);
+    const isX86 = /\bsse2\b/.test(flags);
+    if (isX86 && !/\bsse4_2\b/.test(flags)) {
+      return problem(`${model} has no SSE4.2: too old for this program`, {
+        advice: "Move the service to another machine, or let the virtual machine use the host's CPU type.",
+      });
+    }
+    if (isX86 && !/\bavx2\b/.test(flags)) {
+      return warning(`${model} has no AVX2: transcription takes many times longer`, {
+        advice:
+          "If this is a virtual machine, give it the host's CPU type (libvirt: host-passthrough, Proxmox: host). Otherwise use a newer machine.",
+      });
+    }
+    return ok(`${model} with ${found.join(", ") || "no instructions that accelerate transcription"}`);
+  },
+};
+
+const threads: Check = {
+  id: "cpu.threads",
+  title: "CPU threads",
+  explanation:
+    "The number of computing threads (`engine.threads`, by default one per processor), compared with the processors and the share of them that a container or service may use. More threads than processors wait for each other and slow everything down.",
+  run({ settings, machine }) {
+    const { processors } = machine;
+    const threads = settings.engine.threads || processors;
+    const usable = Math.min(processors, cgroupLimits(machine).processors ?? processors);
+    const advised = Math.max(1, Math.floor(usable));
+    const all = count(processors, "processor");
+    if (threads > processors) {
+      return warning(`${threads} threads on ${all}: they wait for each other`, {
+        advice: `Set engine.threads to ${advised}, or to 0 for one per processor.`,
+      });
+    }
+    if (threads > Math.ceil(usable)) {
+      return warning(`${threads} threads, but the container or service may use only ${usable.toFixed(1)} of ${all}`, {
+        advice: `Set engine.threads to ${advised}, or raise the limit (docker: --cpus, systemd: CPUQuota=).`,
+      });
+    }
+    if (settings.engine.threads > 0 && threads <= usable / 2) {
+      return ok(`${threads} of ${all} by engine.threads; the rest is left to other programs`);
+    }
+    return ok(`${count(threads, "thread")} on ${all}`);
+  },
+};
+
+const variant: Check = {
+  id: "cpu.variant",
+  title: "CPU variant",
+  explanation:
+    "The program contains the speech recognition compiled for several kinds of processors. Before the server uses the fastest one that fits, a self-test runs it in a separate process with half a second of real work. A variant that crashes is excluded, and the next best is used. `--all` tests every variant that fits.",
+  heavy: true,
+  async run(context): Promise<Finding> {
+    const { used, variants } = await cpuSurvey(context);
+    const fitting = variants.filter(({ score, leftOut, test }) => score > 0 || leftOut !== null || test !== null);
+    const usedSeconds = secondsOf(variants.find(({ library }) => library === used)?.test ?? null);
+    const detail = fitting.map(({ library, leftOut, test }) => {
+      const parts = [
+        ...(library === used ? ["in use"] : []),
+        ...(leftOut === null ? [] : [`excluded by the server: ${leftOut}`]),
+        ...(test === null ? [] : [test.ok ? `the self-test took ${test.seconds.toFixed(2)} s` : test.reason]),
+      ];
+      return `${nameOf(library)}: ${parts.join("; ") || "fits too, but is slower"}`;
+    });
+    if (used === null) {
+      return problem("no variant of the CPU backend works here, so nothing can be transcribed", {
+        detail,
+        advice:
+          "If each one crashes, memory or the processor may be faulty. If none can be opened, the program's files are damaged: run `transcribe doctor --fix`, or scripts/setup in a checkout.",
+      });
+    }
+    const usedIndex = fitting.findIndex(({ library }) => library === used);
+    const better = fitting.slice(0, usedIndex);
+    if (better.length === 0) return ok(`${nameOf(used)}, the fastest for this CPU`, ...detail);
+    const faster = better.flatMap(({ test }) => secondsOf(test) ?? []);
+    const cost =
+      usedSeconds === null || faster.length === 0
+        ? "it may be slower than this CPU allows"
+        : `it takes ${(usedSeconds / Math.min(...faster)).toFixed(1)} times as long`;
+    const failed = better.map(({ library }) => nameOf(library)).join(", ");
+    return warning(`${nameOf(used)} is used because ${failed} failed; ${cost}`, {
+      detail,
+      advice:
+        "The server works. If the cause was temporary (a memory fault, an old kernel), stop the server, remove state/devices.json from the data directory, and start it: it tests all variants again.",
+    });
+  },
+};
+
+function secondsOf(test: { ok: true; seconds: number } | { ok: false } | null): number | null {
+  return test?.ok === true ? test.seconds : null;
+}
+
+/** Returns the short name of a library: libggml-cpu-zen4.so → zen4. */
+function nameOf(library: string): string {
+  return library.replace(/^libggml-cpu-(.+)\.so$/, "$1");
+}
+
+const verdicts: Check = {
+  id: "cpu.verdicts",
+  title: "Cached self-tests",
+  explanation:
+    "The results of the self-tests are cached in state/devices.json of the data directory, so that the next start of the server is immediate. A damaged file does no harm, but costs some seconds at each start.",
+  run({ data, paths }) {
+    if (data !== "present" || !existsSync(paths.verdicts)) return skipped("no results are cached yet");
+    let text: string;
+    try {
+      text = readFileSync(paths.verdicts, "utf8");
+    } catch (error) {
+      return warning("the cached results of the self-tests can't be read", {
+        detail: [messageOf(error)],
+        advice: "Run this command as the user of the server.",
+      });
+    }
+    if (areVerdicts(text)) return ok("cached for the next start");
+    return warning("the cached results of the self-tests are damaged; each start repeats the self-tests", {
+      advice: "`transcribe doctor --fix` removes the file; the next start writes a new one.",
+      repair: { what: `Remove the damaged ${paths.verdicts}`, apply: () => rmSync(paths.verdicts) },
+    });
+  },
+};
+
+export const cpuChecks = [features, threads, variant, verdicts];

@@ -1,0 +1,197 @@
+import { statSync } from "node:fs";
+import { arch, availableParallelism, release } from "node:os";
+import { max } from "drizzle-orm";
+import { cpuShares } from "../../../engine/index.ts";
+import { tables } from "../../../storage/index.ts";
+import { size } from "../../../text/index.ts";
+import { type Check, type CheckContext, ok, problem, skipped, warning } from "../check.ts";
+import { speechModelOf } from "../context.ts";
+import type { Machine } from "../machine.ts";
+import { cgroupLimits, findGpus } from "../machine-facts.ts";
+
+const memory: Check = {
+  id: "memory.size",
+  title: "Memory",
+  explanation:
+    "The memory of the machine, or the limit of its container or service, compared with the needs of the server, the current model and the decoders of recordings that are processed at once. When memory runs out, the kernel kills the worker while it is processing.",
+  run(context) {
+    const { machine, settings, server } = context;
+    const bytesOf = memoryReader(machine);
+    if (bytesOf === null) return skipped("this system has no /proc/meminfo");
+    const installed = bytesOf("MemTotal");
+    const limit = cgroupLimits(machine).memoryBytes;
+    const total = Math.min(installed, limit ?? installed);
+    const available = Math.min(bytesOf("MemAvailable"), total);
+    const gpus = settings.engine.device === "cpu" ? 0 : findGpus(machine).length;
+    const lanes = gpus > 0 ? 1 : cpuShares(settings.engine.threads || availableParallelism()).lanes;
+    const model = statSync(speechModelOf(context)).size;
+    const need = memoryNeed(model, settings.queue.slots, Math.max(1, gpus), lanes);
+    const source = limit !== null && limit < installed ? "the container or service may use" : "the machine has";
+    const detail = [`needed: about ${size(need)}; ${source} ${size(total)}, of which ${size(available)} are free`];
+    const advice = "smaller model (transcribe models list), or lower queue.slots or engine.threads.";
+    if (total < need) {
+      return problem(`too little: ${size(total)}, but about ${size(need)} are needed`, {
+        detail,
+        advice: `Give the machine or container more memory, choose a ${advice}`,
+      });
+    }
+    // A running server already holds its memory, so the available memory does not include it.
+    if (server === null && available < need) {
+      return warning(`${size(available)} are free now, but about ${size(need)} are needed`, {
+        detail,
+        advice: `Other programs use the rest: stop some, add memory, choose a ${advice}`,
+      });
+    }
+    return ok(`${size(total)}; about ${size(need)} are needed`, ...detail);
+  },
+};
+
+/** Returns a function that returns a value of /proc/meminfo in bytes, 0 if it is absent; null without such a file. */
+function memoryReader(machine: Machine): ((name: string) => number) | null {
+  const info = machine.read("/proc/meminfo");
+  if (info === null) return null;
+  return (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(info)?.[1] ?? 0) * 1024;
+}
+
+/** Memory of the server, and of a worker without the recognizer's weights: runtime, speaker models, working memory. */
+const serverBytes = 250e6;
+const workerBytes = 350e6;
+/** Memory of one ffmpeg while it decodes. */
+const decoderBytes = 60e6;
+
+/**
+ * Estimates the peak memory of a server, in bytes. A model needs the size of its file, and working memory that grows
+ * with that size. whisper.cpp's README gives these totals: tiny 273 MB (75 on disk), base 388 (142), small 852 (466),
+ * medium 2.1 GB (1.5), large 3.9 GB (2.9). A worker holds the weights once, and working memory for each of its parallel
+ * operations.
+ * @param workers one, or one for each GPU
+ * @param lanes operations that compute on the CPU at the same time; 1 if GPUs compute
+ */
+function memoryNeed(modelFileBytes: number, slots: number, workers: number, lanes: number): number {
+  const working = lanes * (modelFileBytes * 0.3 + 150e6);
+  return serverBytes + workers * (workerBytes + modelFileBytes + working) + slots * decoderBytes;
+}
+
+const swap: Check = {
+  id: "memory.swap",
+  title: "Swap",
+  explanation:
+    "Whether the machine is swapping memory to disk. Inference reads the whole model for every chunk of speech, so a machine that swaps is many times slower.",
+  run({ machine }) {
+    const bytesOf = memoryReader(machine);
+    if (bytesOf === null) return skipped("this system has no /proc/meminfo");
+    const total = bytesOf("SwapTotal");
+    const used = total - bytesOf("SwapFree");
+    if (total === 0) return ok("none");
+    const summary = `${size(used)} of ${size(total)} used`;
+    if (used <= total / 2 || bytesOf("MemAvailable") >= bytesOf("MemTotal") / 10) return ok(summary);
+    return warning(`the machine is short of memory and swaps: ${summary}`, {
+      advice: "Give it more memory, stop other programs, or choose a smaller model (transcribe models list).",
+    });
+  },
+};
+
+const user: Check = {
+  id: "system.user",
+  title: "User",
+  explanation:
+    "The server needs access only to its own data directory. If it runs as root, a fault in anything that it reads can take over the whole machine. This check looks at the running server, otherwise at the owner of the data directory, otherwise at the user of this command.",
+  run(context) {
+    const { userId, subject } = serverUser(context);
+    if (userId !== 0) return ok(`${subject} ${userName(context.machine, userId)}`);
+    return warning(`${subject} root, who may do everything on this machine`, {
+      advice:
+        "Run the server as its own user; `transcribe service install` creates one. The data directory must belong to that user too.",
+    });
+  },
+};
+
+function serverUser({ server, machine, data, paths }: CheckContext): { userId: number; subject: string } {
+  const status = server === null ? null : machine.read(`/proc/${server.pid}/status`);
+  const running = /^Uid:\s+(\d+)/m.exec(status ?? "")?.[1];
+  if (running !== undefined) return { userId: Number(running), subject: "the server runs as" };
+  if (data !== "missing") return { userId: statSync(paths.root).uid, subject: "the data directory belongs to" };
+  return { userId: machine.userId, subject: "this command runs as" };
+}
+
+/** Returns the name of a user. A user that is not in /etc/passwd, as in many containers, is shown by number. */
+function userName(machine: Machine, userId: number): string {
+  const name = new RegExp(`^([^:]+):[^:]*:${userId}:`, "m").exec(machine.read("/etc/passwd") ?? "")?.[1];
+  return name ?? `user ${userId}`;
+}
+
+/** Recommended limit: enough for connections, uploads, the database, and a margin. */
+const advisedOpenFiles = 4096;
+
+const openFiles: Check = {
+  id: "system.open_files",
+  title: "Open files",
+  explanation:
+    "How many files and connections one process may have open. Each client needs one, each upload two more; beyond the limit the server can't accept connections. This is the limit of this command; a service has its own (LimitNOFILE=).",
+  run({ machine }) {
+    const [, soft, hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(machine.read("/proc/self/limits") ?? "") ?? [];
+    if (soft === undefined) return skipped("this system does not report its limit");
+    // The runtime raises the soft limit to the hard limit at its start.
+    const limit = hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
+    if (limit >= advisedOpenFiles) return ok(`up to ${hard}`);
+    return warning(`at most ${limit}`, {
+      advice: `Allow ${advisedOpenFiles} or more: LimitNOFILE= in the service's unit, ulimit -n in a shell, --ulimit nofile= in docker.`,
+    });
+  },
+};
+
+/** Earliest plausible time: when this check was written. Without a clock battery, a machine starts decades earlier. */
+const earliest = Date.parse("2026-01-01");
+const toleratedMilliseconds = 60_000;
+
+const clock: Check = {
+  id: "system.clock",
+  title: "Clock",
+  explanation:
+    "Records contain the date, quotas count by day, and links and certificates expire. Therefore the clock must be plausible and not before the newest record, and should be synchronized with a time server.",
+  async run(context) {
+    const { machine } = context;
+    const now = machine.now();
+    const advice = "Set the clock: timedatectl set-ntp true, or without a network by hand: timedatectl set-time.";
+    if (now < earliest) return problem(`the time is ${new Date(now).toISOString()}, which can't be right`, { advice });
+    const newest = newestRecord(context);
+    if (newest !== null && newest > now + toleratedMilliseconds) {
+      const created = new Date(newest).toISOString();
+      return problem(`the clock is before the creation of the newest recording, ${created}`, { advice });
+    }
+    const answer = await machine.run(["timedatectl", "show", "--property=NTPSynchronized", "--value"]);
+    const synchronized = answer?.exitCode === 0 ? answer.output.trim() : "";
+    if (synchronized === "yes") return ok("synchronized with a time server");
+    if (synchronized === "no") return warning("plausible, but not synchronized, so it will drift", { advice });
+    return ok("plausible; it is unknown whether a time server sets it");
+  },
+};
+
+/** Returns when the newest recording was created (ms since the epoch); null if there is none or it cannot be read. */
+function newestRecord({ database }: CheckContext): number | null {
+  if (database === null || database instanceof Error) return null;
+  const newest = max(tables.recordings.createdAt);
+  try {
+    return database.select({ newest }).from(tables.recordings).get()?.newest ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const kernel: Check = {
+  id: "system.kernel",
+  title: "Kernel",
+  explanation:
+    "The version of the Linux kernel. The runtime needs 5.1 and works best from 5.6 on; older kernels lack system calls that it uses.",
+  run() {
+    const version = release();
+    const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+    if (major > 5 || (major === 5 && minor >= 6)) return ok(`${version}, ${arch()}`);
+    return warning(`${version} is older than this program supports`, {
+      advice: "Use a system with kernel 5.6 or newer: Debian 11, Ubuntu 20.10, RHEL 9 or later.",
+    });
+  },
+};
+
+export const memoryChecks = [memory, swap];
+export const systemChecks = [user, openFiles, clock, kernel];
