@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 
 /**
  * Self-test of the worker, which takes the same path as recordings. A busy worker is judged by the progress of its
- * operations. An idle one runs silence through its models. The small segmentation model is tested every few seconds,
+ * operations. An idle one runs silence through its models. The small models of speaker diarization are tested every few seconds,
  * the recognizer so rarely that nobody notices.
  */
 export class HealthCheck {

@@ -90,7 +90,7 @@ export const operations = {
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
-  /** Self-test: runs silence through the segmentation model, to check that the worker can compute. */
+  /** Self-test: runs silence through the models of speaker diarization, to check that the worker can compute. */
   selfTest: operation(
     Type.Object({
       /** Speech model that is tested as well. */

@@ -11,6 +11,7 @@ import {
   cluster,
   type DiarizationModels,
   detectBlock,
+  embed,
   embedBlock,
   embedSentences,
   onnxLibraryOf,
@@ -151,9 +152,10 @@ function createHandlers({ diarization, models, threads, encoderAt }: Equipment):
       return { speakers: await speakersByVoice(area, sentences) };
     },
     async selfTest({ model }, signal) {
-      await segment(diarization, new Float32Array(WINDOW_SAMPLES));
-      if (model === undefined) return {};
       const silence = new Float32Array(SAMPLE_RATE);
+      await segment(diarization, new Float32Array(WINDOW_SAMPLES));
+      await embed(diarization, silence);
+      if (model === undefined) return {};
       // Computes the whole window, as for recordings: data that a short pass left in a recognizer changed their words.
       await models.use(model, signal, (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }));
       return {};
