@@ -26,7 +26,7 @@ export function cueFragments(
   text: string,
   { language, maxWidth }: { language: string | null; maxWidth: number },
 ): CueFragment[] {
-  const times = new WordTimes(segment, text);
+  const times = wordTimes(segment, text);
   let offset = 0;
   return breakableFragments(text)
     .flatMap((fragment) => (columns(fragment.trimEnd()) > maxWidth ? cutToWidth(fragment, maxWidth) : [fragment]))
@@ -103,53 +103,47 @@ interface Anchor {
 }
 
 /**
- * Times at which the characters of a segment's clean text were spoken. Times between words, and of missing words, are
- * interpolated.
+ * Finds the times at which the characters of a segment's clean text were spoken. Times between words, and of missing
+ * words, are interpolated.
  */
-export class WordTimes {
-  readonly #anchors: Anchor[];
-
-  /** @param text the segment's text as `cleanText` returns it */
-  constructor(segment: ExportSegment, text: string) {
-    const start = segment.startMilliseconds;
-    const end = Math.max(start, segment.endMilliseconds);
-    const anchors: Anchor[] = [{ offset: 0, milliseconds: start }];
-    let offset = 0;
-    let reached = start;
-    const add = (at: number, milliseconds: number) => {
-      offset = at;
-      reached = Math.min(end, Math.max(reached, milliseconds));
-      anchors.push({ offset, milliseconds: reached });
-    };
-    for (const [wordText, wordStart, wordEnd] of segment.words) {
-      const word = cleanText(wordText.trim());
-      const found = word === "" ? -1 : text.indexOf(word, offset);
-      if (found < 0) continue;
-      add(found, wordStart);
-      add(found + word.length, wordEnd);
-    }
-    anchors.push({ offset: text.length, milliseconds: end });
-    this.#anchors = anchors;
+function wordTimes(segment: ExportSegment, text: string) {
+  const start = segment.startMilliseconds;
+  const end = Math.max(start, segment.endMilliseconds);
+  const anchors: Anchor[] = [{ offset: 0, milliseconds: start }];
+  let offset = 0;
+  let reached = start;
+  const add = (at: number, milliseconds: number) => {
+    offset = at;
+    reached = Math.min(end, Math.max(reached, milliseconds));
+    anchors.push({ offset, milliseconds: reached });
+  };
+  for (const [wordText, wordStart, wordEnd] of segment.words) {
+    const word = cleanText(wordText.trim());
+    const found = word === "" ? -1 : text.indexOf(word, offset);
+    if (found < 0) continue;
+    add(found, wordStart);
+    add(found + word.length, wordEnd);
   }
+  anchors.push({ offset: text.length, milliseconds: end });
 
-  /** Returns the start time of the text that begins at this offset. */
-  startOf(offset: number): number {
-    const next = this.#anchors.findLastIndex((anchor) => anchor.offset <= offset);
-    return this.#between(next, next + 1, offset);
-  }
-
-  /** Returns the end time of the text that ends at this offset. */
-  endOf(offset: number): number {
-    const next = this.#anchors.findIndex((anchor) => anchor.offset >= offset);
-    return this.#between(next - 1, next, offset);
-  }
-
-  #between(before: number, after: number, offset: number): number {
-    const from = this.#anchors[before];
-    const to = this.#anchors[after];
+  const between = (before: number, after: number, at: number): number => {
+    const from = anchors[before];
+    const to = anchors[after];
     if (from === undefined || to === undefined) return (from ?? to)?.milliseconds ?? 0;
     if (to.offset === from.offset) return from.milliseconds;
-    const share = (offset - from.offset) / (to.offset - from.offset);
+    const share = (at - from.offset) / (to.offset - from.offset);
     return Math.round(from.milliseconds + share * (to.milliseconds - from.milliseconds));
-  }
+  };
+  return {
+    /** Returns the start time of the text that begins at this offset. */
+    startOf(at: number): number {
+      const last = anchors.findLastIndex((anchor) => anchor.offset <= at);
+      return between(last, last + 1, at);
+    },
+    /** Returns the end time of the text that ends at this offset. */
+    endOf(at: number): number {
+      const next = anchors.findIndex((anchor) => anchor.offset >= at);
+      return between(next - 1, next, at);
+    },
+  };
 }

@@ -14,7 +14,7 @@ const leftToRightRuns =
   /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*)/u;
 
 /** A part of a paragraph with one direction. */
-export interface DirectedText {
+interface DirectedText {
   readonly text: string;
   readonly rightToLeft: boolean;
 }

@@ -11,7 +11,7 @@ const shortMilliseconds = 1_000;
 const pauseMilliseconds = 300;
 
 /** A range of fragments, `from` to `to` (exclusive), that form one cue. */
-export interface CueRange {
+interface CueRange {
   readonly from: number;
   readonly to: number;
   /** Start of the second line; `to` for a cue of one line. */

@@ -9,7 +9,7 @@ import { FaceChoice } from "./face-choice.ts";
 import { Pages, pageSize } from "./pages.ts";
 import { Shaper } from "./shaper.ts";
 import { Structure } from "./structure.ts";
-import { TranscriptPages } from "./transcript-pages.ts";
+import { drawTranscript } from "./transcript-pages.ts";
 
 /** Number of turns that are examined to detect how the text is written. */
 const sampleTurns = 300;
@@ -34,15 +34,13 @@ export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
     return font.name;
   };
   const structure = new Structure(context);
-  const drawing = new TranscriptPages(document, new Pages(structure, fontName), structure, shaper);
-  drawing.drawHead();
-  for (const turn of turns) drawing.drawTurn(turn);
-  const contents = drawing.finish();
+  const pages = new Pages(structure, fontName);
+  const { outline, contents } = drawTranscript(document, turns, { pages, structure, shaper });
 
   const fontResources = Object.fromEntries([...fonts.values()].map(({ name, ref }) => [name, ref]));
   const resources = context.register(context.obj({ Font: fontResources }));
   const hash = createHash("sha256").update(JSON.stringify([document.createdAt, document.title, document.name]));
-  const pages = contents.map((streams, index) => {
+  const pageRefs = contents.map((streams, index) => {
     const page = pdf.addPage([pageSize.width, pageSize.height]);
     const refs = streams.map((bytes) => {
       hash.update(bytes);
@@ -57,11 +55,11 @@ export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
   });
   let index = 0;
   for (const [face, { ref }] of fonts) await embedFace(context, ref, face, index++);
-  structure.write(pages);
+  structure.write(pageRefs);
 
   const id = PDFHexString.of(hash.digest("hex").slice(0, 32));
   context.trailerInfo.ID = context.obj([id, id]);
-  writeCatalog(pdf, document, structure.rootRef, writeOutline(context, drawing.outline, pages));
+  writeCatalog(pdf, document, structure.rootRef, writeOutline(context, outline, pageRefs));
   return pdf.save({
     useObjectStreams: false,
     addDefaultPage: false,

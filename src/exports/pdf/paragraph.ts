@@ -13,7 +13,7 @@ export interface Span {
 }
 
 /** Shaped runs of one colour, from left to right. */
-export interface LinePart {
+interface LinePart {
   readonly runs: readonly ShapedRun[];
   readonly color: string;
 }

@@ -1,7 +1,7 @@
 import { type PDFContext, PDFHexString, PDFInvalidObject, type PDFRef } from "@cantoo/pdf-lib";
 
 /** Standard structure types (ISO 32000-1, 14.8.4) that are used for a transcript. */
-export type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
+type StructureType = "Document" | "Sect" | "H1" | "H2" | "P";
 
 /** A node of the document's logical structure, which screen readers read. */
 export interface StructureElement {

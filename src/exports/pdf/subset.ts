@@ -31,26 +31,12 @@ interface Subsetter {
 }
 
 // Constants from hb-subset.h.
-const memoryModeWritable = 2;
+const MEMORY_MODE_WRITABLE = 2;
 const flags = { noHinting: 1, retainGlyphIds: 2, notdefOutline: 64, noLayoutClosure: 512 };
-const dropTables = 3;
+const DROP_TABLE_TAGS = 3;
 
 /** Tables for text layout or font names, which a PDF does not need because its glyphs are already placed. */
-const unneededTables = [
-  "GSUB",
-  "GPOS",
-  "GDEF",
-  "BASE",
-  "STAT",
-  "DSIG",
-  "name",
-  "post",
-  "OS/2",
-  "cmap",
-  "vhea",
-  "vmtx",
-  "VORG",
-];
+const unneededTables = "GSUB GPOS GDEF BASE STAT DSIG name post OS/2 cmap vhea vmtx VORG".split(" ");
 
 let loaded: Promise<Subsetter> | undefined;
 
@@ -71,7 +57,7 @@ export async function subsetFont(font: Uint8Array, glyphIds: Iterable<number>): 
   const hb = await loaded;
   const data = hb.malloc(font.length);
   new Uint8Array(hb.memory.buffer).set(font, data);
-  const blob = hb.hb_blob_create(data, font.length, memoryModeWritable, 0, 0);
+  const blob = hb.hb_blob_create(data, font.length, MEMORY_MODE_WRITABLE, 0, 0);
   const face = hb.hb_face_create(blob, 0);
   hb.hb_blob_destroy(blob);
   const input = hb.hb_subset_input_create_or_fail();
@@ -82,7 +68,7 @@ export async function subsetFont(font: Uint8Array, glyphIds: Iterable<number>): 
     );
     const glyphs = hb.hb_subset_input_glyph_set(input);
     for (const id of glyphIds) hb.hb_set_add(glyphs, id);
-    const dropped = hb.hb_subset_input_set(input, dropTables);
+    const dropped = hb.hb_subset_input_set(input, DROP_TABLE_TAGS);
     for (const table of unneededTables) hb.hb_set_add(dropped, Buffer.from(table.padEnd(4)).readUInt32BE(0));
     return takeFont(hb, hb.hb_subset_or_fail(face, input));
   } finally {
