@@ -10,10 +10,10 @@ const cases: [string, string, string[]][] = [
   ["between Thai words", "วันนี้อากาศดี", ["วัน", "นี้", "อากาศ", "ดี"]],
   ["between Khmer words", "ខ្ញុំស្រឡាញ់ប្រទេស", ["ខ្ញុំ", "ស្រឡាញ់", "ប្រទេស"]],
 ];
-test.each(cases)("a line ends %s", (_name, text, fragments) => {
+test.each(cases)("a line may break %s", (_name, text, fragments) => {
   expect(breakableFragments(text)).toEqual(fragments);
 });
 
-test("the fragments are the text, in every script", () => {
+test("the fragments joined are the text, in every script", () => {
   for (const text of Object.values(samples).flat()) expect(breakableFragments(text).join("")).toBe(text);
 });

@@ -30,14 +30,14 @@ function expectWithinLimits(cues: readonly Cue[]): void {
   }
 }
 
-test("a long sentence becomes cues of two lines, none of a word lost", async () => {
+test("a long sentence becomes cues of two lines, without losing a word", async () => {
   const cues = await cuesOf(segment(long, 10, 24));
   expectWithinLimits(cues);
   expect(cues.length).toBeGreaterThan(2);
   expect(textOf(cues)).toBe(long);
 });
 
-test("cues are parted where a sentence or a clause ends", async () => {
+test("cues are split at the end of a sentence or clause", async () => {
   const cues = await cuesOf(segment(long, 10, 24));
   expect(cues.map((cue) => cue.lines.at(-1)?.at(-1))).toEqual([",", ",", "."]);
   const sentences = await cuesOf(
@@ -49,7 +49,7 @@ test("cues are parted where a sentence or a clause ends", async () => {
   ]);
 });
 
-test("a cue begins when its first word does", async () => {
+test("a cue starts with its first word", async () => {
   const words: ExportSegment["words"] = long
     .split(" ")
     .map((word, index) => [` ${word}`, index * 500, index * 500 + 400, 1]);
@@ -68,18 +68,18 @@ test("a cue begins when its first word does", async () => {
   }
 });
 
-test("slow speech is split by time", async () => {
+test("slow speech is split by duration", async () => {
   const cues = await cuesOf(segment("One. Two. Three. Four. Five. Six.", 0, 30));
   expectWithinLimits(cues);
   expect(cues.length).toBeGreaterThan(4);
 });
 
-test("what fits stays one cue, with lines of about one length", async () => {
+test("a text that fits is one cue with lines of similar length", async () => {
   const cues = await cuesOf(segment("I have not seen him since the day before yesterday, I think.", 0, 4));
   expect(cues.map((cue) => cue.lines)).toEqual([["I have not seen him since the day", "before yesterday, I think."]]);
 });
 
-const parted: [string, string, string][] = [
+const brokenLines: [string, string, string][] = [
   ["en", "We talked about the history", "of the old town and nothing else."],
   ["fr", "On nous a montré la grande salle", "de la mairie et la cour du château."],
   ["de", "Sie sollten bei diesem Wetter mit dem Zug", "und nicht mit dem Auto fahren."],
@@ -88,7 +88,7 @@ const parted: [string, string, string][] = [
   ["pt", "Nós falamos muito hoje da história", "da velha cidade e de nada mais."],
   ["nl", "Hij heeft het verhaal gehoord", "van de oude stad en zijn kerk."],
 ];
-test.each(parted)(
+test.each(brokenLines)(
   "%s: no line ends with an article, a preposition or a conjunction",
   async (language, first, second) => {
     const said = segment(`${first} ${second}`, 0, 5);
@@ -97,7 +97,7 @@ test.each(parted)(
   },
 );
 
-test("a line ends with one where every other place is much worse", async () => {
+test("a line ends with such a word if every other break is much worse", async () => {
   const text = "Wir haben lange über die Geschichte der alten Stadt und sonst nichts gesprochen.";
   const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 5)], language: "de" }));
   expectWithinLimits(cues);
@@ -127,7 +127,7 @@ const whole: [string, string, string][] = [
     "well-known",
   ],
 ];
-test.each(whole)("%s stays in one line", async (_name, text, together) => {
+test.each(whole)("%s is not split over two lines", async (_name, text, together) => {
   const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 6)], language: "en" }));
   expectWithinLimits(cues);
   expect(cues.flatMap((cue) => cue.lines).filter((line) => line.includes(together))).toHaveLength(1);
@@ -146,11 +146,11 @@ const ends: [string, string | null, boolean][] = [
   ["the ", "constructor", false],
   ["的", "zh", false],
 ];
-test.each(ends)("%j in %p belongs with what follows: %p", (word, language, expected) => {
+test.each(ends)("%j in %p binds to the next word: %p", (word, language, expected) => {
   expect(bindsToNext(word, language)).toBe(expected);
 });
 
-test("a short cue stays readable where nothing follows, and ends where something does", async () => {
+test("a short cue is lengthened to a readable time, up to the next cue", async () => {
   const cues = await cuesOf(segment("Yes.", 1, 1.2), segment("No.", 1.5, 1.7, 1), segment("Why?", 5, 5.1));
   expect(cues.map((cue) => [cue.startMilliseconds, cue.endMilliseconds])).toEqual([
     [1000, 1500],
@@ -159,13 +159,13 @@ test("a short cue stays readable where nothing follows, and ends where something
   ]);
 });
 
-test("speakers may overlap each other, but not themselves", async () => {
+test("cues of different speakers may overlap, cues of one speaker do not", async () => {
   const cues = await cuesOf(segment("One two three.", 0, 4), segment("Me too.", 2, 3, 1), segment("Four.", 3, 5));
   expectWithinLimits(cues);
   expect(cues.map((cue) => cue.startMilliseconds)).toEqual([0, 2000, 4000]);
 });
 
-test.each(Object.entries(samples))("%s: no cue is too long, no character lost", async (_language, texts) => {
+test.each(Object.entries(samples))("%s: cues keep their limits and every character", async (_language, texts) => {
   const text = [...texts, ...texts, ...texts].join(" ");
   const cues = await cuesOf(segment(text, 0, 20));
   expectWithinLimits(cues);
@@ -177,7 +177,7 @@ test.each(Object.entries(hostileTexts))("%s: cues keep their limits", async (_na
   expectWithinLimits(await cuesOf(whole, { ...whole, words: [] }, { ...whole, endMilliseconds: 0 }));
 });
 
-test("word times that contradict each other don't break the order", async () => {
+test("contradictory word times do not break the order of cues", async () => {
   const words: ExportSegment["words"] = long
     .split(" ")
     .map((word, index) => [word, 90_000 - index * 700, index * 31, 1]);

@@ -12,15 +12,15 @@ async function parts(document: ExportDocument): Promise<Record<string, string>> 
   return Object.fromEntries(entries.map(([name, bytes]) => [name, strFromU8(bytes)]));
 }
 
-test("the same record gives the same bytes", async () => {
+test("the same document gives the same bytes", async () => {
   const document = transcript(["Good morning.", "שלום"]);
   const first = Buffer.from(await writeDocx(document));
-  // Longer than the clock's finest step in a package, so that a time in it would show.
+  // Longer than the resolution of times in a package, so that a stored time would differ.
   await Bun.sleep(5);
   expect(first.equals(await writeDocx(document))).toBe(true);
 });
 
-test("real heading styles, a header, page numbers, title and date", async () => {
+test("a document has heading styles, a header, page numbers, title and date", async () => {
   const files = await parts(transcript(["Good morning.", "Hello."]));
   const body = files["word/document.xml"] ?? "";
   expect(body.match(/<w:pStyle w:val="Heading1"\/>/g)).toHaveLength(1);
@@ -37,11 +37,11 @@ const languages: [string | null, RegExp][] = [
   ["ar", /<w:lang w:bidi="ar-EG"\/>/],
   [null, /<w:docDefaults>(?!.*<w:lang)/s],
 ];
-test.each(languages)("%s: spelling goes by the language", async (language, expected) => {
+test.each(languages)("%s: the document has the language for spell checking", async (language, expected) => {
   expect((await parts(transcript(["x"], { language })))["word/styles.xml"]).toMatch(expected);
 });
 
-test("right-to-left paragraphs and runs say so, the Latin words in them don't", async () => {
+test("right-to-left paragraphs and runs are marked, Latin words in them are not", async () => {
   const body = (await parts(transcript(["שלום Google עולם"], { language: "he" })))["word/document.xml"] ?? "";
   expect(body).toContain('<w:pStyle w:val="Heading2"/><w:bidi/>');
   expect(body).toContain(
@@ -80,7 +80,7 @@ describe.if(python !== null)("another program reads", () => {
       .map((line) => JSON.parse(line));
   }
 
-  test("headings and text in their order", async () => {
+  test("a word processor reads headings and text in order", async () => {
     expect(await read(transcript(["Good morning.", "Hello <b>there</b>."]))).toEqual([
       ["Heading1", "meeting"],
       ["Details", "Date: 21 November 2026 at 08:05 UTC"],
@@ -94,7 +94,7 @@ describe.if(python !== null)("another program reads", () => {
     ]);
   });
 
-  test("every script, and anything hostile, as it was said", async () => {
+  test("a word processor reads every script and hostile texts unchanged", async () => {
     const texts = [...Object.values(samples).flat(), ...Object.values(hostileTexts)];
     const title = hostileTexts.tags ?? "";
     const paragraphs = await read(transcript(texts, { title, language: null }));

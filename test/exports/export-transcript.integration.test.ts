@@ -31,7 +31,7 @@ const sentences = (count: number, padding = "") =>
 /** 4 MB of text. */
 const long = sentences(10_000, ", and so on".repeat(35));
 
-test.each(formats)("%s: the same record gives the same bytes", async (format) => {
+test.each(formats)("%s: the same document gives the same bytes", async (format) => {
   const first = Buffer.from(await exportedBytes(format, document));
   expect(first.toString("latin1")).toStartWith(signatures[format]);
   expect(first.equals(await exportedBytes(format, document))).toBe(true);
@@ -41,7 +41,7 @@ test.each([
   ["pdf", document],
   ["docx", document],
   ["srt", long],
-] as const)("%s: a long one is in a file, which is gone with it", async (format, made) => {
+] as const)("%s: a long export is a file, which disposal removes", async (format, made) => {
   using directory = temporaryDirectory();
   {
     using file = await exportTranscript(format, made, { path: join(directory.path, "export") });
@@ -57,7 +57,7 @@ test.each(["pdf", "docx"] as const)("%s: hostile texts, names and titles are exp
   expect((await exportedBytes(format, hostile)).length).toBeGreaterThan(1000);
 });
 
-test("a text in a file is the same, to the byte, as its parts in memory", async () => {
+test("an export written to a file has the same bytes as one in memory", async () => {
   const segments = long.segments as ExportSegment[];
   const parts = [segments.slice(0, 1), segments.slice(0, 5000), segments];
   const [head, half, whole] = await Promise.all(
@@ -76,7 +76,7 @@ test("a short text needs neither a file nor disk space", async () => {
   expect(await file.content.text()).toContain("Xin chào");
 });
 
-test.each(["pdf", "docx", "srt"] as const)("%s: without disk space for its file nothing is written", async (format) => {
+test.each(["pdf", "docx", "srt"] as const)("%s: nothing is written without disk space for the file", async (format) => {
   using directory = temporaryDirectory();
   const reserve = () => {
     throw new MachineError("NO_ROOM", "the disk is full");
@@ -86,7 +86,7 @@ test.each(["pdf", "docx", "srt"] as const)("%s: without disk space for its file 
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test("segments may come piece by piece, from where they are stored", async () => {
+test("segments may be read one by one from storage", async () => {
   async function* stored(): AsyncGenerator<ExportSegment> {
     for (const part of document.segments as ExportSegment[]) yield part;
   }
@@ -94,7 +94,7 @@ test("segments may come piece by piece, from where they are stored", async () =>
   expect(whole.equals(await exportedBytes("srt", { ...document, segments: stored() }))).toBe(true);
 });
 
-test("others get their turn while a long transcript is written", async () => {
+test("the event loop runs while a long transcript is written", async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
   await exportedBytes("srt", sentences(3000));
@@ -102,7 +102,7 @@ test("others get their turn while a long transcript is written", async () => {
   expect(turns).toBeGreaterThan(0);
 });
 
-test("one that takes more memory than it may is too large, and nothing of it is left", async () => {
+test("an export that exceeds its memory limit is too large and leaves no file", async () => {
   using directory = temporaryDirectory();
   const options = { path: join(directory.path, "export"), maxChildBytes: 1024 * 1024 };
   const failure = exportTranscript("pdf", sentences(20_000), options);
@@ -111,7 +111,7 @@ test("one that takes more memory than it may is too large, and nothing of it is 
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test("a child that fails says why, and leaves nothing behind", async () => {
+test("a failed export reports the child's error and leaves no file", async () => {
   using directory = temporaryDirectory();
   const broken = transcript([], { segments: [{ ...segment("x", 0, 1), speaker: -1 }] });
   const failure = exportTranscript("pdf", broken, { path: join(directory.path, "export") });
@@ -120,7 +120,7 @@ test("a child that fails says why, and leaves nothing behind", async () => {
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test.each(formats)("%s: an abort ends it with the caller's reason", async (format) => {
+test.each(formats)("%s: an abort rejects with the caller's reason and leaves no file", async (format) => {
   using directory = temporaryDirectory();
   const controller = new AbortController();
   const failure = exportTranscript(format, sentences(5000), {

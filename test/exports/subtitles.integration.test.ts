@@ -11,7 +11,7 @@ async function exported(format: ExportFormat, document: ExportDocument): Promise
 
 const two = transcript(["Good morning, everybody.", "Hello <i>there</i> & welcome --> in."]);
 
-test("srt: numbered cues, times with a comma, markup made harmless", async () => {
+test("srt: cues are numbered, times have a comma, and markup is neutralized", async () => {
   const joiner = "\u2060";
   expect(await exported("srt", two)).toBe(`1
 00:00:00,000 --> 00:00:04,000
@@ -24,7 +24,7 @@ Hello <${joiner}i>there<${joiner}/i> & welcome --${joiner}> in.
 `);
 });
 
-test("vtt: speakers as voices, markup escaped", async () => {
+test("vtt: speakers are voices and markup is escaped", async () => {
   expect(await exported("vtt", two)).toBe(`WEBVTT
 
 00:00:00.000 --> 00:00:04.000
@@ -36,12 +36,12 @@ test("vtt: speakers as voices, markup escaped", async () => {
 `);
 });
 
-test("vtt: a speaker's name can't close its tag", async () => {
+test("vtt: a speaker's name cannot close its tag", async () => {
   const text = await exported("vtt", transcript(["Hello."], { speakers: ["A> & <b>\nB"] }));
   expect(text).toContain("<v A&gt; &amp; &lt;b&gt; B>Hello.");
 });
 
-test.each(Object.entries(hostileTexts))("%s: every cue has its times, its lines and an end", async (_name, text) => {
+test.each(Object.entries(hostileTexts))("%s: every cue has times, lines and an end", async (_name, text) => {
   const document = transcript([text, "Fine."]);
   for (const cue of (await exported("srt", document)).trim().split("\n\n")) {
     expect(cue).toMatch(/^\d+\n\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}\n[^\n]+(\n[^\n]+)?$/);
@@ -52,15 +52,15 @@ test.each(Object.entries(hostileTexts))("%s: every cue has its times, its lines 
   }
 });
 
-test("a recording without segments is an empty file, not a broken one", async () => {
+test("a recording without segments gives a valid empty file", async () => {
   expect(await exported("srt", transcript([]))).toBe("");
   expect(await exported("vtt", transcript([]))).toBe("WEBVTT\n\n");
 });
 
 const visible = (text: string) => text.replace(/[\u2060\s]+/g, "");
 
-describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads back what was said", () => {
-  /** The lines of its own cues, in its plainest form. */
+describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads the exported text", () => {
+  /** Returns the cue texts that ffmpeg reads, without numbers, times and tags. */
   async function read(format: "srt" | "vtt", document: ExportDocument): Promise<string> {
     using directory = temporaryDirectory();
     const path = join(directory.path, `cues.${format}`);
@@ -88,11 +88,11 @@ describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads bac
     expect(visible(await read(format, transcript(spoken)))).toBe(visible(spoken.join("")));
   });
 
-  test.each(["srt", "vtt"] as const)("%s, with text that looks like markup", async (format) => {
+  test.each(["srt", "vtt"] as const)("%s, with text that resembles markup", async (format) => {
     expect(visible(await read(format, transcript(markup)))).toBe(visible(markup.join("")));
   });
 
-  test.each(["srt", "vtt"] as const)("%s, with anything in it", async (format) => {
+  test.each(["srt", "vtt"] as const)("%s, with hostile texts", async (format) => {
     expect(await read(format, transcript(Object.values(hostileTexts)))).not.toBe("");
   });
 });

@@ -7,7 +7,7 @@ import {
 } from "../../src/exports/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Somebody says the text in so many seconds; every word takes time by its length. */
+/** Returns a segment with this text. The duration of a word is proportional to its length. */
 export function segment(text: string, startSeconds: number, endSeconds: number, speaker = 0): ExportSegment {
   const perCharacter = ((endSeconds - startSeconds) * 1000) / text.length;
   const timeAt = (offset: number) => Math.round(startSeconds * 1000 + offset * perCharacter);
@@ -20,7 +20,7 @@ export function segment(text: string, startSeconds: number, endSeconds: number, 
   return { startMilliseconds: startSeconds * 1000, endMilliseconds: endSeconds * 1000, speaker, text, words };
 }
 
-/** The texts one after the other, four seconds each, two speakers in turn. */
+/** Returns a transcript of consecutive texts of four seconds each, with two alternating speakers. */
 export function transcript(texts: readonly string[], head: Partial<ExportDocument> = {}): ExportDocument {
   return {
     title: null,
@@ -34,7 +34,7 @@ export function transcript(texts: readonly string[], head: Partial<ExportDocumen
   };
 }
 
-/** The bytes of a file that is made of a document. */
+/** Returns the bytes of an exported document. */
 export async function exportedBytes(format: ExportFormat, document: ExportDocument): Promise<Uint8Array> {
   using directory = temporaryDirectory();
   using made = await exportTranscript(format, document, { path: join(directory.path, "export") });
@@ -78,7 +78,7 @@ export const samples: Readonly<Record<string, readonly string[]>> = {
   ko: ["안녕하세요, 오늘 날씨가 정말 좋네요."],
 };
 
-/** What has broken exporters: markup, controls, halves of characters, what fonts and bidirectional text choke on. */
+/** Texts that may break exporters: markup, controls, lone surrogates, and difficult cases for fonts and bidi. */
 export const hostileTexts: Readonly<Record<string, string>> = {
   tags: "<b>bold</b> <script>alert(1)</script> </w:t></w:p> ]]> <!-- --> <v A>",
   entities: "&amp; &lt;i&gt; &#x41; &nbsp; & <",

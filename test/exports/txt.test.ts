@@ -6,7 +6,7 @@ async function exported(document: ExportDocument): Promise<string> {
   return new TextDecoder().decode(await exportedBytes("txt", document));
 }
 
-/** What stands below title and facts. */
+/** Returns the text below the title and the details. */
 async function turns(...segments: ExportSegment[]): Promise<string[]> {
   const text = await exported(transcript([], { segments }));
   return text
@@ -15,7 +15,7 @@ async function turns(...segments: ExportSegment[]): Promise<string[]> {
     .map((turn) => turn.trim());
 }
 
-test("title and facts, then every turn under its time and speaker", async () => {
+test("a text has title and details, then every turn under its time and speaker", async () => {
   const segments = [segment("Good morning.", 0, 2), segment("How are you?", 2, 4), segment("Fine.", 4, 5, 1)];
   expect(await exported(transcript([], { durationSeconds: 3725.4, segments }))).toBe(`meeting
 
@@ -32,17 +32,17 @@ Fine.
 `);
 });
 
-test("the title goes before the file's name, and something stands where both are missing", async () => {
+test("the heading is the title, else the file's name, else a default", async () => {
   expect(await exported(transcript([], { title: "Board" }))).toStartWith("Board\n\n");
   expect(await exported(transcript([], { name: null }))).toStartWith("Transcript\n\n");
   expect(await exported(transcript([], { name: "two\nlines\u202e" }))).toStartWith("two lines\n\n");
 });
 
-test("a speaker without a name is numbered", async () => {
+test("a speaker without a name has a number", async () => {
   expect(await turns(segment("Hello.", 0, 1, 7))).toEqual(["[00:00:00] Speaker 8\nHello."]);
 });
 
-test("a long silence starts a new paragraph, and so does a minute of speech", async () => {
+test("a long pause starts a new paragraph, and so does a minute of speech", async () => {
   expect(await turns(segment("One.", 0, 2), segment("Two.", 7, 8))).toEqual([
     "[00:00:00] A\nOne.",
     "[00:00:07] A\nTwo.",
@@ -51,7 +51,7 @@ test("a long silence starts a new paragraph, and so does a minute of speech", as
   expect((await turns(...speech)).map((turn) => turn.slice(0, 10))).toEqual(["[00:00:00]", "[00:01:00]"]);
 });
 
-test("Chinese and Japanese sentences are joined without a space, Korean ones with one", async () => {
+test("Chinese and Japanese sentences are joined without a space, Korean sentences with one", async () => {
   expect(await turns(segment("今天很好。", 0, 1), segment("我们走吧。", 1, 2))).toEqual([
     "[00:00:00] A\n今天很好。我们走吧。",
   ]);
@@ -60,6 +60,6 @@ test("Chinese and Japanese sentences are joined without a space, Korean ones wit
   ]);
 });
 
-test("segments without anything visible leave no empty turn", async () => {
+test("segments without visible text give no empty turn", async () => {
   expect(await turns(segment("\u200b \u0000", 0, 1), segment("Yes.", 1, 2, 1))).toEqual(["[00:00:01] B\nYes."]);
 });

@@ -15,23 +15,23 @@ test.each(Object.entries(samples))("%s: every character has a glyph", (language,
   const faces = new FaceChoice(language, texts.join(""));
   const shaper = new Shaper(faces, language);
   for (const text of texts) shaper.shape(text, "ltr", "regular");
-  // The first code of a face is reserved for what it lacks.
+  // The first code of a face is reserved for the missing glyph.
   const missing = faces.faces.flatMap((face) => face.used.slice(1).filter((glyph) => glyph.glyphId === 0));
   expect(missing).toEqual([]);
 });
 
 const choices: [string, string | null, string, string[]][] = [
-  ["Japanese characters look Japanese", "ja", "骨を直す", ["japanese"]],
-  ["Korean ones Korean", "ko", "骨 좋아요", ["korean"]],
-  ["simplified Chinese simplified", "zh", "我们说这个问题", ["simplifiedChinese"]],
-  ["traditional Chinese traditional", "zh", "我們說這個問題", ["traditionalChinese"]],
-  ["Cantonese traditional", "yue", "骨直", ["traditionalChinese"]],
-  ["punctuation follows its neighbours", "zh", "“你好”，", ["simplifiedChinese"]],
-  ["digits and brackets alone are Latin", "ar", "(2026)", ["latin"]],
-  ["an unknown language goes by its characters", null, "はい直", ["japanese"]],
-  ["marks stay with their letter", "hi", "कि", ["devanagari"]],
-  ["pictures have a face too", "en", "😀", ["emoji"]],
-  ["music has one", "en", "♪", ["symbols"]],
+  ["Japanese text uses the Japanese face", "ja", "骨を直す", ["japanese"]],
+  ["Korean text uses the Korean face", "ko", "骨 좋아요", ["korean"]],
+  ["simplified Chinese uses the simplified face", "zh", "我们说这个问题", ["simplifiedChinese"]],
+  ["traditional Chinese uses the traditional face", "zh", "我們說這個問題", ["traditionalChinese"]],
+  ["Cantonese uses the traditional face", "yue", "骨直", ["traditionalChinese"]],
+  ["punctuation uses the face of its neighbours", "zh", "“你好”，", ["simplifiedChinese"]],
+  ["digits and brackets alone use the Latin face", "ar", "(2026)", ["latin"]],
+  ["the characters decide for an unknown language", null, "はい直", ["japanese"]],
+  ["combining marks use the face of their letter", "hi", "कि", ["devanagari"]],
+  ["emoji have a face", "en", "😀", ["emoji"]],
+  ["musical symbols have a face", "en", "♪", ["symbols"]],
 ];
 test.each(choices)("%s", (_name, language, text, expected) => {
   const runs = new FaceChoice(language, text).split(text, "regular");
@@ -39,7 +39,7 @@ test.each(choices)("%s", (_name, language, text, expected) => {
   expect(runs.map((run): string => run.face.name)).toEqual(expected);
 });
 
-test("whatever has no glyph anywhere is drawn as a box", () => {
+test("characters without a glyph in any face are drawn as a box", () => {
   const faces = new FaceChoice(null, "");
   const runs = Object.values(hostileTexts).flatMap((text) => faces.split(text.toWellFormed(), "bold"));
   expect(runs.length).toBeGreaterThan(20);

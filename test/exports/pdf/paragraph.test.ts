@@ -12,7 +12,7 @@ const color = "0 g";
 const layOutText = (text: string, width: number): Paragraph =>
   layOut([{ text, weight: "regular", color }], width, shaper);
 
-/** What a paragraph's lines show from left to right, by the faces' own record of what a code means. */
+/** Returns the text of a paragraph's lines from left to right, decoded by the faces' own codes. */
 function shown(paragraph: Paragraph): string[] {
   return paragraph.lines.map((line) =>
     line.parts
@@ -29,7 +29,7 @@ function shown(paragraph: Paragraph): string[] {
 
 const text = "Seven words are enough for two lines";
 
-test("a line holds what fits and ends with its space", () => {
+test("a line contains the words that fit, and the space after them", () => {
   const whole = layOutText(text, 100_000);
   const width = whole.lines[0]?.width ?? 0;
   const halves = layOutText(text, width * 0.6);
@@ -39,23 +39,23 @@ test("a line holds what fits and ends with its space", () => {
   for (const line of halves.lines) expect(line.width).toBeLessThanOrEqual(width * 0.6);
 });
 
-test("a word longer than a line is cut between characters", () => {
+test("a word that is longer than a line is split between characters", () => {
   const paragraph = layOutText(`so ${"x".repeat(100)}`, 10_000);
   expect(shown(paragraph).join("")).toBe(`so ${"x".repeat(100)}`);
   for (const line of paragraph.lines) expect(line.width).toBeLessThanOrEqual(10_000);
 });
 
-test("right-to-left text is shown from the right, numbers and Latin words in their own order", () => {
+test("right-to-left text runs from the right, with numbers and Latin words in their own order", () => {
   const paragraph = layOutText("שלום 123 abc, עולם", 100_000);
   expect(paragraph.direction).toBe("rtl");
   expect(shown(paragraph)).toEqual(["םלוע ,abc 123 םולש"]);
 });
 
-test("brackets around right-to-left text stay around it", () => {
+test("brackets enclose right-to-left text on both sides", () => {
   expect(shown(layOutText("say (שלום) now", 100_000))).toEqual(["say (םולש) now"]);
 });
 
-test("each line is turned round by itself", () => {
+test("each line is reordered separately", () => {
   const oneLine = layOutText("אחת שתיים", 100_000);
   const lines = layOutText("אחת שתיים", (oneLine.lines[0]?.width ?? 0) * 0.7);
   expect(shown(lines)).toEqual([" תחא", "םייתש"]);

@@ -18,18 +18,18 @@ const hours = transcript([], {
   ),
 });
 
-test("the same record gives the same bytes", async () => {
+test("the same document gives the same bytes", async () => {
   const document = transcript(Object.values(samples).flat());
   const [first, second] = [await writePdf(document), await writePdf(document)];
   expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true);
   expect(Buffer.from(first).equals(await writePdf({ ...document, createdAt: 0 }))).toBe(false);
 });
 
-test("only the glyphs used are in the file", async () => {
+test("a file contains only the used glyphs", async () => {
   expect((await writePdf(transcript(samples.zh ?? []))).length).toBeLessThan(40_000);
 });
 
-test("what viewers and screen readers go by is there: title, language, tags, outline", async () => {
+test("a file has title, language, tags and outline for viewers and screen readers", async () => {
   const pdf = await PDFDocument.load(await writePdf({ ...hours, language: "de" }), { updateMetadata: false });
   expect(pdf.getTitle()).toBe("meeting");
   expect(pdf.getCreationDate()).toEqual(new Date(hours.createdAt));
@@ -41,19 +41,19 @@ test("what viewers and screen readers go by is there: title, language, tags, out
   expect(pdf.getPageCount()).toBeGreaterThan(10);
 });
 
-test.each(Object.entries(hostileTexts))("%s: anything becomes a file that can be opened", async (_name, text) => {
+test.each(Object.entries(hostileTexts))("%s: hostile texts become a valid file", async (_name, text) => {
   const document = transcript([text, "Fine."], { title: text, speakers: [text, text], language: null });
   expect((await PDFDocument.load(await writePdf(document))).getPageCount()).toBeGreaterThan(0);
 });
 
-test("a recording without segments has a page", async () => {
+test("a recording without segments has one page", async () => {
   expect((await PDFDocument.load(await writePdf(transcript([])))).getPageCount()).toBe(1);
 });
 
 const poppler = ["pdftotext", "pdffonts", "pdfinfo"].every((tool) => Bun.which(tool) !== null);
 if (!poppler) console.warn("SKIPPED: PDF read by other programs; missing: pdftotext (Debian's poppler-utils)");
 
-/** Blanks, and the marks that poppler writes around text of another direction. */
+/** White space, and the marks that poppler writes around text of another direction. */
 const withoutBlanks = (text: string) => text.replace(/[\s\u200e\u200f\u202a-\u202e]+/g, "");
 
 describe.if(poppler)("poppler reads", () => {
@@ -70,13 +70,13 @@ describe.if(poppler)("poppler reads", () => {
     return output;
   }
 
-  test.each(Object.entries(samples))("%s as it was said, in logical order", async (language, texts) => {
-    // Several times: which way a page is read, pdftotext tells by counting its letters.
+  test.each(Object.entries(samples))("%s in logical order", async (language, texts) => {
+    // Repeats the text, because pdftotext derives the direction of a page from the number of its letters.
     const text = await read(transcript(Array(5).fill(texts).flat(), { language }), "pdftotext", "FILE", "-");
     for (const sample of texts) expect(withoutBlanks(text)).toContain(withoutBlanks(sample));
   });
 
-  test.each(Object.entries(hostileTexts))("%s without a complaint", async (_name, text) => {
+  test.each(Object.entries(hostileTexts))("%s without warnings", async (_name, text) => {
     await read(transcript([text], { title: text }), "pdftotext", "FILE", "-");
   });
 
@@ -94,7 +94,7 @@ describe.if(poppler)("poppler reads", () => {
     for (const font of fonts) expect(font).toMatch(/CID TrueType +Identity-H +yes yes yes/);
   });
 
-  test("headings: the title, and one for every turn", async () => {
+  test("the title and every turn as headings", async () => {
     const structure = await read(transcript(["Good morning.", "Hello."]), "pdfinfo", "-struct-text", "FILE");
     const items = structure
       .split("\n")
@@ -113,7 +113,7 @@ describe.if(poppler)("poppler reads", () => {
     ]);
   });
 
-  test("the number of every page, and no heading alone at the end of one", async () => {
+  test("a number on every page, and no heading alone at the end of a page", async () => {
     const pages = (await read(hours, "pdftotext", "-layout", "FILE", "-")).split("\f").slice(0, -1);
     pages.forEach((page, index) => {
       const lines = page
